@@ -49,6 +49,12 @@ export const properties = [
   },
   ...fileStoreProperties,
   {
+    name: 'svc.targets.modules',
+    initial: '',
+    meaning:
+      'absolute paths of modules that register kinds of targets of your own, comma-separated; the service and every tool import them (docs/embedding.md)',
+  },
+  {
     name: 'svc.allow.hosts',
     initial: '',
     meaning:
@@ -208,6 +214,7 @@ export function readConfig(record: PropertyRecord): Config {
     commandsEnabled: read('cmd.enabled', parseSwitch),
     metadbUrl: read('metadb.url', parseDatabaseUrl),
     fileRoots: read('svc.files.roots', parseRoots),
+    targetModules: read('svc.targets.modules', parseRoots),
     objectStore: readObjectStore(read, complaints),
     sources: readSources(record, complaints),
     allowedHosts: read('svc.allow.hosts', parseHosts),

@@ -189,6 +189,7 @@ export const configShape = z
     metadbUrl: z.string().nullable(),
     /** absolute folders; `{org}` stands for the organisation's id */
     fileRoots: texts,
+    targetModules: texts,
     /** null: files and logs lie in folders of the home */
     objectStore: objectStore.nullable(),
     /** absent: none */

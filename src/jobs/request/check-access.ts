@@ -16,6 +16,7 @@ import type { FileStore } from '../../ports/files/organisation-files.ts';
 import { isHostAllowed, isReservedSqlSchema, parseTarget, type Target } from './target.ts';
 import { catalogueLogin } from './catalogue-login.ts';
 import { nothingEarlier, type EarlierOutputs, type ReadAs } from './earlier-outputs.ts';
+import { registeredTarget } from './registered-targets.ts';
 import { rowSourceOf } from './row-source.ts';
 import { knownOrigins, logicalNamed, originNamed } from '../../catalog/schemas/named.ts';
 import { isXsdName, takesXsdDocuments, xsdIsNoDocument } from '../options/xsd-inputs.ts';
@@ -23,6 +24,11 @@ import type { ToolRequest } from './tool-request.ts';
 
 export interface AccessFault extends ErrorDetail {
   readonly code: ErrorCode;
+}
+
+interface Fault {
+  readonly code: ErrorCode;
+  readonly detail: string;
 }
 
 export interface AccessSettings {
@@ -98,34 +104,55 @@ export async function checkAccess(
         code: 'invalid_option',
         detail: xsdIsNoDocument(input),
       });
+  /** `file`: told of a path, which has faults of its own. */
+  const targetFault = async (
+    target: ReturnType<typeof parseTarget>,
+    isWritten: boolean,
+    file: (path: string, as: ReadAs) => Promise<void>,
+  ): Promise<Fault | null> => {
+    if ('fault' in target) return { code: 'target_not_allowed', detail: target.fault };
+    switch (target.kind) {
+      case 'metadb':
+        return null;
+      case 'postgresql':
+      case 'mysql': {
+        const fault = hostFault(settings, target);
+        if (fault !== null || target.user !== null || request.outUser !== undefined) return fault;
+        // else it would be the user that the service runs as
+        return { code: 'target_not_allowed', detail: 'names no user: give one with -u' };
+      }
+      case 'bucket':
+        return bucketFault(settings.sources ?? [], idOrg, target.location, isWritten);
+      case 'iceberg':
+        return named === 'unknown'
+          ? null
+          : catalogueFault(settings, idOrg, request, target, named, isWritten);
+      case 'folder':
+        await file(target.path, 'folder');
+        return null;
+      case 'duckdb':
+      case 'sqlite':
+        await file(target.file, target.kind);
+        return null;
+      case 'registered': {
+        const detail = registeredTarget(target.scheme)?.check?.(target.text, idOrg) ?? null;
+        return detail === null ? null : { code: 'target_not_allowed', detail };
+      }
+    }
+  };
   for (const [member, long] of [
     ['out', '--out'],
     ['in', '--in'],
   ] as const) {
     const text = request[member];
     if (text === undefined) continue;
-    const target = parseTarget(text);
     const pointer = pointerOf(long);
-    if ('fault' in target) faults.push({ pointer, code: 'target_not_allowed', detail: target.fault });
-    else if (target.kind === 'bucket') {
-      const isWritten = member === 'out' || request.tool === 'unload';
-      const fault = bucketFault(settings.sources ?? [], idOrg, target.location, isWritten);
-      if (fault !== null) faults.push({ pointer, ...fault });
-    } else if (target.kind === 'iceberg') {
-      const isWritten = member === 'out' || request.tool === 'unload';
-      const fault =
-        named === 'unknown' ? null : catalogueFault(settings, idOrg, request, target, named, isWritten);
-      if (fault !== null) faults.push({ pointer, ...fault });
-    } else if (target.kind === 'folder') await path(pointer, target.path, member === 'in', 'folder');
-    else if (target.kind === 'duckdb' || target.kind === 'sqlite')
-      await path(pointer, target.file, member === 'in', target.kind);
-    else if (target.kind === 'postgresql' || target.kind === 'mysql') {
-      const fault = hostFault(settings, target);
-      if (fault !== null) faults.push({ pointer, ...fault });
-      // else it would be the user that the service runs as
-      else if (target.user === null && request.outUser === undefined)
-        faults.push({ pointer, code: 'target_not_allowed', detail: 'names no user: give one with -u' });
-    }
+    const target = parseTarget(text);
+    const isWritten = member === 'out' || request.tool === 'unload';
+    const fault = await targetFault(target, isWritten, (name, as) =>
+      path(pointer, name, member === 'in', as),
+    );
+    if (fault !== null) faults.push({ pointer, ...fault });
   }
   const origins = [
     {
@@ -157,7 +184,7 @@ async function rowsFault(
   { allowedHosts }: AccessSettings,
   from: string,
   file: (path: string, as: ReadAs) => Promise<void>,
-): Promise<{ readonly code: ErrorCode; readonly detail: string } | null> {
+): Promise<Fault | null> {
   const source = rowSourceOf(from);
   if ('fault' in source) return { code: 'invalid_option', detail: source.fault };
   if (source.kind === 'file') await file(source.path, 'rows');
@@ -201,7 +228,7 @@ async function pathFault(
   idOrg: number,
   path: string,
   mustExist: boolean,
-): Promise<{ readonly code: ErrorCode; readonly detail: string } | null> {
+): Promise<Fault | null> {
   try {
     await files.resolve(idOrg, path, mustExist).catch(async (error: unknown) => {
       const isAbsent = error instanceof AppError && error.code === 'input_not_found';
@@ -233,7 +260,7 @@ export function addressFault(
   idOrg: number,
   text: string,
   credential: Credential | null,
-): { readonly code: ErrorCode; readonly detail: string } | null {
+): Fault | null {
   try {
     const location = parseRemoteLocation(text);
     const misfit = credential === null ? null : credentialMisfit(credential, location);
@@ -266,7 +293,7 @@ function bucketFault(
   idOrg: number,
   location: string,
   isWritten: boolean,
-): { readonly code: ErrorCode; readonly detail: string } | null {
+): Fault | null {
   const source = sourceAt(sources, location, idOrg);
   if (source === undefined)
     return {
@@ -288,7 +315,7 @@ function catalogueFault(
   target: Extract<Target, { kind: 'iceberg' }>,
   credential: Credential | null,
   isWritten: boolean,
-): { readonly code: ErrorCode; readonly detail: string } | null {
+): Fault | null {
   try {
     const login = catalogueLogin(settings.sources ?? [], idOrg, request, target, credential, isWritten);
     return login.by === 'operator' ? null : hostFault(settings, target);
@@ -301,7 +328,7 @@ function catalogueFault(
 function hostFault(
   settings: AccessSettings,
   target: { readonly host: string; readonly port: number; readonly sqlSchema?: string },
-): { readonly code: ErrorCode; readonly detail: string } | null {
+): Fault | null {
   // another kind of server is never the metadata database, whatever its address
   if (target.sqlSchema !== undefined && isMetadataDatabase(settings.metadbUrl, target)) {
     return isReservedSqlSchema(target.sqlSchema)

@@ -21,6 +21,8 @@ export function rowSourceOf(text: string): RowSourceLocation | { readonly fault:
       return { fault: 'the metadata database holds what is the service’s own: name a database of yours' };
     case 'iceberg':
       return { fault: 'a catalogue of Iceberg tables is no place that documents are read from' };
+    case 'registered':
+      return { fault: `${target.location} is no place that documents are read from` };
     case 'bucket':
       return fileOf(text, text);
     case 'folder':

@@ -2,6 +2,7 @@
 import { hasOwnPrefix } from '../../engine/model/side-tables.ts';
 import { isLoopbackName } from '../../files/remote-location.ts';
 import { hasHiddenCharacters } from '../../engine/hidden-characters.ts';
+import { registeredForms, registeredTarget } from './registered-targets.ts';
 
 export type Target =
   | { readonly kind: 'metadb'; readonly sqlSchema: string }
@@ -56,7 +57,16 @@ export type Target =
       /** its levels, the outermost first */
       readonly namespace: readonly string[];
     }
-  | { readonly kind: 'folder'; readonly path: string };
+  | { readonly kind: 'folder'; readonly path: string }
+  | {
+      /** of a kind that a host application brings */
+      readonly kind: 'registered';
+      readonly scheme: string;
+      /** what stands behind the scheme and its colon */
+      readonly text: string;
+      /** both */
+      readonly location: string;
+    };
 
 const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type SslMode = (typeof sslModes)[number];
@@ -88,13 +98,29 @@ export function parseTarget(text: string): Target | { readonly fault: string } {
   }
   if (/^s3:\/\//i.test(text)) return bucketFolder(text, 's3');
   if (/^az:\/\//i.test(text)) return bucketFolder(text, 'az');
-  if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)) {
-    return {
-      fault:
-        'must be postgresql://…, mysql://…, metadb:NAME, duckdb:FILE, sqlite:FILE, s3://BUCKET/PREFIX, az://CONTAINER/PREFIX, iceberg:https://… or a folder',
-    };
-  }
+  const [, scheme] = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text) ?? [];
+  if (scheme !== undefined) return registered(scheme, text);
   return text === '' ? { fault: 'the target is empty' } : { kind: 'folder', path: text };
+}
+
+function registered(scheme: string, text: string): Target | { readonly fault: string } {
+  if (registeredTarget(scheme) === null) {
+    const forms = [
+      'postgresql://…',
+      'mysql://…',
+      'metadb:NAME',
+      'duckdb:FILE',
+      'sqlite:FILE',
+      's3://BUCKET/PREFIX',
+      'az://CONTAINER/PREFIX',
+      'iceberg:https://…',
+      ...registeredForms(),
+    ];
+    return { fault: `must be ${forms.join(', ')} or a folder` };
+  }
+  if (hasHiddenCharacters(text))
+    return { fault: 'has characters that are not seen, or that turn text around' };
+  return { kind: 'registered', scheme, text: text.slice(scheme.length + 1), location: text };
 }
 
 /** Names of files of a kind that are written into another, or as several. */

@@ -1,4 +1,5 @@
 /** Opens a home folder: settings, database, stores. The service, workers and the tools all start with it. */
+import { pathToFileURL } from 'node:url';
 import { createJsonLogger } from '../../adapters/system/json-logger.ts';
 import { createSecretBox, decodeKey, readOrMakeKey } from '../../adapters/system/secret-box.ts';
 import { createServiceLog } from '../../adapters/system/service-log.ts';
@@ -20,6 +21,7 @@ import { readInTransaction } from '../../adapters/postgres/client/organisation-s
 import { createOrganisationPools } from '../../adapters/postgres/client/organisation-pools.ts';
 import { readConfig } from '../../config/properties.ts';
 import type { Config } from '../../config/shape.ts';
+import { ConfigError } from '../../config/wrong-settings.ts';
 import { secretsOfAccess } from '../../config/source-access.ts';
 import { createMask } from '../../jobs/secrets/mask-secrets.ts';
 import { settingHoldsSecret } from '../../jobs/options/spark-settings.ts';
@@ -101,6 +103,7 @@ export async function openInstallation(
   const home = await openHomeFolder(locateHome(environment));
   const file = parseProperties((await readIfThere(home.propertiesFile)) ?? '');
   const config = readConfig(mergeSettings(file, environment));
+  for (const path of config.targetModules) await importTargets(path);
   let maskKnown = createMask(secretsOf(config));
   const mask = (text: string): string => maskKnown(text);
   const log = createServiceLog(options.write);
@@ -215,6 +218,14 @@ export async function openInstallation(
     await tracer?.close();
     await database.close();
     throw error;
+  }
+}
+
+async function importTargets(path: string): Promise<void> {
+  try {
+    await import(pathToFileURL(path).href);
+  } catch (error) {
+    throw new ConfigError([`svc.targets.modules: ${path} cannot be imported: ${(error as Error).message}`]);
   }
 }
 

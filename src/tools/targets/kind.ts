@@ -13,7 +13,7 @@ export interface KindOfTarget<T extends Target = Target> {
   /** Whether earlier states of its tables can be read (`--version`), be it of some of its formats. */
   readonly hasVersions: boolean;
   /** The SQL of `-S p`: that of the database that makes the tables, or that reads the files best. `format`: of `-f`. */
-  ddlDialect(format: string | undefined): DialectName;
+  ddlDialect(format: string | undefined, target: T): DialectName;
   openSink(session: ToolSession, target: T): Promise<RowSink>;
   openSource(session: ToolSession, target: T): Promise<RowSource>;
   /** AppError `invalid_option` where documents cannot be removed, with what to do in its place. */

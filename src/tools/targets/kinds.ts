@@ -16,6 +16,7 @@ import { bucketKind, folderKind } from './folders.ts';
 import { noVersions } from './lakes.ts';
 import { mysqlKind } from './mysql.ts';
 import { metadbKind, postgresqlKind } from './postgres.ts';
+import { registeredKind } from './registered.ts';
 import type { KindOfTarget } from './kind.ts';
 
 const kinds: { readonly [K in Target['kind']]: KindOfTarget<Extract<Target, { readonly kind: K }>> } = {
@@ -27,6 +28,7 @@ const kinds: { readonly [K in Target['kind']]: KindOfTarget<Extract<Target, { re
   folder: folderKind,
   bucket: bucketKind,
   iceberg: catalogueKind,
+  registered: registeredKind,
 };
 
 /** In the order of docs/targets.md. */
@@ -61,9 +63,9 @@ export async function openRemover(session: ToolSession): Promise<RowRemover> {
 
 /** Without a target, the SQL of PostgreSQL. */
 export function ddlDialectOf(request: Pick<ToolRequest, 'out' | 'format'>): DialectName {
-  return request.out === undefined
-    ? 'postgresql'
-    : kindOf(targetOf(request, 'out')).ddlDialect(request.format);
+  if (request.out === undefined) return 'postgresql';
+  const target = targetOf(request, 'out');
+  return kindOf(target).ddlDialect(request.format, target);
 }
 
 function targetOf(request: Pick<ToolRequest, 'in' | 'out'>, member: 'in' | 'out'): Target {

@@ -87,6 +87,8 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'docs/delta.md, Tables of Delta Lake: python',
       'docs/delta.md, Tables of Delta Lake: sh',
       'docs/embedding.md, Inside another application: ts',
+      // by test/e2e/targets/registered.test.ts
+      'docs/embedding.md, Targets of your own: ts',
       // by test/e2e/readme/iceberg.test.ts
       'docs/iceberg.md, Tables of Iceberg: python',
       'docs/iceberg.md, Tables of Iceberg: sh',

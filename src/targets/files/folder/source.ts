@@ -31,13 +31,15 @@ import { pinFolder } from '../../../adapters/local-files/open-folder.ts';
 
 export interface FolderRowSourceOptions {
   readonly directory: string;
+  /** the target in messages; absent: the directory */
+  readonly label?: string;
   /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
   readonly refuseLinks?: boolean;
 }
 
 export function createFolderRowSource(options: FolderRowSourceOptions): RowSource {
   return createFileRowSource({
-    label: options.directory,
+    label: options.label ?? options.directory,
     openTables: (model) => openTables(options, model),
     loads: () =>
       readFolderLoads(resolve(options.directory), options.refuseLinks === true ? 'refuse' : 'follow'),
@@ -46,11 +48,11 @@ export function createFolderRowSource(options: FolderRowSourceOptions): RowSourc
 
 /** What is read stays as it was: the folder is locked meanwhile, or it is known at the end. */
 async function openTables(
-  { directory: label, refuseLinks = false }: FolderRowSourceOptions,
+  { directory: path, label = path, refuseLinks = false }: FolderRowSourceOptions,
   model: RelationalModel,
 ): Promise<SourceTables> {
   const nothing = new AppError('not_found', `${label}: no documents were loaded there.`);
-  const pinned = await pinFolder(resolve(label), refuseLinks ? 'refuse' : 'follow').catch((error) => {
+  const pinned = await pinFolder(resolve(path), refuseLinks ? 'refuse' : 'follow').catch((error) => {
     throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? nothing : error;
   });
   const directory = pinned.path;

@@ -1,0 +1,70 @@
+/**
+ * What a host application implements so that rows go to a place of its own. A store keeps batches of rows and one text, the state, which says what batches there are
+ * and which jobs wrote them; both change in one step. All else (save modes, keys, exactly-once loads, writing documents back) is built on that.
+ */
+import type { DialectName } from '../../engine/sql/dialects/every-dialect.ts';
+import type { ColumnType } from '../../engine/model/relational-model.ts';
+
+/** Rows of one table that one job adds. */
+export interface RowBatch {
+  /** Unique in the store, for ever; letters, digits and `%`, `.`, `_`, `-`. */
+  readonly name: string;
+  readonly table: string;
+  readonly columns: readonly { readonly name: string; readonly type: ColumnType }[];
+  readonly rowCount: number;
+  /** The rows as JSON Lines in UTF-8, in pieces of any size: an object with all columns in each line. May be called again. */
+  lines(): AsyncIterable<Uint8Array>;
+  /** The rows as objects. A number that a JavaScript number cannot hold exactly is a string of its digits. May be called again. */
+  rows(): AsyncIterable<Readonly<Record<string, unknown>>>;
+}
+
+/** One step from a state of the store to the next. */
+export interface RowChange {
+  readonly state: string;
+  readonly add: readonly RowBatch[];
+  /** names of batches whose rows go */
+  readonly drop: readonly string[];
+}
+
+/** An open place for rows. Only one job at a time changes it; others may read it meanwhile. */
+export interface RowStore {
+  /** The state of the last change; null if there was none. */
+  readState(): Promise<string | null>;
+  /**
+   * Makes the change in one step: all of it or nothing, whenever the process dies. Calls `mayCommit` in the last moment before that, and makes nothing where it
+   * rejects. Rejections become the failure of the job.
+   */
+  change(change: RowChange, mayCommit: () => Promise<void>): Promise<void>;
+  /** The lines of a batch, byte for byte as `lines` of the batch gave them. */
+  readLines(batch: string): AsyncIterable<Uint8Array>;
+  /** Called once, last. */
+  close?(): Promise<void>;
+}
+
+/** What a job tells of its place. */
+export interface RowStorePlace {
+  /** what stands behind the colon of `-o` */
+  readonly text: string;
+  readonly idOrg: number;
+  /** of `-u` and `-p`; null: not given */
+  readonly user: string | null;
+  readonly password: string | null;
+  /** aborted when the job is killed */
+  readonly signal: AbortSignal;
+}
+
+/** A kind of targets that a host application brings. */
+export interface RegisteredTarget {
+  /** The word before the colon of `-o` and `-i`: lower-case letters, digits, `-`; none of the product's own. */
+  readonly scheme: string;
+  /** How a target is written, for messages: `memory:NAME`. */
+  readonly form: string;
+  /** The SQL that `-S p` prints; absent: PostgreSQL's. */
+  readonly dialect?: DialectName;
+  /**
+   * What is wrong with a target of a job of that organisation, null if nothing: asked before the job is accepted. Whoever may submit jobs chooses the text. Absent:
+   * every text is accepted from every organisation.
+   */
+  check?(text: string, idOrg: number): string | null;
+  open(place: RowStorePlace): Promise<RowStore>;
+}

@@ -1,0 +1,9 @@
+/** The entry `conversion-job-service/targets`, for modules that register kinds of targets: it loads little, as every tool imports them. */
+export { registerTarget } from './jobs/request/registered-targets.ts';
+export type {
+  RegisteredTarget,
+  RowBatch,
+  RowChange,
+  RowStorePlace,
+  RowStore,
+} from './ports/rows/registered.ts';
