@@ -174,15 +174,32 @@ function drawnAfter(
     return { drawing: better, history: null, apart, folds: foldedTables };
   }
   const after = versionAfter(source, previous, options, keepsTables);
-  const first = after({ ...options, apart: earlier });
-  const keptFolds = new Set(keepsTables ? unfoldedPlaces(first.drawing, first.history) : []);
-  const how = { ...options, keptFolds, apart: earlier };
-  const { drawing, history } = keptFolds.size === 0 ? first : after(how);
+  const start = { ...options, keptFolds: new Set<string>(), apart: earlier };
+  const { drawing, history, how } = keepsTables
+    ? drawKeepingFolds(after, start)
+    : { ...after(start), how: start };
   // what has a table for all of its places keeps it
   const crowded = crowdedLeaves(drawing, source).filter((path) => !history.rows.has(path));
   if (crowded.length === 0) return { drawing, history, apart: earlier, folds };
   const apart = new Set([...earlier, ...crowded]);
   return { ...after({ ...how, apart }), apart, folds };
+}
+
+type KeptFolds = DrawingOptions & { readonly keptFolds: ReadonlySet<string> };
+
+/**
+ * Draws until each child that the last version read in the row above is read there. One drawing may not be enough: the places of further
+ * children show only when their parent is back in the row above it.
+ */
+function drawKeepingFolds(
+  after: ReturnType<typeof versionAfter>,
+  how: KeptFolds,
+): ReturnType<typeof after> & { readonly how: KeptFolds } {
+  const drawn = after(how);
+  const keptFolds = new Set([...how.keptFolds, ...unfoldedPlaces(drawn.drawing, drawn.history)]);
+  return keptFolds.size === how.keptFolds.size
+    ? { ...drawn, how }
+    : drawKeepingFolds(after, { ...how, keptFolds });
 }
 
 /** Draws the version that comes after `previous`. `keepsTables`: rows lie in tables of that, and what has the same path goes on there. */

@@ -23,7 +23,7 @@ import { fillElement } from './draw/element-content.ts';
 import { drawRow } from './draw/rows.ts';
 import type { ColumnTypeOptions } from './column-types.ts';
 import { DrawingChoices } from './drawing-choices.ts';
-import type { Drawing, EdgeDraft, NodeDraft, TableDraft } from './model-builder.ts';
+import type { Drawing, EdgeDraft, NodeDraft, TableDraft, UnfoldedChild } from './model-builder.ts';
 import type { HeldKeys } from './held-keys.ts';
 import { MetChildren } from './met-children.ts';
 import { withoutUnmetPlaces } from './unmet-places.ts';
@@ -89,6 +89,7 @@ class ModelDrawing implements DrawingContext {
   readonly #recordsFolds: boolean;
   readonly #heldKeys: HeldKeys | null;
   readonly #placeOf: (type: number, child: QName) => string;
+  readonly #unfolded: UnfoldedChild[] = [];
   readonly #pending: (() => void)[] = [];
 
   constructor(
@@ -158,6 +159,12 @@ class ModelDrawing implements DrawingContext {
     return decided ?? this.choices.hasSeveralPlaces(element, isGroup);
   }
 
+  recordUnfolded({ table, columnKey }: RowContext, type: number, { element }: SourceChild): void {
+    const { name } = this.model.elements[element]!;
+    const steps = `${columnKey}/${this.uses.element(name)}`;
+    this.#unfolded.push({ table, steps, place: this.#placeOf(type, name) });
+  }
+
   fill(node: NodeDraft, row: RowContext): void {
     fillElement(this, node, row);
   }
@@ -188,6 +195,7 @@ class ModelDrawing implements DrawingContext {
       uses: this.uses,
       foldedPlaces: this.#recordsFolds ? this.choices.foldedPlaces() : null,
       placeOf: (type, child) => (this.choices.holdsAnyEntity(type) ? null : this.#placeOf(type, child)),
+      unfolded: this.#unfolded,
     };
     if (this.#met === undefined) return drawing;
     const prunedOf = withMetAttributes(this.declared, this.model);

@@ -66,16 +66,11 @@ export class EarlierFolds {
 }
 
 /**
- * Places of children that the drawing gives tables, and that the last version read in the row above: columns there would have no more values.
- * The places are as `Drawing.placeOf` gives them.
+ * Returns the places of children that the drawing gives tables although the last version read them in the row above. Their columns there would
+ * get no more values.
  */
-export function unfoldedPlaces({ nodes, placeOf }: Drawing, history: NameHistory): readonly string[] {
-  return nodes.flatMap(({ table, type, edges }) =>
-    edges.flatMap(({ name, node, maxOccurs, childKey, parentKey }) => {
-      const key = childKey ?? parentKey;
-      if (!node.opensRow || maxOccurs !== 1 || key === null) return [];
-      const place = history.hadColumns(table.usePath, table.usePath + key.steps) ? placeOf(type, name) : null;
-      return place === null ? [] : [place];
-    }),
-  );
+export function unfoldedPlaces({ unfolded }: Drawing, history: NameHistory): readonly string[] {
+  return unfolded
+    .filter(({ table, steps }) => history.hadColumns(table.usePath, table.usePath + steps))
+    .map(({ place }) => place);
 }

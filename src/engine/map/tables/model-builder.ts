@@ -167,6 +167,17 @@ export interface Drawing {
   readonly foldedPlaces: readonly string[] | null;
   /** prints the place of a child of a type, as `foldedPlaces` has it; null: such a child has a table */
   readonly placeOf: (type: number, child: QName) => string | null;
+  readonly unfolded: readonly UnfoldedChild[];
+}
+
+/** A child, or a substitution group, that has rows of its own although it occurs at most once. */
+export interface UnfoldedChild {
+  /** table of the row above */
+  readonly table: TableDraft;
+  /** steps from the element of that row to the child */
+  readonly steps: string;
+  /** as `foldedPlaces` has it */
+  readonly place: string;
 }
 
 export function newTable(

@@ -391,6 +391,13 @@ const folded = (more: string, inner = ''): Parameters<typeof compiled>[0] =>
   <xs:complexType name="O">${sequence('<xs:element name="k" type="xs:int"/><xs:element name="b" type="T" minOccurs="0"/>')}</xs:complexType>
   <xs:complexType name="T">${sequence(`<xs:element name="x" type="xs:int"/><xs:element name="y" type="xs:int" minOccurs="0" maxOccurs="9"/>${inner}`)}</xs:complexType>`);
 
+/** `T` in a row, and in it `U` and `V`; `inner`: what `V` holds beside. */
+const nested = (inner: string): Parameters<typeof compiled>[0] =>
+  xs(`<xs:element name="r"><xs:complexType>${sequence('<xs:element name="k" type="xs:int"/><xs:element name="b" type="T" minOccurs="0"/>')}</xs:complexType></xs:element>
+      <xs:complexType name="T">${sequence('<xs:element name="x" type="xs:int"/><xs:element name="c" type="U"/>')}</xs:complexType>
+      <xs:complexType name="U">${sequence('<xs:element name="d" type="V"/>')}<xs:attribute name="u" use="required"/></xs:complexType>
+      <xs:complexType name="V">${sequence(`<xs:element name="y" type="xs:int" maxOccurs="9"/>${inner}`)}<xs:attribute name="v" use="required"/></xs:complexType>`);
+
 describe('a child that a version reads in the row of its parent', () => {
   const document = '<r><o><k>1</k><b><x>2</x><y>3</y><y>4</y></b></o></r>';
   const first = modelOf(compiled(folded('')), 3);
@@ -409,5 +416,72 @@ describe('a child that a version reads in the row of its parent', () => {
     expect(next(xsd, later)).toEqual(later);
     const [written] = await roundTrip(later, [document]);
     expect(compareXml(document, written!)).toEqual([]);
+  });
+
+  it.each([1, 3] as const)(
+    'stays there with the children in its row when their types hold it (level %i)',
+    async (mapLevel) => {
+      const old = '<r><k>1</k><b><x>2</x><c u="3"><d v="4"><y>5</y><y>6</y></d></c></b></r>';
+      const renewed =
+        '<r><k>1</k><b><x>2</x><c u="3"><d v="4"><y>5</y><t><x>7</x><c u="8"><d v="9"><y>0</y></d></c></t></d></c></b></r>';
+      const cyclic = compiled(nested('<xs:element name="t" type="T" minOccurs="0" maxOccurs="9"/>'));
+      const first = modelOf(compiled(nested('')), mapLevel);
+      const later = buildRelationalModel(cyclic, { mapLevel, previous: first });
+      for (const document of [old, renewed]) {
+        const [row] = shred(later, [document]).rows['r']!;
+        expect([row!['k'], row!['b_x'], row!['b_c_u'], row!['b_c_d_v']]).toEqual(['1', '2', '3', '4']);
+        const [written] = await roundTrip(later, [document]);
+        expect(compareXml(document, written!)).toEqual([]);
+      }
+      expect(buildRelationalModel(cyclic, { mapLevel, previous: later })).toEqual(later);
+    },
+  );
+
+  it.each(['', 'abstract="true"'])(
+    'stays there when it is one of a substitution group that holds itself (head: %s)',
+    async (head) => {
+      const group = (inner: string): SourceModel =>
+        compiled(
+          xs(`<xs:element name="r"><xs:complexType>${sequence('<xs:element name="k" type="xs:int"/><xs:element ref="h" minOccurs="0"/>')}</xs:complexType></xs:element>
+        <xs:element name="h" type="H" ${head}/><xs:element name="m" type="M" substitutionGroup="h"/>
+        <xs:complexType name="H"><xs:attribute name="a"/></xs:complexType>
+        <xs:complexType name="M"><xs:complexContent><xs:extension base="H">${sequence(`<xs:element name="y" type="xs:int" maxOccurs="9"/>${inner}`)}</xs:extension></xs:complexContent></xs:complexType>`),
+        );
+      const document = '<r><k>1</k><m a="2"><y>3</y></m></r>';
+      const first = modelOf(group(''), 3);
+      const later = buildRelationalModel(group('<xs:element ref="h" minOccurs="0" maxOccurs="9"/>'), {
+        mapLevel: 3,
+        previous: first,
+      });
+      expect(shred(later, [document]).rows['r']![0]).toEqual(shred(first, [document]).rows['r']![0]);
+      for (const text of [document, '<r><k>1</k><m a="2"><y>3</y><m a="4"><y>5</y></m></m></r>']) {
+        const [written] = await roundTrip(later, [text]);
+        expect(compareXml(text, written!)).toEqual([]);
+      }
+    },
+  );
+
+  it('stays there when it becomes one of a choice of many documents', () => {
+    const names = Array.from({ length: 8 }, (_, at) => `e${at}`);
+    const bundle = (count: number): SourceModel =>
+      compiled(
+        xs(`<xs:element name="bundle"><xs:complexType>${sequence(
+          '<xs:element name="entry" maxOccurs="9"><xs:complexType><xs:choice>' +
+            names
+              .slice(0, count)
+              .map((name) => `<xs:element ref="${name}"/>`)
+              .join('') +
+            '</xs:choice></xs:complexType></xs:element>',
+        )}</xs:complexType></xs:element>
+        ${names.map((name) => `<xs:element name="${name}"><xs:complexType><xs:attribute name="id" use="required"/></xs:complexType></xs:element>`).join('')}`),
+      );
+    const first = modelOf(bundle(7), 3);
+    const later = buildRelationalModel(bundle(8), { mapLevel: 3, previous: first });
+    const document = '<bundle><entry><e3 id="1"/></entry></bundle>';
+    const kept = (model: RelationalModel): readonly (string | null | undefined)[] =>
+      shred(model, [document]).rows['entry']!.map((row) => row['e3_id']);
+    expect(modelOf(bundle(8), 3).tables.map(({ name }) => name)).toContain('e3');
+    expect(kept(first)).toEqual(['1']);
+    expect(kept(later)).toEqual(['1']);
   });
 });

@@ -23,6 +23,7 @@ export function drawChild(
     return;
   }
   const repeats = child.maxOccurs !== 1;
+  if (!repeats) drawing.recordUnfolded(row, parent.type, child);
   const path = [...row.path, declared.name.localName];
   const types = variants.map((variant) => drawing.model.elements[variant.element]!.type);
   const isNarrow = drawing.choices.unionColumns(types) <= drawing.choices.maxUnionColumns();

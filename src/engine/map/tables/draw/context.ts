@@ -29,6 +29,8 @@ export interface DrawingContext {
     child: SourceChild,
     at: { readonly table: TableDraft; readonly name: QName; readonly isGroup: boolean },
   ): boolean;
+  /** Records that a child of an element of `type` has rows of its own although it occurs at most once. */
+  recordUnfolded(row: RowContext, type: number, child: SourceChild): void;
   /** Draws what an element of the node's type holds, at once. */
   fill(node: NodeDraft, row: RowContext): void;
   /** Work for when what is being drawn is complete, in the order in which it came up. */
