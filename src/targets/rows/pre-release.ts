@@ -28,15 +28,3 @@ export function refusePreRelease(label: string, columnsOf: (table: string) => Co
     if (missing !== undefined) throw new PreReleaseFault(label, `${name} has no column ${missing.name}`);
   }
 }
-
-/** Returns whether the target has a ledger and documents, by the columns of its tables beside the data. Throws as `refusePreRelease` does. */
-export function holdsLoads(
-  label: string,
-  columns: readonly { readonly table: string; readonly column: string }[],
-): boolean {
-  const tables = new Map<string, Set<string>>();
-  for (const { table, column } of columns)
-    tables.set(table, (tables.get(table) ?? new Set<string>()).add(column));
-  refusePreRelease(label, (table) => tables.get(table));
-  return tables.has(sideTableNames.loads) && tables.has(sideTableNames.documents);
-}

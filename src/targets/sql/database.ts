@@ -7,6 +7,15 @@ export interface SqlDatabase {
   run(sql: string): Promise<number>;
   /** Returns rows by column name. Whole numbers may be bigints. */
   read<T>(sql: string): Promise<T[]> | T[];
+  /** Returns the same rows in parts, so that many need not be in memory at once. Absent: `read` is called. */
+  pages?<T>(sql: string): AsyncIterable<readonly T[]>;
+}
+
+export type SqlReader = Pick<SqlDatabase, 'read' | 'pages'>;
+
+export async function* pagesOf<T>(database: SqlReader, sql: string): AsyncIterable<readonly T[]> {
+  if (database.pages === undefined) yield await database.read<T>(sql);
+  else yield* database.pages<T>(sql);
 }
 
 export async function runAll(database: SqlDatabase, statements: readonly string[]): Promise<void> {

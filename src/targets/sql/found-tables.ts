@@ -13,6 +13,12 @@ export interface SqlNames {
   readonly dialect: Dialect;
   /** Returns a name as the database compares it with others. */
   foldedName(name: string): string;
+  /** Returns a table's name as statements write it. Absent: quoted. */
+  relation?(name: string): string;
+}
+
+export function relationOf({ relation, dialect }: SqlNames): (name: string) => string {
+  return relation ?? dialect.quote;
 }
 
 export interface FoundColumn {

@@ -20,12 +20,12 @@ import {
 } from '../rows/current-documents.ts';
 import { publishedQuery } from '../rows/ledger.ts';
 import { refusePreRelease } from '../rows/pre-release.ts';
-import type { SqlDatabase } from './database.ts';
-import type { FoundTables, SqlNames } from './found-tables.ts';
+import { pagesOf, type SqlReader } from './database.ts';
+import { relationOf, type FoundTables, type SqlNames } from './found-tables.ts';
 import type { DrawnModel } from './drawn-model.ts';
 
 /** A target as a job asks it. */
-export interface AskedTarget<Database extends Pick<SqlDatabase, 'read'>> {
+export interface AskedTarget<Database extends SqlReader> {
   readonly database: Database;
   readonly driver: SqlNames;
   readonly plan: SinkPlan;
@@ -33,20 +33,22 @@ export interface AskedTarget<Database extends Pick<SqlDatabase, 'read'>> {
   readonly known: FoundTables;
 }
 
+const tablesPerQuery = 200;
+
 /**
- * Returns the logical schemas that loaded the target, the newest first, or none if nothing was loaded. Throws AppError `conflict` if a version
- * before 1.0 made the target.
+ * Returns the logical schemas that loaded the target, the newest first, or none if nothing was loaded. `columnsOf`: returns the columns of a table, or
+ * undefined if there is no table of that name. Throws AppError `conflict` if a version before 1.0 made the target.
  */
 export async function targetLoads(
-  database: Pick<SqlDatabase, 'read'>,
-  known: FoundTables,
-  quote: (name: string) => string,
+  database: SqlReader,
+  columnsOf: (table: string) => { has(column: string): boolean } | undefined,
+  relation: (name: string) => string,
   label: string,
 ): Promise<readonly TargetLoad[]> {
   const { documents, loads } = sideTableNames;
-  refusePreRelease(label, (name) => known.get(name)?.columns);
-  if (!known.has(documents) || !known.has(loads)) return [];
-  const rows = await database.read<Record<keyof TargetLoad, unknown>>(targetLoadsQuery(quote));
+  refusePreRelease(label, columnsOf);
+  if (columnsOf(documents) === undefined || columnsOf(loads) === undefined) return [];
+  const rows = await database.read<Record<keyof TargetLoad, unknown>>(targetLoadsQuery(relation));
   return rows.map(({ installation, idSch, idLschma, modelHash, holds }) => ({
     installation: String(installation),
     idSch: idSch === null ? null : Number(idSch),
@@ -57,71 +59,77 @@ export async function targetLoads(
 }
 
 /** Whether the job was published there. */
-export async function isPublished<Database extends SqlDatabase>({
+export async function isPublished<Database extends SqlReader>({
   database,
   driver,
   plan,
   known,
 }: AskedTarget<Database>): Promise<boolean> {
   if (!known.has(sideTableNames.loads)) return false;
-  return (await database.read(publishedQuery(plan, driver.dialect.quote))).length > 0;
+  return (await database.read(publishedQuery(plan, relationOf(driver)))).length > 0;
 }
 
 /** The model's tables that hold rows. */
-export async function filledTables<Database extends SqlDatabase>({
+export async function filledTables<Database extends SqlReader>({
   database,
   driver,
   drawn,
   known,
 }: AskedTarget<Database>): Promise<readonly string[]> {
+  const { literal } = driver.dialect;
+  const relation = relationOf(driver);
+  const queries = drawn.tables
+    .filter(({ name }) => known.get(driver.foldedName(name))?.isView === false)
+    .map(
+      ({ name }) =>
+        `SELECT ${literal(name)} AS name FROM (SELECT 1 AS found FROM ${relation(name)} LIMIT 1) r`,
+    );
   const filled: string[] = [];
-  for (const { name } of drawn.tables) {
-    if (known.get(driver.foldedName(name))?.isView !== false) continue;
-    const rows = await database.read(`SELECT 1 FROM ${driver.dialect.quote(name)} LIMIT 1`);
-    if (rows.length > 0) filled.push(name);
+  for (let from = 0; from < queries.length; from += tablesPerQuery) {
+    const found = await database.read<{ name: string }>(
+      queries.slice(from, from + tablesPerQuery).join(' UNION ALL '),
+    );
+    filled.push(...found.map(({ name }) => name));
   }
   return filled;
 }
 
-/** SHA-256 of the documents that have rows in the model's tables, or that its logical schema kept whole. */
-export async function loadedHashes<Database extends SqlDatabase>(
+/** SHA-256 of the documents that have rows in the model's tables, or that its logical schema kept whole, in parts. */
+export async function* loadedHashes<Database extends SqlReader>(
   target: AskedTarget<Database>,
-): Promise<readonly string[]> {
+): AsyncIterable<readonly string[]> {
   const roots = rootColumns(target);
-  if (roots === null) return [];
+  if (roots === null) return;
   const { database, driver, plan } = target;
-  const rows = await database.read<{ sha256: string }>(
-    loadedDocumentsQuery(roots, plan, driver.dialect.quote),
-  );
-  return rows.map(({ sha256 }) => sha256);
+  const query = loadedDocumentsQuery(roots, plan, relationOf(driver));
+  for await (const rows of pagesOf<{ sha256: string }>(database, query))
+    yield rows.map(({ sha256 }) => sha256);
 }
 
 /** The same documents, without those that another one has replaced. */
-export async function currentDocuments<Database extends SqlDatabase>(
+export async function* currentDocuments<Database extends SqlReader>(
   target: AskedTarget<Database>,
-): Promise<readonly CurrentDocument[]> {
+): AsyncIterable<CurrentDocument> {
   const roots = rootColumns(target);
-  if (roots === null) return [];
+  if (roots === null) return;
   const { database, driver, plan, known } = target;
   const isMerged = known.get(sideTableNames.documents)!.columns.has('valid_to');
-  const rows = await database.read<CurrentDocumentRow>(
-    currentDocumentsQuery(roots, plan, driver.dialect.quote, isMerged),
-  );
-  return rows.map(currentDocumentOf);
+  const query = currentDocumentsQuery(roots, plan, relationOf(driver), isMerged);
+  for await (const rows of pagesOf<CurrentDocumentRow>(database, query)) yield* rows.map(currentDocumentOf);
 }
 
 /** Content in `_unmapped`. `loading`: as `unmappedContentQuery` has it. */
-export async function unmappedContent<Database extends SqlDatabase>(
+export async function* unmappedContent<Database extends SqlReader>(
   { database, driver, known }: AskedTarget<Database>,
   loading: Loading | null,
-): Promise<readonly UnmappedOfDocument[]> {
-  if (!known.has(sideTableNames.unmapped)) return [];
-  const rows = await database.read<UnmappedContentRow>(unmappedContentQuery(loading, driver.dialect.quote));
-  return rows.map(unmappedContentOf);
+): AsyncIterable<UnmappedOfDocument> {
+  if (!known.has(sideTableNames.unmapped)) return;
+  const query = unmappedContentQuery(loading, relationOf(driver));
+  for await (const rows of pagesOf<UnmappedContentRow>(database, query)) yield* rows.map(unmappedContentOf);
 }
 
 /** Null if no documents were loaded there. */
-function rootColumns<Database extends SqlDatabase>({
+function rootColumns<Database extends SqlReader>({
   driver,
   plan,
   drawn,

@@ -7,6 +7,7 @@ import type { MergeOrder } from '../../ports/rows/merge.ts';
 import { momentAfter, type Merging } from '../rows/merging.ts';
 import { addRemoved, nothingRemoved, type RemovedDocuments } from '../rows/removed-documents.ts';
 import { runAll, temporaryName, type SqlDatabase } from './database.ts';
+import { relationOf } from './found-tables.ts';
 import type { Publication } from './publication.ts';
 import { closeDocuments, removeDocuments, type RemovalScope } from './removal.ts';
 
@@ -42,8 +43,10 @@ export async function takeReplaced<Database extends SqlDatabase>(
   documents: string,
   moment: string,
 ): Promise<Pick<Merging<string>, 'removed' | 'counts'>> {
-  const { dialect, relation = dialect.quote } = scope.driver;
-  const [key, table] = [dialect.quote('key'), relation(sideTableNames.documents)];
+  const [key, table] = [
+    scope.driver.dialect.quote('key'),
+    relationOf(scope.driver)(sideTableNames.documents),
+  ];
   // documents of loads that did not merge have their names as keys, and are valid since they were read
   await scope.database.run(`UPDATE ${table} SET ${key} = name, valid_from = loaded_at WHERE ${key} IS NULL`);
   const take = (condition: string): Promise<RemovedDocuments> => {

@@ -11,15 +11,19 @@ import { documentColumns, rowsOfDocuments, type DocumentColumn } from '../../eng
 import { ledgerStatement, publishedQuery } from '../rows/ledger.ts';
 import { nothingRemoved, type RemovedDocuments } from '../rows/removed-documents.ts';
 import { temporaryName, type SqlDatabase } from './database.ts';
-import { checkFoundTables, type FoundTable, type FoundTables, type SqlNames } from './found-tables.ts';
+import {
+  checkFoundTables,
+  relationOf,
+  type FoundTable,
+  type FoundTables,
+  type SqlNames,
+} from './found-tables.ts';
 import { drawModel, type DrawnModel } from './drawn-model.ts';
 
 /** How a database removes rows, if not as the standard has it. */
 export interface RemovalWays extends SqlNames {
   /** Names documents by a list of their keys. MySQL with GTIDs makes no temporary table within a transaction. */
   readonly listsDocumentKeys?: true;
-  /** Returns a table's name as statements write it. Absent: quoted. */
-  relation?(name: string): string;
   /** Makes a table of the query's rows, and drops it. Absent: a temporary table, which lives as long as the connection. */
   readonly notes?: {
     make(query: string): Promise<string>;
@@ -31,10 +35,6 @@ export interface RemovalWays extends SqlNames {
   unreferred?(): Promise<readonly string[]>;
   /** Joins the table that a deletion depends on. MySQL and MariaDB use no index for `DELETE … WHERE … IN (SELECT …)`. */
   readonly joinsDeletes?: true;
-}
-
-function relationOf({ relation, dialect }: RemovalWays): (name: string) => string {
-  return relation ?? dialect.quote;
 }
 
 export interface RemovalScope<Database extends SqlDatabase> {

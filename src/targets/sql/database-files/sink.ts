@@ -8,12 +8,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type {
-  CurrentDocument,
-  MergeCounts,
-  MergeOrder,
-  UnmappedOfDocument,
-} from '../../../ports/rows/merge.ts';
+import type { MergeCounts, MergeOrder } from '../../../ports/rows/merge.ts';
 import type {
   Fence,
   Published,
@@ -31,21 +26,14 @@ import { StagedFiles, type HandedRows } from '../../../adapters/file-staging/sta
 import { syncPath } from '../../files/folder/contents/manifest.ts';
 import { refuseLink } from '../../files/folder/loaded-documents.ts';
 import { pinFolder, type PinnedFolder } from '../../../adapters/local-files/open-folder.ts';
-import { passFence, StagedRowSink } from '../../rows/staged-rows.ts';
+import { passFence } from '../../rows/staged-rows.ts';
 import { columnId, type DecimalRoom } from '../../rows/unfit-columns.ts';
 import type { SqlDatabase } from '../database.ts';
 import type { SqlDriver } from '../publication.ts';
 import { checkFoundTables, type FoundTables } from '../found-tables.ts';
 import { givenKeys } from '../keys.ts';
-import {
-  currentDocuments,
-  filledTables,
-  isPublished,
-  loadedHashes,
-  targetLoads,
-  unmappedContent,
-  type AskedTarget,
-} from '../ledger.ts';
+import { targetLoads, type AskedTarget } from '../ledger.ts';
+import { nothingPublished, SqlRowSink } from '../sink.ts';
 import { drawModel, type DrawnModel } from '../drawn-model.ts';
 import { reportOf, type Publication, type StagedRowsFile, type StagedTables } from '../publication.ts';
 import { publishRows } from '../publish.ts';
@@ -122,14 +110,15 @@ export function readFileLoads<Database extends FileDatabase>(
   file: string,
   options: Pick<OpenFileOptions, 'label' | 'busyTimeoutMs'>,
 ): Promise<readonly TargetLoad[]> {
-  return driver.readOnly(file, options, async (database) =>
-    targetLoads(database, await driver.readTables(database), driver.dialect.quote, options.label),
-  );
+  return driver.readOnly(file, options, async (database) => {
+    const known = await driver.readTables(database);
+    return targetLoads(database, (name) => known.get(name)?.columns, driver.dialect.quote, options.label);
+  });
 }
 
 type LastCheck = (merged?: MergeCounts) => Promise<void>;
 
-export class DatabaseFileSink<Database extends FileDatabase> extends StagedRowSink implements RowSink {
+export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<Database> implements RowSink {
   readonly encoding: RowEncoding;
   readonly scalesDecimals: boolean;
   readonly widensInPlace = false;
@@ -212,29 +201,17 @@ export class DatabaseFileSink<Database extends FileDatabase> extends StagedRowSi
     return new Map();
   }
 
-  async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
-    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0) return new Set();
-    const wanted = new Set(sha256s);
-    const there = (await this.#ask(loadedHashes)) ?? [];
-    return new Set(there.filter((sha256) => wanted.has(sha256)));
-  }
-
-  async *currentDocuments(): AsyncIterable<CurrentDocument> {
-    yield* (await this.#ask(currentDocuments)) ?? [];
-  }
-
-  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument> {
-    const loading = of === 'all' ? null : this.plan;
-    yield* (await this.#ask((target) => unmappedContent(target, loading))) ?? [];
-  }
-
-  /** Null if there is no such file. */
-  async #ask<T>(question: (target: AskedTarget<Database>) => Promise<T>): Promise<T | null> {
-    if (!(await exists(this.#file))) return null;
-    return this.guarded(async () => {
+  /** The answers are read whole, as the file is locked meanwhile. */
+  protected override async *ask<T>(
+    question: (target: AskedTarget<Database>) => AsyncIterable<T>,
+  ): AsyncIterable<T> {
+    if (!(await exists(this.#file))) return;
+    yield* await this.guarded(async () => {
       const lock = await this.#lock();
       try {
-        return await this.#withOpen(async (database) => question(await this.#asked(database)));
+        return await this.#withOpen(async (database) =>
+          Array.fromAsync(question(await this.#asked(database))),
+        );
       } finally {
         await lock.release();
       }
@@ -269,7 +246,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends StagedRowSi
     await this.guarded(() => this.#files.write(this.#stagedName(table), ...rows));
   }
 
-  #check({ known }: AskedTarget<Database>): void {
+  protected override check({ known }: AskedTarget<Database>): void {
     checkFoundTables(this.#driver, this.label, known, this.#drawn, this.plan.saveMode === 'overwrite');
   }
 
@@ -334,12 +311,9 @@ export class DatabaseFileSink<Database extends FileDatabase> extends StagedRowSi
           throw new AppError('target_not_allowed', `${this.label} is a link that leads nowhere.`);
         this.outcome = 'load';
       } else {
-        this.outcome = await this.#withOpen(async (database) => {
-          const target = await this.#asked(database);
-          this.#check(target);
-          if (await isPublished(target)) return 'already';
-          return (await this.mayLoad(() => filledTables(target))) ? 'load' : 'nothing';
-        });
+        this.outcome = await this.#withOpen(async (database) =>
+          this.findOutcome(await this.#asked(database)),
+        );
       }
     } finally {
       await lock.release();
@@ -433,12 +407,8 @@ export class DatabaseFileSink<Database extends FileDatabase> extends StagedRowSi
     { staged, merge, isNew }: Pick<Publication<Database>, 'staged' | 'merge' | 'isNew'>,
   ): Promise<Published | { readonly nothing: Published }> {
     const target = await this.#asked(database);
-    this.#check(target);
-    if (await isPublished(target)) return { nothing: { rows: {}, already: true, changes: [] } };
-    if (!(await this.mayLoad(() => filledTables(target)))) {
-      const changes = ['tables were filled meanwhile: nothing was added'];
-      return { nothing: { rows: {}, already: false, changes } };
-    }
+    const outcome = await this.findOutcome(target);
+    if (outcome !== 'load') return { nothing: nothingPublished(outcome) };
     const { plan } = this;
     const publication: Publication<Database> = {
       driver: this.#driver,

@@ -20,9 +20,10 @@ export function createMysqlRowRemover(address: MysqlAddress): RowRemover {
   return {
     label,
     loads: () =>
-      withDatabase(async (database) =>
-        targetLoads(database, await readTables(database), mysqlDriver.dialect.quote, label),
-      ),
+      withDatabase(async (database) => {
+        const known = await readTables(database);
+        return targetLoads(database, (name) => known.get(name)?.columns, mysqlDriver.dialect.quote, label);
+      }),
     removeDocuments: (plan, fence) =>
       withDatabase(async (database) => {
         await takeTargetLock(database, address);

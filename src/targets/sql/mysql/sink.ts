@@ -12,7 +12,7 @@ import {
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { doubleForReal } from '../../../engine/sql/mysql-values.ts';
 import { physicalSideTable } from '../../../engine/sql/physical-model.ts';
-import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../../ports/rows/merge.ts';
+import type { MergeOrder } from '../../../ports/rows/merge.ts';
 import type {
   Fence,
   Published,
@@ -24,7 +24,6 @@ import type {
   ZoneTable,
 } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import { StagedRowSink } from '../../rows/staged-rows.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { hashedKey, withoutLists, type MysqlListTarget } from './list-rows.ts';
@@ -33,15 +32,8 @@ import { MysqlStagedTable, Staging, stagingPrefix, takeTargetLock } from './stag
 import { drawModel, type DrawnModel } from '../drawn-model.ts';
 import { checkFoundTables } from '../found-tables.ts';
 import { keyOffsets } from '../keys.ts';
-import {
-  currentDocuments,
-  filledTables,
-  isPublished,
-  loadedHashes,
-  targetLoads,
-  unmappedContent,
-  type AskedTarget,
-} from '../ledger.ts';
+import { targetLoads, type AskedTarget } from '../ledger.ts';
+import { SqlRowSink } from '../sink.ts';
 import { mysqlDriver } from './driver.ts';
 import { foldedName, readTables, withInstantsTold, zonesIn } from './tables.ts';
 import type { FoundTables } from '../found-tables.ts';
@@ -53,7 +45,7 @@ export function createMysqlRowSink(address: MysqlAddress): RowSink {
   return new MysqlRowSink(address);
 }
 
-class MysqlRowSink extends StagedRowSink implements RowSink {
+class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
   readonly encoding = 'tsv';
   readonly widensInPlace = false;
   readonly scalesDecimals = true;
@@ -78,7 +70,8 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
   async loads(): Promise<readonly TargetLoad[]> {
     return this.guarded(async () => {
       const database = await this.#connect();
-      return targetLoads(database, await readTables(database), quote, this.label);
+      const known = await readTables(database);
+      return targetLoads(database, (name) => known.get(name)?.columns, quote, this.label);
     });
   }
 
@@ -101,17 +94,12 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     const database = await this.#connect();
     await takeTargetLock(database, this.#address);
     const target = await this.#asked(database);
-    this.#check(target);
     await removeStaging(database, target.known);
     this.#token = `${stagingPrefix}${idJob}_${randomBytes(4).toString('hex')}`;
     this.#staging = new Staging(database, this.label, keys === 'hash');
     this.#define();
-    if (await isPublished(target)) {
-      this.outcome = 'already';
-      return 'skip';
-    }
-    if (!(await this.mayLoad(() => filledTables(target)))) return 'skip';
-    this.outcome = 'load';
+    this.outcome = await this.findOutcome(target);
+    if (this.outcome !== 'load') return 'skip';
     if (keys === 'sequence') this.#offsets = await keyOffsets(target);
     return saveMode === 'write-schema' ? 'skip' : 'load';
   }
@@ -170,24 +158,12 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     return new Map([...offsets, [documents, of(documents)]]);
   }
 
-  async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
-    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0) return new Set();
-    const wanted = new Set(sha256s);
-    const there = await this.#ask(loadedHashes);
-    return new Set(there.filter((sha256) => wanted.has(sha256)));
-  }
-
-  async *currentDocuments(): AsyncIterable<CurrentDocument> {
-    yield* await this.#ask(currentDocuments);
-  }
-
-  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument> {
-    const loading = of === 'all' ? null : this.plan;
-    yield* await this.#ask((target) => unmappedContent(target, loading));
-  }
-
-  #ask<T>(question: (target: AskedTarget<Mysql>) => Promise<T>): Promise<T> {
-    return this.guarded(async () => question(await this.#asked(await this.#connect())));
+  protected override async *ask<T>(
+    question: (target: AskedTarget<Mysql>) => AsyncIterable<T>,
+  ): AsyncIterable<T> {
+    yield* await this.guarded(async () =>
+      Array.fromAsync(question(await this.#asked(await this.#connect()))),
+    );
   }
 
   async #asked(database: Mysql): Promise<AskedTarget<Mysql>> {
@@ -195,7 +171,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     return { database, driver: mysqlDriver, plan: this.plan, drawn: this.#drawn, known };
   }
 
-  #check({ known }: AskedTarget<Mysql>): void {
+  protected override check({ known }: AskedTarget<Mysql>): void {
     checkFoundTables(mysqlDriver, this.label, known, this.#drawn, this.plan.saveMode === 'overwrite');
   }
 
@@ -246,7 +222,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     const database = await this.#connect();
     await this.#staging.drain();
     const target = await this.#asked(database);
-    this.#check(target);
+    this.check(target);
     const { known } = target;
     const published = await publishRows({
       database,

@@ -59,7 +59,8 @@ class MysqlRowSource implements RowSource {
   async loads(): Promise<readonly TargetLoad[]> {
     return this.#guarded(async () => {
       const database = await this.#connect();
-      return targetLoads(database, await readTables(database), quote, this.label);
+      const known = await readTables(database);
+      return targetLoads(database, (name) => known.get(name)?.columns, quote, this.label);
     });
   }
 

@@ -9,7 +9,7 @@ import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { ownPrefix, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../../ports/rows/merge.ts';
+import type { MergeOrder } from '../../../ports/rows/merge.ts';
 import type {
   Fence,
   UnconvertedValue,
@@ -34,14 +34,10 @@ import { extensionNotes } from './connection/family.ts';
 import { backendAfter, beginSession, quickCompression, sessionSettings } from './connection/session.ts';
 import { dropStaging, endBackends, removeDeadStaging, stagingLock } from './staging/orphaned-staging.ts';
 import { stagingMark } from './staging/mark.ts';
-import {
-  currentDocuments,
-  holdsJob,
-  loadedAmong,
-  readTargetLoads,
-  unmappedContent,
-  type AskedPostgresTarget,
-} from './ledger.ts';
+import type { SqlDatabase } from '../database.ts';
+import type { AskedTarget } from '../ledger.ts';
+import { nothingPublished, SqlRowSink } from '../sink.ts';
+import { databaseOf, namesIn, readTargetLoads } from './database.ts';
 import { unconvertedRow, unconvertedValues } from './staging/unconverted-values.ts';
 import { nothingDone, reportOf, type PostgresPublication } from './publish/publication.ts';
 import { publishRows } from './publish/transaction.ts';
@@ -57,12 +53,11 @@ import {
   checkTarget,
   readCounters,
   readTarget,
-  tablesWithRows,
   type ExistingTarget,
   type TargetTable,
 } from './connection/existing-tables.ts';
 import { readZones } from './connection/zones.ts';
-import { passFence, StagedRowSink } from '../../rows/staged-rows.ts';
+import { passFence } from '../../rows/staged-rows.ts';
 import type { SilenceWatch } from '../silence-watch.ts';
 import { watchPostgres } from './connection/stall-watch.ts';
 
@@ -84,7 +79,11 @@ export function createPostgresRowSink(options: PostgresRowSinkOptions): RowSink 
   return new PostgresRowSink(options);
 }
 
-class PostgresRowSink extends StagedRowSink implements RowSink {
+interface AskedPostgresTarget extends AskedTarget<SqlDatabase> {
+  readonly known: ExistingTarget['tables'];
+}
+
+class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
   readonly encoding = 'copy-text';
   readonly widensInPlace = true;
   readonly scalesDecimals = false;
@@ -138,21 +137,21 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     return new Map([...offsets, [documents, offsetOf(documents)]]);
   }
 
-  async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
-    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0) return new Set();
-    return this.guarded(() => loadedAmong(this.#control!, this.#asked(), new Set(sha256s)));
+  protected override async *ask<T>(
+    question: (target: AskedTarget<SqlDatabase>) => AsyncIterable<T>,
+  ): AsyncIterable<T> {
+    try {
+      const target = await readTarget(this.#control!, this.#options.sqlSchema, this.#names());
+      yield* question(this.#asked(this.#control!, target));
+    } catch (error) {
+      throw this.faultOf(error);
+    }
   }
 
-  currentDocuments(): AsyncIterable<CurrentDocument> {
-    return currentDocuments(this.#control!, this.#asked(), (error) => this.faultOf(error));
-  }
-
-  unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument> {
-    return unmappedContent(this.#control!, this.#asked(), of, (error) => this.faultOf(error));
-  }
-
-  #asked(): AskedPostgresTarget {
-    return { ...this.#options, plan: this.plan, tables: this.#tables, names: this.#names() };
+  #asked(sql: Sql | TransactionSql, { tables: known }: ExistingTarget): AskedPostgresTarget {
+    const { plan } = this;
+    const drawn = { model: plan.model, tables: this.#tables, lists: [] };
+    return { database: databaseOf(sql), driver: namesIn(this.#options.sqlSchema), plan, drawn, known };
   }
 
   async write(
@@ -254,19 +253,16 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     if (!target.schemaExists && this.#options.createSchema !== true) {
       throw new AppError('not_found', `${this.label}: there is no SQL schema ${sqlSchema}.`);
     }
-    this.#checkTables(target);
+    const asked = this.#asked(control, target);
+    this.check(asked);
     await removeDeadStaging(control, sqlSchema, this.#options.setRole);
     this.#token = `${ownPrefix}staging_${plan.idJob}_${randomBytes(4).toString('hex')}`;
     this.#stagingSchema = target.mayCreateSchemas ? this.#token : sqlSchema;
     this.#staging = this.#createStaging(target);
-    if (await this.#isPublished(control, target)) {
-      this.outcome = 'already';
-      return 'skip';
-    }
-    if (!(await this.mayLoad(() => this.#findFilled(control, target)))) return 'skip';
+    this.outcome = await this.findOutcome(asked);
+    if (this.outcome !== 'load') return 'skip';
     if (plan.saveMode === 'overwrite' && plan.keys === 'sequence')
       this.#countedFrom = await readCounters(control, sqlSchema, target);
-    this.outcome = 'load';
     return plan.saveMode === 'write-schema' ? 'skip' : 'load';
   }
 
@@ -282,23 +278,14 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     return [...this.#tables.map((table) => table.name), ...Object.values(sideTableNames)];
   }
 
-  #checkTables(target: ExistingTarget): void {
-    for (const { name, kind } of target.tables.values()) {
+  protected override check({ known }: AskedPostgresTarget): void {
+    for (const { name, kind } of known.values()) {
       if (kind === 'r' || kind === 'p') continue;
       throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
     }
     // one that is dropped is made anew
     const stays = (table: TargetTable): boolean => this.plan.saveMode !== 'overwrite' || !table.plain;
-    checkTarget(target, this.plan.model, this.label, stays);
-  }
-
-  #findFilled(sql: Sql | TransactionSql, target: ExistingTarget): Promise<readonly string[]> {
-    const existing = this.#tables.map((table) => table.name).filter((name) => target.tables.has(name));
-    return tablesWithRows(sql, this.#options.sqlSchema, existing);
-  }
-
-  async #isPublished(sql: Sql | TransactionSql, target: ExistingTarget): Promise<boolean> {
-    return target.tables.has(sideTableNames.loads) && holdsJob(sql, this.#options.sqlSchema, this.plan);
+    checkTarget(known, this.plan.model, this.label, stays);
   }
 
   #createStaging(target: ExistingTarget): StagingArea {
@@ -358,7 +345,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       );
     }
     const target = await readTarget(tx, sqlSchema, this.#names());
-    this.#checkTables(target);
+    this.check(this.#asked(tx, target));
     await this.#makeSchema(tx, target);
     return {
       tx,
@@ -379,10 +366,8 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
 
   async #publish(tx: TransactionSql, fence: Fence, merge: MergeOrder): Promise<Published> {
     const publication = await this.#begin(tx, merge);
-    if (await this.#isPublished(tx, publication.target)) return { rows: {}, already: true, changes: [] };
-    if (!(await this.mayLoad(() => this.#findFilled(tx, publication.target)))) {
-      return { rows: {}, already: false, changes: ['tables were filled meanwhile: nothing was added'] };
-    }
+    const outcome = await this.findOutcome(this.#asked(tx, publication.target));
+    if (outcome !== 'load') return nothingPublished(outcome);
     const staging = this.#staging!;
     const within = !staging.usesConnections;
     const ownSchema = within && this.#stagingSchema === this.#token && !this.#stagingExists;

@@ -9,14 +9,12 @@ import { codesTable, sideTableNames } from '../../../../engine/model/side-tables
 import { AppError } from '../../../../errors.ts';
 import { viewMark } from '../../../rows/made-views.ts';
 import { refusePreRelease } from '../../../rows/pre-release.ts';
+import type { FoundColumn, FoundTable } from '../../found-tables.ts';
 import type { Sql, TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
 
-export interface TargetColumn {
-  readonly name: string;
-  /** as `format_type` writes it */
+/** Its type is written as `format_type` does. */
+export interface TargetColumn extends FoundColumn {
   type: string;
-  notNull: boolean;
-  readonly hasDefault: boolean;
 }
 
 export interface TargetForeignKey {
@@ -28,8 +26,7 @@ export interface TargetForeignKey {
   readonly deferrable: boolean;
 }
 
-export interface TargetTable {
-  readonly name: string;
+export interface TargetTable extends FoundTable {
   readonly kind: string;
   readonly columns: Map<string, TargetColumn>;
   /** nothing would be lost if it were dropped and made anew: no views, grants, triggers, policies, indexes of others … */
@@ -68,7 +65,7 @@ export interface ExistingTarget {
   /** functions of a superuser run where tables are made and altered */
   readonly hasEventTriggers: boolean;
   /** those of the names asked for that exist; views that loads made are no hindrance and are not among them */
-  readonly tables: ReadonlyMap<string, TargetTable>;
+  readonly tables: Map<string, TargetTable>;
   foreignKeys: TargetForeignKey[];
   /** of a view that is made first: whoever reads it needs the rights that its tables ask for, where the server knows such views */
   readonly newViewOptions: string;
@@ -174,7 +171,7 @@ export async function readTarget(
       FROM wanted t WHERE t.oid NOT IN (SELECT oid FROM own WHERE free);
     WITH ${wanted}
     SELECT a.attrelid::int8 AS oid, a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type,
-           a.attnotnull AS "notNull", a.atthasdef AS "hasDefault"
+           a.attnotnull AS "notNull", a.atthasdef AS "hasDefault", col_description(a.attrelid, a.attnum) AS comment
       FROM pg_attribute a JOIN wanted t ON t.oid = a.attrelid WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY 1, a.attnum;
     WITH ${wanted}
     SELECT k.conname AS name, t.relname AS table, p.relname AS parent, a.attname AS column, k.condeferrable AS deferrable
@@ -204,6 +201,10 @@ export async function readTarget(
         name,
         {
           name,
+          isView: kind === 'v' || kind === 'm',
+          comment: null,
+          statement: null,
+          madeView: null,
           kind,
           plain: bare && others === null,
           hasOwnCode: code,
@@ -238,36 +239,16 @@ export async function readCounters(
  * asked for keys (all). `label`: the target.
  */
 export function checkTarget(
-  target: ExistingTarget,
+  known: ExistingTarget['tables'],
   model: RelationalModel,
   label: string,
   stays: (table: TargetTable) => boolean = () => true,
 ): void {
-  refusePreRelease(label, (name) => target.tables.get(name)?.columns);
+  refusePreRelease(label, (name) => known.get(name)?.columns);
   for (const table of model.tables) {
-    const there = target.tables.get(physicalName(postgresql, table.name));
+    const there = known.get(physicalName(postgresql, table.name));
     if (there === undefined || !stays(there)) continue;
     if (hasOtherKeys(table.columns, (key) => there.columns.has(physicalName(postgresql, key))))
       throw new AppError('conflict', otherKeysMessage(label, there.name));
   }
-}
-
-/** Names of those tables that hold a row. */
-export async function tablesWithRows(
-  sql: Sql | TransactionSql,
-  sqlSchema: string,
-  names: readonly string[],
-): Promise<string[]> {
-  const found: string[] = [];
-  for (let from = 0; from < names.length; from += 200) {
-    const checks = names
-      .slice(from, from + 200)
-      .map(
-        (name) =>
-          `SELECT ${standardLiteral(name)} AS name WHERE EXISTS (SELECT FROM ${doubleQuoted(sqlSchema)}.${doubleQuoted(name)})`,
-      );
-    const rows = await sql.unsafe<{ name: string }[]>(checks.join(' UNION ALL '));
-    found.push(...rows.map((row) => row.name));
-  }
-  return found;
 }

@@ -112,9 +112,15 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
       DateStyle: 'ISO, MDY',
       ...(address.setRole === undefined ? {} : { role: address.setRole }),
     },
-    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: wholeNumber } },
   } as unknown as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as unknown as Sql;
   return withoutLateQueries(poolSockets.endWith(sql));
+}
+
+/** A key that follows from the content of a document may be beyond 2^53. */
+function wholeNumber(text: string): number | bigint {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : BigInt(text);
 }
 
 /**

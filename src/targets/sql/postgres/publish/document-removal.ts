@@ -1,7 +1,6 @@
 /** Removing documents from a SQL schema of PostgreSQL: its notes, its foreign keys, and the tables that it has. */
 import { randomBytes } from 'node:crypto';
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import type { DocumentColumn } from '../../../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
@@ -9,6 +8,7 @@ import { fileKeyName, sideTableNames } from '../../../../engine/model/side-table
 import type { SqlDatabase } from '../../database.ts';
 import type { FoundTable, FoundTables } from '../../found-tables.ts';
 import type { RemovalScope, RemovalWays } from '../../removal.ts';
+import { databaseOf, namesIn } from '../database.ts';
 import type { TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
 
 /** A foreign key of one column between tables that loads made. */
@@ -30,18 +30,14 @@ export async function removalScope(
   model: RelationalModel,
   tables: readonly PhysicalTable[],
 ): Promise<RemovalScope<SqlDatabase> & { readonly driver: RemovalWays & { now(): string } }> {
-  const relation = (name: string): string => `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
+  const names = namesIn(sqlSchema);
+  const { relation } = names;
   const schema = standardLiteral(sqlSchema);
   return {
-    database: {
-      run: async (sql) => (await tx.unsafe(sql)).count,
-      read: async <T>(sql: string) => [...(await tx.unsafe<object[]>(sql))] as T[],
-    },
+    database: databaseOf(tx),
     driver: {
-      dialect: postgresql,
-      foldedName: (name) => name,
+      ...names,
       now: () => 'now()',
-      relation,
       // a role needs no right to make temporary tables
       notes: {
         make: async (query) => {

@@ -89,7 +89,7 @@ export async function adaptTable(
     if (known === undefined) {
       alterations.push(`ADD COLUMN ${name} ${type}`);
       comments.push(column.name);
-      columns.set(column.name, { name: column.name, type, notNull: false, hasDefault: false });
+      columns.set(column.name, { name: column.name, type, notNull: false, hasDefault: false, comment: null });
       changes.push(`${table.name}.${column.name}: added`);
       publication.addedColumns.add(columnId(index, at)).add(`${index}:`);
       continue;

@@ -5,7 +5,7 @@ import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
 import type { RemovalPlan, Removed, RowRemover } from '../../../../ports/rows/remover.ts';
 import { sqlState, type Sql, type TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
-import { askTargetLoads } from '../ledger.ts';
+import { askTargetLoads } from '../database.ts';
 import {
   connectTarget,
   stoppedSeconds,
@@ -85,6 +85,7 @@ async function removeUnderLock(
   if (!scope.known.has(sideTableNames.documents))
     throw new AppError('not_found', `${label}: no documents were loaded there.`);
   const names = [...tables.map(({ name }) => name), ...Object.values(sideTableNames)];
-  checkTarget(await readTarget(tx, sqlSchema, names), plan.model, label);
+  const { tables: there } = await readTarget(tx, sqlSchema, names);
+  checkTarget(there, plan.model, label);
   return removeNamed(scope, plan, label);
 }

@@ -16,7 +16,7 @@ import type { RowSource, StoredDocument } from '../../../../ports/rows/source.ts
 import type { TargetLoad } from '../../../../ports/rows/target-load.ts';
 import { sqlState, type Sql } from '../../../../adapters/postgres/client/connect.ts';
 import { createRowTap } from '../../../../adapters/postgres/client/row-tap.ts';
-import { askTargetLoads } from '../ledger.ts';
+import { askTargetLoads } from '../database.ts';
 import { addressLabel, connectTarget, targetFault, type TargetAddress } from '../connection/open.ts';
 import { beginSession } from '../connection/session.ts';
 import { checkTarget, readTarget, type ExistingTarget } from '../connection/existing-tables.ts';
@@ -91,7 +91,7 @@ class PostgresRowSource implements RowSource {
       if (!this.#target.tables.has(documents)) {
         throw new AppError('not_found', `${this.label}: no documents were loaded there.`);
       }
-      checkTarget(this.#target, model, this.label);
+      checkTarget(this.#target.tables, model, this.label);
       this.#withLexical = await this.#distinct(lexical, 'table_name');
       this.#withUnmapped = await this.#distinct(unmapped, 'parent_table');
     });

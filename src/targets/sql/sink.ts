@@ -1,0 +1,54 @@
+/** The members of sinks of SQL databases that ask what the target holds. */
+import type { CurrentDocument, UnmappedOfDocument } from '../../ports/rows/merge.ts';
+import type { Published } from '../../ports/rows/sink.ts';
+import { StagedRowSink } from '../rows/staged-rows.ts';
+import type { SqlReader } from './database.ts';
+import {
+  currentDocuments,
+  filledTables,
+  isPublished,
+  loadedHashes,
+  unmappedContent,
+  type AskedTarget,
+} from './ledger.ts';
+
+export abstract class SqlRowSink<Database extends SqlReader> extends StagedRowSink {
+  async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0) return found;
+    const wanted = new Set(sha256s);
+    await this.guarded(async () => {
+      for await (const hashes of this.ask(loadedHashes))
+        for (const sha256 of hashes) if (wanted.has(sha256)) found.add(sha256);
+    });
+    return found;
+  }
+
+  currentDocuments(): AsyncIterable<CurrentDocument> {
+    return this.ask(currentDocuments);
+  }
+
+  unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument> {
+    const loading = of === 'all' ? null : this.plan;
+    return this.ask((target) => unmappedContent(target, loading));
+  }
+
+  /** Asks the target, which is open for as long as the question takes. Yields nothing if there is no target yet. */
+  protected abstract ask<T>(question: (target: AskedTarget<Database>) => AsyncIterable<T>): AsyncIterable<T>;
+
+  /** Throws AppError `conflict` if the job cannot add its rows to the tables that are there. */
+  protected abstract check(target: AskedTarget<Database>): void;
+
+  /** Checks the target, and returns what the job is to do there. */
+  protected async findOutcome(target: AskedTarget<Database>): Promise<typeof this.outcome> {
+    this.check(target);
+    if (await isPublished(target)) return 'already';
+    return (await this.mayLoad(() => filledTables(target))) ? 'load' : 'nothing';
+  }
+}
+
+/** The report on a job that had nothing left to do when it came to publish. */
+export function nothingPublished(outcome: 'already' | 'nothing'): Published {
+  const changes = outcome === 'already' ? [] : ['tables were filled meanwhile: nothing was added'];
+  return { rows: {}, already: outcome === 'already', changes };
+}
