@@ -47,9 +47,13 @@ export function wholeTable(dialect: Dialect, table: PhysicalTable, options: Crea
 }
 
 /** Statements that make a table beside the data. */
-export function sideTable(dialect: Dialect, definition: SideTableDefinition, ifNotExists = false): string[] {
+export function sideTable(
+  dialect: Dialect,
+  definition: SideTableDefinition,
+  { sqlSchema = null, ifNotExists = false }: Partial<Omit<CreateTableOptions, 'foreignKeys'>> = {},
+): string[] {
   const table = physicalSideTable(definition, dialect);
-  return wholeTable(dialect, table, { sqlSchema: null, ifNotExists, foreignKeys: [] });
+  return wholeTable(dialect, table, { sqlSchema, ifNotExists, foreignKeys: [] });
 }
 
 export function addForeignKey(

@@ -4,7 +4,7 @@
  */
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import type { Column, RelationalModel } from '../../engine/model/relational-model.ts';
-import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
+import { doubleQuoted } from '../../engine/sql/dialect.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 
 /** A column whose values may be text in a target that could not hold one of them otherwise. */
@@ -52,12 +52,20 @@ export function textColumns(
   return hasWritten ? found : found.filter(({ isTurned }) => isTurned);
 }
 
+/** How a database updates a table by the rows of another one. */
+export interface TextUpdates {
+  literal(text: string): string;
+  /** Returns a table's name as statements write it. */
+  relation(table: string): string;
+  /** by `UPDATE … JOIN`, as MySQL does, or by `UPDATE … FROM` */
+  readonly joins: boolean;
+}
+
 /** Of what stands in `_lexical` as `l`, the values of the column: those of this job alone where others say already what documents say. */
 export function isWrittenText(
   { of, isTurned }: Pick<TextColumn, 'of' | 'isTurned'>,
   jobUuid: string,
-  relation: (table: string) => string,
-  literal = standardLiteral,
+  { literal, relation }: TextUpdates,
 ): string {
   const ofJob = isTurned
     ? ''
@@ -65,12 +73,11 @@ export function isWrittenText(
   return `l.table_name = ${literal(of.table)} AND l.column_name = ${literal(of.column)} AND trim(l.content) <> ''${ofJob}`;
 }
 
-/** A statement for databases that update from another table. */
-export function writtenTextStatement(
-  column: TextColumn,
-  jobUuid: string,
-  relation: (table: string) => string,
-): string {
-  return `UPDATE ${relation(column.table)} AS t SET ${doubleQuoted(column.column)} = l.content FROM ${relation(sideTableNames.lexical)} l
-    WHERE l.row_key = t.${doubleQuoted(column.key)} AND ${isWrittenText(column, jobUuid, relation)}`;
+export function writtenTextStatement(column: TextColumn, jobUuid: string, updates: TextUpdates): string {
+  const [table, lexical] = [column.table, sideTableNames.lexical].map(updates.relation);
+  const name = doubleQuoted(column.column);
+  const isOfRow = `l.row_key = t.${doubleQuoted(column.key)} AND ${isWrittenText(column, jobUuid, updates)}`;
+  return updates.joins
+    ? `UPDATE ${table} t JOIN ${lexical} l ON ${isOfRow} SET t.${name} = l.content`
+    : `UPDATE ${table} AS t SET ${name} = l.content FROM ${lexical} l WHERE ${isOfRow}`;
 }

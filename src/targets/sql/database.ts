@@ -9,6 +9,8 @@ export interface SqlDatabase {
   read<T>(sql: string): Promise<T[]> | T[];
   /** Returns the same rows in parts, so that many need not be in memory at once. Absent: `read` is called. */
   pages?<T>(sql: string): AsyncIterable<readonly T[]>;
+  /** How many statements `run` takes at a time (100). */
+  readonly statementsPerRun?: number;
 }
 
 export type SqlReader = Pick<SqlDatabase, 'read' | 'pages'>;
@@ -19,9 +21,9 @@ export async function* pagesOf<T>(database: SqlReader, sql: string): AsyncIterab
 }
 
 export async function runAll(database: SqlDatabase, statements: readonly string[]): Promise<void> {
-  const statementsPerCall = 100;
-  for (let from = 0; from < statements.length; from += statementsPerCall)
-    await database.run(statements.slice(from, from + statementsPerCall).join(';\n'));
+  const { statementsPerRun: most = 100 } = database;
+  for (let from = 0; from < statements.length; from += most)
+    await database.run(statements.slice(from, from + most).join(';\n'));
 }
 
 /** Returns a name that no other table has: a temporary table would hide one of the target that is called the same. */

@@ -6,19 +6,25 @@ import { physicalName } from '../../engine/sql/physical-names.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import { AppError } from '../../errors.ts';
 import { refusePreRelease } from '../rows/pre-release.ts';
-import type { Dialect } from '../../engine/sql/dialect.ts';
+import { qualified, type Dialect } from '../../engine/sql/dialect.ts';
 
 /** How the database writes names and compares them. */
 export interface SqlNames {
   readonly dialect: Dialect;
   /** Returns a name as the database compares it with others. */
   foldedName(name: string): string;
-  /** Returns a table's name as statements write it. Absent: quoted. */
+  /** The SQL schema of all tables. Absent: the only one that the connection sees. */
+  readonly sqlSchema?: string;
+  /** Returns a table's name as statements write it. Absent: quoted, with the SQL schema. */
   relation?(name: string): string;
 }
 
-export function relationOf({ relation, dialect }: SqlNames): (name: string) => string {
-  return relation ?? dialect.quote;
+export function relationOf({
+  relation,
+  dialect,
+  sqlSchema,
+}: Pick<SqlNames, 'dialect' | 'sqlSchema' | 'relation'>): (name: string) => string {
+  return relation ?? ((table) => qualified(dialect, { sqlSchema: sqlSchema ?? null, table }));
 }
 
 export interface FoundColumn {
@@ -44,6 +50,11 @@ export interface FoundTable {
 
 /** Tables and views by folded name. */
 export type FoundTables = Map<string, FoundTable>;
+
+/** Whether documents were merged into the target, so that `_documents` has the columns of merges. */
+export function knowsMerges(known: FoundTables): boolean {
+  return known.get(sideTableNames.documents)?.columns.has('valid_to') === true;
+}
 
 /**
  * Throws AppError `conflict` if a name that the job needs is a view of somebody else, if a version before 1.0 made the target, if a table

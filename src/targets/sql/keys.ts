@@ -1,9 +1,10 @@
 /** Row keys that count: where this job's keys begin, and the table `_keys`, which remembers the highest key of every table. */
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
-import { runAll, type SqlDatabase } from './database.ts';
-import type { SqlNames } from './found-tables.ts';
+import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
+import type { SqlDatabase } from './database.ts';
+import { relationOf, type SqlNames } from './found-tables.ts';
 import type { AskedTarget } from './ledger.ts';
-import type { KeyOffsets, Publication } from './publication.ts';
+import type { KeyOffsets, PublishingScope } from './publication.ts';
 
 const tablesPerQuery = 200;
 
@@ -19,6 +20,7 @@ export async function keyOffsets<Database extends SqlDatabase>({
   known,
 }: AskedTarget<Database>): Promise<KeyOffsets> {
   const { quote, literal } = driver.dialect;
+  const relation = relationOf(driver);
   const offsets = new Map<string, bigint>();
   const raise = (name: string, key: bigint | number | string | null): void => {
     const folded = driver.foldedName(name);
@@ -34,7 +36,9 @@ export async function keyOffsets<Database extends SqlDatabase>({
   for (const { name, last } of counters) if (isNumbered(name)) raise(name, last);
   const queries = keyedTables(drawn.tables)
     .filter(([name]) => known.has(driver.foldedName(name)) && isNumbered(name))
-    .map(([name, key]) => `SELECT ${literal(name)} AS name, max(${quote(key)}) AS last FROM ${quote(name)}`);
+    .map(
+      ([name, key]) => `SELECT ${literal(name)} AS name, max(${quote(key)}) AS last FROM ${relation(name)}`,
+    );
   for (let from = 0; from < queries.length; from += tablesPerQuery) {
     const highest = await database.read<{ name: string; last: bigint | number | null }>(
       queries.slice(from, from + tablesPerQuery).join(' UNION ALL '),
@@ -44,35 +48,31 @@ export async function keyOffsets<Database extends SqlDatabase>({
   return offsets;
 }
 
-/** Notes the highest key of every table that took rows. If keys follow from the documents, `_keys` only says that loads made the table. */
-export async function keepKeys<Database extends SqlDatabase>({
-  database,
-  driver,
-  plan,
-  drawn,
-  staged,
-  known,
-  made,
-}: Publication<Database>): Promise<void> {
+/**
+ * Notes the highest key of tables that took rows. If keys follow from the documents, `_keys` only says that loads made the table. `filled`: the tables;
+ * `hasDocuments`: documents were added.
+ */
+export async function keepKeys<Database extends SqlDatabase>(
+  { database, driver, plan }: Pick<PublishingScope<Database>, 'database' | 'driver' | 'plan'>,
+  filled: readonly Pick<PhysicalTable, 'name' | 'primaryKey'>[],
+  hasDocuments: boolean,
+): Promise<void> {
   const { quote, literal } = driver.dialect;
-  const filled = drawn.tables.filter(({ name }, index) =>
-    index < plan.model.tables.length
-      ? staged.has(index)
-      : made.has(index) || known.has(driver.foldedName(name)),
-  );
-  const highest = (name: string, key: string): string =>
-    plan.keys === 'hash' ? '0 AS last' : `max(${quote(key)}) AS last FROM ${quote(name)}`;
-  await runAll(
-    database,
-    keyedTables(filled)
-      .filter(([name]) => name !== sideTableNames.documents || staged.has('documents'))
-      .map(
-        ([name, key]) =>
-          `INSERT INTO ${quote(sideTableNames.keys)} (table_name, last_value)
-           SELECT name, last FROM (SELECT ${literal(name)} AS name, ${highest(name, key)}) highest WHERE last IS NOT NULL
-           ON CONFLICT (table_name) DO UPDATE SET last_value = ${driver.greatest}(last_value, excluded.last_value)`,
-      ),
-  );
+  const relation = relationOf(driver);
+  const highest = keyedTables(filled)
+    .filter(([name]) => name !== sideTableNames.documents || hasDocuments)
+    .map(([name, key]) =>
+      plan.keys === 'hash'
+        ? `SELECT ${literal(name)} AS name, 0 AS last`
+        : `SELECT ${literal(name)} AS name, max(${quote(key)}) AS last FROM ${relation(name)}`,
+    );
+  for (let from = 0; from < highest.length; from += tablesPerQuery) {
+    const some = highest.slice(from, from + tablesPerQuery).join(' UNION ALL ');
+    await database.run(
+      `INSERT INTO ${relation(sideTableNames.keys)} (table_name, last_value)
+       SELECT name, last FROM (${some}) highest WHERE last IS NOT NULL ${driver.keepHigherKey}`,
+    );
+  }
 }
 
 /** Returns the highest key given out by table name, or null if keys follow from the documents. */
@@ -93,9 +93,9 @@ interface Counter {
   readonly last: bigint | number | string;
 }
 
-async function readCounters(database: SqlDatabase, { dialect }: SqlNames): Promise<readonly Counter[]> {
+async function readCounters(database: SqlDatabase, driver: SqlNames): Promise<readonly Counter[]> {
   return database.read<Counter>(
-    `SELECT table_name AS name, last_value AS last FROM ${dialect.quote(sideTableNames.keys)}`,
+    `SELECT table_name AS name, last_value AS last FROM ${relationOf(driver)(sideTableNames.keys)}`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** Questions to a target before a job changes it: which logical schemas loaded it, which documents it holds, and whether the job is there. */
+/** The ledger of a target: which logical schemas loaded it, which documents it holds, whether the job is there, and the job's own row. */
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import {
   currentDocumentsQuery,
@@ -18,10 +18,10 @@ import {
   type CurrentDocumentRow,
   type UnmappedContentRow,
 } from '../rows/current-documents.ts';
-import { publishedQuery } from '../rows/ledger.ts';
+import { ledgerStatement, publishedQuery } from '../rows/ledger.ts';
 import { refusePreRelease } from '../rows/pre-release.ts';
-import { pagesOf, type SqlReader } from './database.ts';
-import { relationOf, type FoundTables, type SqlNames } from './found-tables.ts';
+import { pagesOf, type SqlDatabase, type SqlReader } from './database.ts';
+import { knowsMerges, relationOf, type FoundTables, type SqlNames } from './found-tables.ts';
 import type { DrawnModel } from './drawn-model.ts';
 
 /** A target as a job asks it. */
@@ -69,6 +69,28 @@ export async function isPublished<Database extends SqlReader>({
   return (await database.read(publishedQuery(plan, relationOf(driver)))).length > 0;
 }
 
+/** Adds the job's row to `_loads`: what the job added, less what it removed. */
+export async function noteJob(
+  {
+    database,
+    driver,
+    plan,
+  }: {
+    readonly database: Pick<SqlDatabase, 'run'>;
+    readonly driver: SqlNames & { now(): string };
+    readonly plan: Parameters<typeof ledgerStatement>[0];
+  },
+  added: { readonly documents: number; readonly rows: number },
+): Promise<void> {
+  const { quote } = driver.dialect;
+  const into = relationOf(driver)(sideTableNames.loads);
+  await database.run(ledgerStatement(plan, added, { into, now: driver.now(), quote }));
+}
+
+export function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
 /** The model's tables that hold rows. */
 export async function filledTables<Database extends SqlReader>({
   database,
@@ -113,8 +135,7 @@ export async function* currentDocuments<Database extends SqlReader>(
   const roots = rootColumns(target);
   if (roots === null) return;
   const { database, driver, plan, known } = target;
-  const isMerged = known.get(sideTableNames.documents)!.columns.has('valid_to');
-  const query = currentDocumentsQuery(roots, plan, relationOf(driver), isMerged);
+  const query = currentDocumentsQuery(roots, plan, relationOf(driver), knowsMerges(known));
   for await (const rows of pagesOf<CurrentDocumentRow>(database, query)) yield* rows.map(currentDocumentOf);
 }
 

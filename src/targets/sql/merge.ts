@@ -6,31 +6,46 @@ import { commentStatements } from '../../engine/sql/statements.ts';
 import type { MergeOrder } from '../../ports/rows/merge.ts';
 import { momentAfter, type Merging } from '../rows/merging.ts';
 import { addRemoved, nothingRemoved, type RemovedDocuments } from '../rows/removed-documents.ts';
-import { runAll, temporaryName, type SqlDatabase } from './database.ts';
+import { runAll, type SqlDatabase } from './database.ts';
 import { relationOf } from './found-tables.ts';
-import type { Publication } from './publication.ts';
-import { closeDocuments, removeDocuments, type RemovalScope } from './removal.ts';
+import type { PublishingScope } from './publication.ts';
+import { closeDocuments, notesOf, removeDocuments, type RemovalScope } from './removal.ts';
 
 const documentsPerStatement = 1000;
 
-/** Returns a merge whose `documents` is a temporary table with `name`, `written`, `key` and `sha256`, and whose `moment` is in ISO 8601. */
+/** Returns a merge whose `documents` is a table of the job with `name`, `written`, `key` and `sha256`, and whose `moment` is in ISO 8601. */
 export async function beginMerge<Database extends SqlDatabase>(
-  publication: Publication<Database>,
+  publication: PublishingScope<Database>,
 ): Promise<Merging<string>> {
-  const { database, driver, merge, plan } = publication;
-  const { literal } = driver.dialect;
-  await addMergeColumns(publication);
-  const documents = temporaryName();
-  await database.run(`CREATE TEMP TABLE ${documents} (name TEXT, written TEXT, key TEXT, sha256 TEXT)`);
-  for (let from = 0; from < merge.documents.length; from += documentsPerStatement) {
-    const rows = merge.documents
-      .slice(from, from + documentsPerStatement)
-      .map(({ name, written, key, sha256 }) => `(${[name, written, key, sha256].map(literal).join(', ')})`);
-    await database.run(`INSERT INTO ${documents} VALUES ${rows.join(', ')}`);
-  }
+  const { database, driver, merge, plan, known } = publication;
+  await addMergeColumns(publication, known.get(sideTableNames.documents)?.columns);
+  publication.known = await driver.readTables(database);
+  const { make, filled } = notesOf(publication);
+  const documents = await make('(name TEXT, written TEXT, key TEXT, sha256 TEXT)');
+  await noteDocuments(publication, documents, merge);
+  await filled?.(documents);
   const moment = momentAfter(await driver.latestChange(database));
   const scope = { ...publication, model: plan.model };
   return { documents, moment, ...(await takeReplaced(scope, merge, documents, driver.instant(moment))) };
+}
+
+/** Adds the documents of the job to a table with `name`, `written`, `key` and `sha256`. */
+export async function noteDocuments<Database extends SqlDatabase>(
+  { database, driver: { dialect } }: Pick<PublishingScope<Database>, 'database' | 'driver'>,
+  into: string,
+  { documents }: Pick<MergeOrder, 'documents'>,
+): Promise<void> {
+  for (let from = 0; from < documents.length; from += documentsPerStatement) {
+    const rows = documents
+      .slice(from, from + documentsPerStatement)
+      .map(
+        ({ name, written, key, sha256 }) =>
+          `(${[name, written, key, sha256].map(dialect.literal).join(', ')})`,
+      );
+    await database.run(
+      `INSERT INTO ${into} (name, written, ${dialect.quote('key')}, sha256) VALUES ${rows.join(', ')}`,
+    );
+  }
 }
 
 /**
@@ -43,12 +58,8 @@ export async function takeReplaced<Database extends SqlDatabase>(
   documents: string,
   moment: string,
 ): Promise<Pick<Merging<string>, 'removed' | 'counts'>> {
-  const [key, table] = [
-    scope.driver.dialect.quote('key'),
-    relationOf(scope.driver)(sideTableNames.documents),
-  ];
-  // documents of loads that did not merge have their names as keys, and are valid since they were read
-  await scope.database.run(`UPDATE ${table} SET ${key} = name, valid_from = loaded_at WHERE ${key} IS NULL`);
+  const key = scope.driver.dialect.quote('key');
+  await nameUnmerged(scope);
   const take = (condition: string): Promise<RemovedDocuments> => {
     const current = `valid_to IS NULL AND ${condition}`;
     return keepsHistory ? closeDocuments(scope, current, moment) : removeDocuments(scope, current, 'key');
@@ -61,23 +72,38 @@ export async function takeReplaced<Database extends SqlDatabase>(
   };
 }
 
-async function addMergeColumns<Database extends SqlDatabase>(
-  publication: Publication<Database>,
+/** Documents of loads that did not merge get their names as keys, and are valid since they were read. */
+export async function nameUnmerged<Database extends SqlDatabase>({
+  database,
+  driver,
+}: Pick<RemovalScope<Database>, 'database' | 'driver'>): Promise<void> {
+  const key = driver.dialect.quote('key');
+  const documents = relationOf(driver)(sideTableNames.documents);
+  await database.run(`UPDATE ${documents} SET ${key} = name, valid_from = loaded_at WHERE ${key} IS NULL`);
+}
+
+/** Adds the columns of merges that a table of documents lacks. `there`: its columns; `table`: as statements write it. */
+export async function addMergeColumns<Database extends SqlDatabase>(
+  { database, driver }: Pick<RemovalScope<Database>, 'database' | 'driver'>,
+  there: { has(name: string): boolean } | undefined,
+  table: string = relationOf(driver)(sideTableNames.documents),
 ): Promise<void> {
-  const { database, driver, known } = publication;
-  const { quote, comments } = driver.dialect;
-  const { documents } = sideTableNames;
-  const there = known.get(documents)!.columns;
-  const table = physicalSideTable(
-    { ...sideTableDefinitions.documents, columns: mergeColumns.filter(({ name }) => !there.has(name)) },
-    driver.dialect,
+  const { dialect, sqlSchema = null } = driver;
+  const { comments } = dialect;
+  const missing = physicalSideTable(
+    {
+      ...sideTableDefinitions.documents,
+      columns: mergeColumns.filter(({ name }) => there?.has(name) !== true),
+    },
+    dialect,
   );
+  if (missing.columns.length === 0) return;
   await runAll(database, [
-    ...table.columns.map(({ name, sqlType, comment }) => {
-      const inline = comments.kind === 'inline' ? ` ${comments.column(commentLine(comment, null))}` : '';
-      return `ALTER TABLE ${quote(documents)} ADD COLUMN ${quote(name)} ${sqlType}${inline}`;
+    ...missing.columns.map(({ name, sqlType, comment }) => {
+      const inline =
+        comments.kind === 'inline' ? ` ${comments.column(commentLine(comment, comments.maxLength))}` : '';
+      return `ALTER TABLE ${table} ADD COLUMN ${dialect.quote(name)} ${sqlType}${inline}`;
     }),
-    ...(table.columns.length === 0 ? [] : commentStatements(driver.dialect, null, table).slice(1)),
+    ...commentStatements(dialect, sqlSchema, missing).slice(1),
   ]);
-  publication.known = await driver.readTables(database);
 }

@@ -1,5 +1,6 @@
 /** A publishing transaction: the state that its steps share, and the driver of the database. */
 import type { ColumnType } from '../../engine/model/relational-model.ts';
+import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import type { MergeOrder } from '../../ports/rows/merge.ts';
 import type { BrokenKey, Published, SinkPlan } from '../../ports/rows/sink.ts';
 import type { LoadView } from '../rows/made-views.ts';
@@ -23,10 +24,31 @@ export interface StagedRowsFile {
 /** By index of the table, or name of the table beside the data. */
 export type StagedTables = ReadonlyMap<number | string, StagedRowsFile>;
 
-export interface Publication<Database extends SqlDatabase> {
-  readonly driver: SqlDriver<Database>;
+/** What the steps of publishing that all databases share need to know of a database. */
+export interface PublishingWays<Database extends SqlDatabase> extends RemovalDriver<Database> {
+  /** The end of an INSERT into `_keys` that keeps the higher of two keys. The new key is `highest.last`. */
+  readonly keepHigherKey: string;
+  /** An expression for a time. `iso`: ISO 8601 in UTC. */
+  instant(iso: string): string;
+  /** Returns the latest time at which a document of `_documents` became or ceased to be valid, in ISO 8601, or null if there is none. */
+  latestChange(database: Database): Promise<string | null>;
+}
+
+/** What these steps know of a publication. */
+export interface PublishingScope<Database extends SqlDatabase> {
+  readonly driver: PublishingWays<Database>;
   readonly database: Database;
   readonly plan: SinkPlan;
+  readonly drawn: DrawnModel;
+  /** The tables in the target. A step that changes them reads them again. */
+  known: FoundTables;
+  readonly merge: MergeOrder;
+  /** for the log */
+  readonly changes: string[];
+}
+
+export interface Publication<Database extends SqlDatabase> extends PublishingScope<Database> {
+  readonly driver: SqlDriver<Database>;
   drawn: DrawnModel;
   /** nobody else knows the file: its content need not appear in one step */
   readonly isNew: boolean;
@@ -37,19 +59,14 @@ export interface Publication<Database extends SqlDatabase> {
   /** by `columnId`: staged keys of rows whose text only looks like a staged value or list */
   readonly textRows: ReadonlyMap<string, ReadonlySet<string>>;
   readonly signal: AbortSignal | undefined;
-  /** The tables in the target. A step that changes them reads them again. */
-  known: FoundTables;
   /** by index in the drawn model: tables that this job makes */
   readonly made: Set<number>;
   /** by index in the drawn model: types of the columns of a table that is ready for rows */
   readonly types: Map<number, readonly string[]>;
   /** With keys that follow from the documents: a table of the `document_key` of documents that were there before. They are not added again. */
   earlierDocuments: string | null;
-  readonly merge: MergeOrder;
   /** save mode `merge`, once documents that were there have been removed or closed; else null */
   merging: Merging<string> | null;
-  /** for the log */
-  readonly changes: string[];
   readonly brokenKeys: BrokenKey[];
   readonly indexes: { count: number; seconds: number };
 }
@@ -58,15 +75,9 @@ export interface Publication<Database extends SqlDatabase> {
 export type KeyOffsets = ReadonlyMap<string, bigint>;
 
 /** What one kind of database does in its own way when a job publishes its rows. The steps themselves are the same for all databases. */
-export interface SqlDriver<Database extends SqlDatabase> extends RemovalDriver<Database> {
+export interface SqlDriver<Database extends SqlDatabase> extends PublishingWays<Database> {
   /** The database's name in messages. */
   readonly title: string;
-  /** The function that returns the greater of two numbers. */
-  readonly greatest: 'max' | 'greatest';
-  /** An expression for a time. `iso`: ISO 8601 in UTC. */
-  instant(iso: string): string;
-  /** Returns the latest time at which a document of `_documents` became or ceased to be valid, in ISO 8601, or null if there is none. */
-  latestChange(database: Database): Promise<string | null>;
   /** What is drawn for the rows of this job, if that depends on their values or on the tables that are there. */
   drawForRows?(publication: Publication<Database>): DrawnModel;
   /** Makes a table, or makes one that is there able to take the rows that come. Returns the types of its columns, in the model's order. */
@@ -93,9 +104,15 @@ export interface SqlDriver<Database extends SqlDatabase> extends RemovalDriver<D
   viewRefusal(error: unknown): string | null;
 }
 
+/** The end of an INSERT into `_keys` as PostgreSQL, DuckDB and SQLite write it. `greatest`: the function that returns the greater of two numbers. */
+export function keepHigherKey(greatest: 'max' | 'greatest'): string {
+  const { name } = sideTableDefinitions.keys;
+  return `ON CONFLICT (table_name) DO UPDATE SET last_value = ${greatest}(${name}.last_value, excluded.last_value)`;
+}
+
 /** The table in the target, if it is there. */
 export function foundTable<Database extends SqlDatabase>(
-  { driver, known, drawn }: Pick<Publication<Database>, 'driver' | 'known' | 'drawn'>,
+  { driver, known, drawn }: Pick<PublishingScope<Database>, 'driver' | 'known' | 'drawn'>,
   index: number,
 ) {
   return known.get(driver.foldedName(drawn.tables[index]!.name));

@@ -2,14 +2,19 @@
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
 import { sideTable } from '../../engine/sql/statements.ts';
 import { columnId, widenedWords } from '../rows/unfit-columns.ts';
-import { ledgerStatement } from '../rows/ledger.ts';
+import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
+import type { Merging } from '../rows/merging.ts';
+import { nothingRemoved } from '../rows/removed-documents.ts';
 import { textColumns, writtenTextStatement } from '../rows/written-texts.ts';
 import { publishCodes } from './codes.ts';
-import { runAll, temporaryName, type SqlDatabase } from './database.ts';
+import { runAll, type SqlDatabase } from './database.ts';
+import { relationOf } from './found-tables.ts';
 import { keepKeys, keyOffsets } from './keys.ts';
+import { noteJob, sumOf } from './ledger.ts';
 import { beginMerge } from './merge.ts';
 import { clearTables } from './overwrite.ts';
-import { foundTable, type Publication } from './publication.ts';
+import { foundTable, type Publication, type PublishingScope } from './publication.ts';
+import { notesOf } from './removal.ts';
 import { dropViewsOfNames, publishViews } from './views.ts';
 
 /** Returns the number of rows added, by table name of the model. */
@@ -17,14 +22,8 @@ export async function publishRows<Database extends SqlDatabase>(
   publication: Publication<Database>,
 ): Promise<Record<string, number>> {
   const { database, driver, plan, staged } = publication;
-  const { quote } = driver.dialect;
   await dropViewsOfNames(publication);
-  await runAll(
-    database,
-    Object.values(sideTableDefinitions)
-      .filter(({ name }) => !publication.known.has(name))
-      .flatMap((definition) => sideTable(driver.dialect, definition)),
-  );
+  await makeSideTables(publication);
   publication.known = await driver.readTables(database);
   if (plan.saveMode === 'overwrite') {
     await clearTables(publication);
@@ -37,9 +36,8 @@ export async function publishRows<Database extends SqlDatabase>(
   if (plan.saveMode === 'merge') publication.merging = await beginMerge(publication);
   const { merging } = publication;
   if (plan.keys === 'hash' && staged.has('documents')) {
-    publication.earlierDocuments = temporaryName();
-    await database.run(
-      `CREATE TEMP TABLE ${publication.earlierDocuments} AS SELECT document_key FROM ${quote(sideTableNames.documents)}`,
+    publication.earlierDocuments = await notesOf(publication).make(
+      `AS SELECT document_key FROM ${driver.dialect.quote(sideTableNames.documents)}`,
     );
   }
   const documents = staged.has('documents') ? await driver.addSideRows(publication, 'documents', offsets) : 0;
@@ -57,30 +55,73 @@ export async function publishRows<Database extends SqlDatabase>(
   await driver.finishTables?.(publication);
   for (const side of ['unmapped', 'lexical'] as const)
     if (staged.has(side)) await driver.addSideRows(publication, side, offsets);
-  const columns = textColumns(
-    plan.model,
-    publication.drawn.tables,
+  await writeTexts(
+    publication,
     staged.has('lexical'),
     (table, column) => texts.get(columnId(table, column)) ?? null,
   );
-  await runAll(
-    database,
-    columns.map((column) => writtenTextStatement(column, plan.jobUuid, quote)),
-  );
-  await keepKeys(publication);
+  await keepKeys(publication, keptTables(publication), staged.has('documents'));
   await publishCodes(publication);
   await publishViews(publication);
-  await database.run(
-    ledgerStatement(
-      plan,
-      {
-        documents: documents - (merging?.removed.documents ?? 0),
-        rows: sumOf(rows) - sumOf(merging?.removed.rows ?? {}),
-      },
-      { into: quote(sideTableNames.loads), now: driver.now(), quote },
+  await noteJob(publication, addedBy({ documents, rows }, merging));
+  return rows;
+}
+
+/** Makes the tables beside the data that the target lacks. */
+export async function makeSideTables<Database extends SqlDatabase>({
+  database,
+  driver,
+  known,
+}: PublishingScope<Database>): Promise<void> {
+  await runAll(
+    database,
+    Object.values(sideTableDefinitions)
+      .filter(({ name }) => !known.has(name))
+      .flatMap((definition) => sideTable(driver.dialect, definition, { sqlSchema: driver.sqlSchema })),
+  );
+}
+
+/** Writes what documents say into columns that are text, although the model has another type. */
+export async function writeTexts<Database extends SqlDatabase>(
+  { database, driver, plan, drawn }: PublishingScope<Database>,
+  hasWritten: boolean,
+  textOf: (table: number, column: number) => 'turned' | 'text' | null,
+): Promise<void> {
+  await runAll(
+    database,
+    textColumns(plan.model, drawn.tables, hasWritten, textOf).map((column) =>
+      writtenTextStatement(column, plan.jobUuid, {
+        literal: driver.dialect.literal,
+        relation: relationOf(driver),
+        joins: driver.joinsChanges === true,
+      }),
     ),
   );
-  return rows;
+}
+
+/** What the ledger says of a job: documents and rows that it added, less those that its merge removed. */
+export function addedBy(
+  { documents, rows }: { readonly documents: number; readonly rows: Readonly<Record<string, number>> },
+  merging: Pick<Merging<unknown>, 'removed'> | null,
+): { readonly documents: number; readonly rows: number } {
+  const { removed } = merging ?? { removed: nothingRemoved };
+  return { documents: documents - removed.documents, rows: sumOf(rows) - sumOf(removed.rows) };
+}
+
+/** Tables whose highest keys are noted: those that took rows, and all tables of lists. */
+function keptTables<Database extends SqlDatabase>({
+  driver,
+  plan,
+  drawn,
+  staged,
+  known,
+  made,
+}: Publication<Database>): readonly PhysicalTable[] {
+  return drawn.tables.filter(({ name }, index) =>
+    index < plan.model.tables.length
+      ? staged.has(index)
+      : made.has(index) || known.has(driver.foldedName(name)),
+  );
 }
 
 /** Makes or alters the tables that take rows. Returns the columns that are text now, by `columnId`: turned into text by this job, or before. */
@@ -122,8 +163,4 @@ async function readyTable<Database extends SqlDatabase>(
     if (plan.model.tables[index]?.columns[at]?.nullable === false && nullAllowed.has(id))
       changes.push(`${name}.${column.name}: NOT NULL dropped`);
   }
-}
-
-function sumOf(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

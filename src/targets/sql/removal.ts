@@ -8,7 +8,7 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../engine/model/side-tables.ts';
 import { listItemsOf } from '../../engine/sql/list-tables.ts';
 import { documentColumns, rowsOfDocuments, type DocumentColumn } from '../../engine/sql/loaded-documents.ts';
-import { ledgerStatement, publishedQuery } from '../rows/ledger.ts';
+import { publishedQuery } from '../rows/ledger.ts';
 import { nothingRemoved, type RemovedDocuments } from '../rows/removed-documents.ts';
 import { temporaryName, type SqlDatabase } from './database.ts';
 import {
@@ -19,22 +19,29 @@ import {
   type SqlNames,
 } from './found-tables.ts';
 import { drawModel, type DrawnModel } from './drawn-model.ts';
+import { noteJob, sumOf } from './ledger.ts';
+
+/** Tables that a job needs for itself. */
+export interface Notes {
+  /** Makes a table, and returns its name as statements write it. `definition`: follows the name, columns or `AS` and a query. */
+  make(definition: string): Promise<string>;
+  /** Tells the database that a table has got all its rows. */
+  filled?(table: string): Promise<void>;
+  drop(table: string): Promise<void>;
+}
 
 /** How a database removes rows, if not as the standard has it. */
 export interface RemovalWays extends SqlNames {
   /** Names documents by a list of their keys. MySQL with GTIDs makes no temporary table within a transaction. */
   readonly listsDocumentKeys?: true;
-  /** Makes a table of the query's rows, and drops it. Absent: a temporary table, which lives as long as the connection. */
-  readonly notes?: {
-    make(query: string): Promise<string>;
-    drop(table: string): Promise<void>;
-  };
+  /** How tables are made that the job needs for itself. Absent: they are temporary, and live as long as the connection. */
+  readonly notes?: Notes;
   /** Deletes the rows of documents from all these tables, and returns how many by table. Absent: one table after the other. */
   deleteFrom?(tables: readonly DocumentColumn[], keys: string): Promise<Readonly<Record<string, number>>>;
   /** Conditions under which a row of `_documents` has no rows of other programs. Absent: tables with a column `document_key` are asked. */
   unreferred?(): Promise<readonly string[]>;
-  /** Joins the table that a deletion depends on. MySQL and MariaDB use no index for `DELETE … WHERE … IN (SELECT …)`. */
-  readonly joinsDeletes?: true;
+  /** Joins the table that a change depends on. MySQL has no `UPDATE … FROM`, and uses no index for `DELETE … WHERE … IN (SELECT …)`. */
+  readonly joinsChanges?: true;
 }
 
 export interface RemovalScope<Database extends SqlDatabase> {
@@ -139,8 +146,8 @@ async function findDocuments<Database extends SqlDatabase>(
     const keys = rows.map((row) => row.document_key).join(', ');
     return { documents: rows.length, names, keys, forget: () => Promise.resolve() };
   }
-  const { make, drop } = driver.notes ?? temporaryNotes(database);
-  const noted = await make(query);
+  const { make, drop } = notesOf({ database, driver });
+  const noted = await make(`AS ${query}`);
   const [sums] = await database.read<{ documents: bigint | number; names: bigint | number }>(
     `SELECT count(*) AS documents, count(DISTINCT counted) AS names FROM ${noted}`,
   );
@@ -152,15 +159,20 @@ async function findDocuments<Database extends SqlDatabase>(
   };
 }
 
-function temporaryNotes(database: SqlDatabase): NonNullable<RemovalWays['notes']> {
-  return {
-    make: async (query) => {
-      const name = temporaryName();
-      await database.run(`CREATE TEMP TABLE ${name} AS ${query}`);
-      return name;
-    },
-    drop: () => Promise.resolve(),
-  };
+export function notesOf<Database extends SqlDatabase>({
+  database,
+  driver,
+}: Pick<RemovalScope<Database>, 'database' | 'driver'>): Notes {
+  return (
+    driver.notes ?? {
+      make: async (definition) => {
+        const name = temporaryName();
+        await database.run(`CREATE TEMP TABLE ${name} ${definition}`);
+        return name;
+      },
+      drop: () => Promise.resolve(),
+    }
+  );
 }
 
 interface DeletedRows {
@@ -219,7 +231,7 @@ async function deleteItems<Database extends SqlDatabase>(
     const [list, column, owner, key] = [items.list, items.column, items.owner, items.key].map(quote);
     const ofDocuments = `o.${quote(items.document)} IN (${keys})`;
     await database.run(
-      driver.joinsDeletes === true
+      driver.joinsChanges === true
         ? `DELETE i FROM ${list} i JOIN ${owner} o ON o.${key} = i.${column} WHERE ${ofDocuments}`
         : `DELETE FROM ${list} WHERE ${column} IN (SELECT o.${key} FROM ${owner} o WHERE ${ofDocuments})`,
     );
@@ -370,10 +382,9 @@ export async function removeNamed<Database extends SqlDatabase>(
   plan: RemovalPlan,
   label: string,
 ): Promise<Removed> {
-  const { quote, literal } = driver.dialect;
-  const relation = relationOf(driver);
+  const { literal } = driver.dialect;
   const { model, idLschma, documentName } = plan;
-  if ((await database.read(publishedQuery(plan, relation))).length > 0)
+  if ((await database.read(publishedQuery(plan, relationOf(driver)))).length > 0)
     return { documents: 0, rows: {}, already: true };
   const { documents, rows } = await removeDocuments(
     { database, driver, model, drawn, known },
@@ -384,13 +395,6 @@ export async function removeNamed<Database extends SqlDatabase>(
       'not_found',
       `${label}: no document called ${documentName} was loaded with logical schema ${idLschma}.`,
     );
-  const removed = Object.values(rows).reduce((sum, count) => sum + count, 0);
-  await database.run(
-    ledgerStatement(
-      plan,
-      { documents: -documents, rows: -removed },
-      { into: relation(sideTableNames.loads), now: driver.now(), quote },
-    ),
-  );
+  await noteJob({ database, driver, plan }, { documents: -documents, rows: -sumOf(rows) });
   return { documents, rows, already: false };
 }

@@ -2,10 +2,10 @@
  * Views of business entities (`--views`) and of current rows (`--history`), made by the transaction that publishes. A mark in its comment says that
  * a load made a view; only such views are changed. A view that the database refuses never fails a load.
  */
-import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { markedComment, viewsOver, type LoadView } from '../rows/made-views.ts';
 import type { SqlDatabase } from './database.ts';
 import { drawModel } from './drawn-model.ts';
+import { knowsMerges } from './found-tables.ts';
 import { type Publication } from './publication.ts';
 
 /** Drops views of loads that have the name of a table of this model: they get other names. */
@@ -99,7 +99,7 @@ function viewsOfModel<Database extends SqlDatabase>({
     modelled.tables,
     {
       dialect,
-      knowsVersions: known.get(sideTableNames.documents)?.columns.has('valid_to') === true,
+      knowsVersions: knowsMerges(known),
       hasTable: (table) => there(table)?.isView === false,
       columnsOf: (table) => [...(there(table)?.columns.values() ?? [])],
       typeOf: (table, at) => {

@@ -12,7 +12,7 @@ import { columnId, usualRoom } from '../../rows/unfit-columns.ts';
 import { createDatabaseFileRemover, type DatabaseFileRemoverOptions } from '../database-files/remover.ts';
 import { DatabaseFileSink, type DatabaseFileOptions, type FileDriver } from '../database-files/sink.ts';
 import { runAll } from '../database.ts';
-import { foundTable, type Publication, type StagedTables } from '../publication.ts';
+import { foundTable, keepHigherKey, type Publication, type StagedTables } from '../publication.ts';
 import { adaptTable, incomingTypes, type Incoming } from './alter-tables.ts';
 import { looksStaged } from './csv-import.ts';
 import {
@@ -63,7 +63,7 @@ export function createDuckDbDriver(): FileDriver<DuckDb> {
     decimalRoom: usualRoom,
     sidecars: ['.wal'],
     begin: 'BEGIN',
-    greatest: 'greatest',
+    keepHigherKey: keepHigherKey('greatest'),
     // of each table that it fills, a transaction holds up to 122,880 rows in memory, outside of the limit that DuckDB is given
     uncommittedBytes: 16 * 1024 * 1024,
     foldedName,

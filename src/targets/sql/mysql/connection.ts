@@ -33,6 +33,8 @@ export interface MysqlWarning {
 }
 
 export interface Mysql {
+  /** the server is told to take one statement alone */
+  readonly statementsPerRun: 1;
   /** Runs one statement; answers the number of rows that it changed. */
   run(sql: string): Promise<number>;
   /** Rows with every value as text. */
@@ -112,6 +114,7 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
     return found as unknown as (string | null)[][];
   };
   return {
+    statementsPerRun: 1,
     rows,
     read: async <T>(sql: string): Promise<T[]> => {
       const [found] = await ask(messagesOfAnswer * longest, () =>

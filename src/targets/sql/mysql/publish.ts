@@ -5,46 +5,52 @@
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import {
   fileKeyName,
+  mergeColumns,
   sideTableDefinitions,
   sideTableNames,
   type SideTableName,
 } from '../../../engine/model/side-tables.ts';
-import type { MergeCounts, MergeOrder } from '../../../ports/rows/merge.ts';
-import type { Fence, Published, SinkPlan } from '../../../ports/rows/sink.ts';
-import type { Merging } from '../../rows/merging.ts';
+import type { ListTable } from '../../../engine/sql/list-tables.ts';
+import { sideTable } from '../../../engine/sql/statements.ts';
+import { currentViews } from '../../../engine/views/current-rows.ts';
+import type { MergeCounts } from '../../../ports/rows/merge.ts';
+import type { Fence, Published } from '../../../ports/rows/sink.ts';
+import { momentAfter } from '../../rows/merging.ts';
 import { passFence } from '../../rows/staged-rows.ts';
 import { widenedWords } from '../../rows/unfit-columns.ts';
-import { isWrittenText, textColumns, type TextColumn } from '../../rows/written-texts.ts';
-import type { Mysql } from './connection.ts';
-import type { ListTable } from '../../../engine/sql/list-tables.ts';
+import {
+  isWrittenText,
+  textColumns,
+  writtenTextStatement,
+  type TextColumn,
+  type TextUpdates,
+} from '../../rows/written-texts.ts';
+import { runAll } from '../database.ts';
+import { knowsMerges, relationOf, type FoundTable } from '../found-tables.ts';
+import { givenKeys, keepKeys } from '../keys.ts';
+import { noteJob } from '../ledger.ts';
+import { addMergeColumns, nameUnmerged, noteDocuments, takeReplaced } from '../merge.ts';
+import { noteOverwritten } from '../overwrite.ts';
+import type { PublishingScope, PublishingWays } from '../publication.ts';
+import { addedBy, makeSideTables, writeTexts } from '../publish.ts';
+import { earlierTables, otherTables, type ListOfRows } from '../removal.ts';
 import { adaptTable, type AdaptedTable } from './alter-tables.ts';
-import { makeCurrentViews } from './current-views.ts';
-import { addMergeColumns, callByName, knowsMerges, mergeColumnList, stageMerge } from './merge.ts';
-import type { MysqlStagedTable, Staging } from './staging.ts';
-import { clearedDocuments, keepOthersRows } from './overwrite.ts';
-import type { DrawnModel } from '../drawn-model.ts';
-import type { FoundTables } from '../found-tables.ts';
-import { givenKeys } from '../keys.ts';
-import { takeReplaced } from '../merge.ts';
+import type { Mysql } from './connection.ts';
 import { mysqlDriver } from './driver.ts';
-import { foldedName, parentIndexes, sideTableStatement, tableStatement } from './tables.ts';
-import { ledgerStatement } from '../../rows/ledger.ts';
+import type { MysqlStagedTable, Staging } from './staging.ts';
+import { foldedName, parentIndexes, readTables, tableStatement } from './tables.ts';
 
-export interface MysqlPublication {
-  readonly database: Mysql;
-  readonly plan: SinkPlan;
+export interface MysqlPublication extends PublishingScope<Mysql> {
+  /** in front of the names of tables of this job */
   readonly token: string;
-  readonly drawn: DrawnModel;
   readonly staged: readonly MysqlStagedTable[];
   readonly sides: ReadonlyMap<SideTableName, MysqlStagedTable>;
   readonly staging: Staging;
-  known: FoundTables;
-  readonly merge: MergeOrder;
   readonly fence: Fence;
-  readonly changes: string[];
 }
 
 const { quote } = mysql;
+const mergeColumnList = mergeColumns.map(({ name }) => quote(name)).join(', ');
 
 export async function publishRows(publication: MysqlPublication): Promise<Published> {
   const { plan, known, staged, changes } = publication;
@@ -61,8 +67,8 @@ export async function publishRows(publication: MysqlPublication): Promise<Publis
   const { rows, ...merged } =
     plan.saveMode === 'overwrite' || !isThere ? await rename(publication) : await insert(publication);
   if (plan.saveMode === 'merge' && publication.merge.keepsHistory)
-    changes.push(...(await makeCurrentViews(publication.database, plan, tables)));
-  const keys = await givenKeys({ ...publication, driver: mysqlDriver });
+    changes.push(...(await makeCurrentViews(publication)));
+  const keys = await givenKeys(publication);
   return { rows, already: false, changes, ...merged, ...(keys === null ? {} : { keys }) };
 }
 
@@ -78,13 +84,18 @@ function isWanted({ plan }: MysqlPublication, table: MysqlStagedTable): boolean 
 async function rename(publication: MysqlPublication): Promise<PublishedRows> {
   const { database, plan, token, known, staged, sides, staging } = publication;
   const merges = plan.saveMode === 'merge';
-  if (merges) await stageMerge(database, publication.merge, known, sides.get('documents'), token);
+  if (merges) await stageMerge(publication);
   const moves: string[] = [];
   const gone: string[] = [];
   let number = 0;
-  const appears = (made: string, name: string): void => {
+  /** by their names in the target: tables that this job makes under other names */
+  const madeNames = new Map<string, string>();
+  const relation = (name: string): string => quote(madeNames.get(name) ?? name);
+  const made = { ...publication, driver: { ...mysqlDriver, relation } };
+  const appears = (as: string, name: string): void => {
     vanishes(name);
-    moves.push(`${quote(made)} TO ${quote(name)}`);
+    madeNames.set(name, as);
+    moves.push(`${quote(as)} TO ${quote(name)}`);
   };
   const vanishes = (name: string): void => {
     const there = known.get(foldedName(name));
@@ -111,58 +122,48 @@ async function rename(publication: MysqlPublication): Promise<PublishedRows> {
   const overwritten = plan.saveMode === 'overwrite' ? await clearedDocuments(publication) : null;
   const cleared = overwritten?.cleared ?? null;
   for (const table of overwritten?.earlier ?? []) {
-    const made = `${token}_left_${(number += 1)}`;
-    await keepOthersRows(publication, table.name, made, cleared!);
-    appears(made, table.name);
+    const left = `${token}_left_${(number += 1)}`;
+    await keepOthersRows(publication, table.name, left, cleared!);
+    appears(left, table.name);
   }
   for (const { list, owner, column, key } of overwritten?.earlierLists ?? []) {
-    const made = `${token}_left_${(number += 1)}`;
+    const left = `${token}_left_${(number += 1)}`;
     const owners = `JOIN ${quote(owner)} o ON o.${quote(key)} = i.${quote(column)}`;
-    await keepOthersRows(publication, list, made, cleared!, owners);
-    appears(made, list);
+    await keepOthersRows(publication, list, left, cleared!, owners);
+    appears(left, list);
   }
   for (const [side, { name, columns }] of Object.entries(sideTableDefinitions) as [
     SideTableName,
     (typeof sideTableDefinitions)[SideTableName],
   ][]) {
-    const made = `${token}_${side}`;
+    const madeName = `${token}_${side}`;
     const own = sides.get(side);
-    if (own?.isMade !== true) await database.run(sideTableStatement(sideTableDefinitions[side], made));
-    else if (own.name !== made) throw new Error(`${side} is staged as ${own.name}`);
+    if (own?.isMade !== true) {
+      const definition = { ...sideTableDefinitions[side], name: madeName };
+      await runAll(database, sideTable(mysqlDriver.dialect, definition));
+    } else if (own.name !== madeName) throw new Error(`${side} is staged as ${own.name}`);
     const hasMore = side === 'documents' && (merges || knowsMerges(known));
-    if (hasMore && !(merges && own?.isMade === true)) await addMergeColumns(database, made);
+    if (hasMore && !(merges && own?.isMade === true))
+      await addMergeColumns(publication, undefined, quote(madeName));
     const ofSide = columns.map((column) => quote(column.name)).join(', ');
     const list = hasMore && knowsMerges(known) ? `${ofSide}, ${mergeColumnList}` : ofSide;
     if (known.has(foldedName(name))) {
       const isCleared = cleared !== null && columns[0]!.name === fileKeyName;
       const kept = isCleared
-        ? ` WHERE ${quote(fileKeyName)} NOT IN (SELECT ${quote(fileKeyName)} FROM ${quote(cleared)})`
+        ? ` WHERE ${quote(fileKeyName)} NOT IN (SELECT ${quote(fileKeyName)} FROM ${cleared})`
         : '';
       // rows of documents that were there are the same rows
       const ignore = plan.keys === 'hash' ? ' IGNORE' : '';
       await database.run(
-        `INSERT${ignore} INTO ${quote(made)} (${list}) SELECT ${list} FROM ${quote(name)}${kept}`,
+        `INSERT${ignore} INTO ${quote(madeName)} (${list}) SELECT ${list} FROM ${quote(name)}${kept}`,
       );
     }
-    if (hasMore) await callByName(database, made);
-    appears(made, name);
+    appears(madeName, name);
+    if (hasMore) await nameUnmerged(made);
   }
-  const madeSide = (side: SideTableName): string => `${token}_${side}`;
-  await writeTexts(
-    publication,
-    (table, at) => table.isTurned(at),
-    ({ name }) => name,
-    (name) => quote(name === sideTableNames.lexical ? madeSide('lexical') : madeSide('documents')),
-  );
-  for (const statement of keyStatements(
-    publication,
-    madeSide('keys'),
-    ({ name }) => name,
-    madeSide('documents'),
-  ))
-    await database.run(statement);
-  const documents = sides.get('documents')?.rows ?? 0;
-  await database.run(loadsStatement(publication, madeSide('loads'), documents, rows));
+  await writeJobTexts(made, (table, at) => table.isTurned(at));
+  await keepJobKeys(made);
+  await noteJob(made, addedBy({ documents: sides.get('documents')?.rows ?? 0, rows }, null));
   const merged = merges ? { merged: { replaced: 0, deleted: 0 } } : {};
   await passFence(publication.fence, merged.merged);
   await database.run(`RENAME TABLE ${moves.join(', ')}`);
@@ -172,15 +173,12 @@ async function rename(publication: MysqlPublication): Promise<PublishedRows> {
 }
 
 async function insert(publication: MysqlPublication): Promise<PublishedRows> {
-  const { database, plan, known, staged, sides, token } = publication;
+  const { database, plan, known, staged, sides } = publication;
   const { tables } = publication.drawn;
   const made: string[] = [];
   try {
-    for (const definition of Object.values(sideTableDefinitions)) {
-      if (known.has(foldedName(definition.name))) continue;
-      await database.run(sideTableStatement(definition, definition.name));
-      made.push(definition.name);
-    }
+    made.push(...Object.values(sideTableNames).filter((name) => !known.has(name)));
+    await makeSideTables(publication);
     const values = new Map<MysqlStagedTable, readonly string[]>();
     const adapted = new Map<MysqlStagedTable, AdaptedTable>();
     for (const [index, table] of staged.entries()) {
@@ -203,27 +201,14 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
         );
       }
     }
-    const merge =
-      plan.saveMode === 'merge'
-        ? await stageMerge(database, publication.merge, known, sides.get('documents'), token)
-        : null;
-    if (merge !== null && !knowsMerges(known)) await addMergeColumns(database, sideTableNames.documents);
+    const merge = plan.saveMode === 'merge' ? await stageMerge(publication) : null;
+    if (merge !== null) await addMergeColumns(publication, known.get(sideTableNames.documents)?.columns);
     await database.run(mysqlDriver.begin);
+    const scope = { ...publication, model: plan.model };
     const merged =
       merge === null
         ? null
-        : await takeReplaced(
-            {
-              database,
-              driver: mysqlDriver,
-              model: plan.model,
-              drawn: publication.drawn,
-              known,
-            },
-            merge.order,
-            quote(merge.documents),
-            merge.moment,
-          );
+        : await takeReplaced(scope, publication.merge, quote(merge.documents), merge.moment);
     const rows: Record<string, number> = {};
     // before the documents: what belongs to one that is there already is there
     for (const side of ['unmapped', 'lexical', 'documents'] as const) {
@@ -241,17 +226,9 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
     }
     const isText = (table: MysqlStagedTable, at: number): boolean =>
       table.isTurned(at) || adapted.get(table)?.texts.has(at) === true;
-    await writeTexts(publication, isText, ({ physical }) => physical.name, quote);
-    for (const statement of keyStatements(
-      publication,
-      sideTableNames.keys,
-      ({ physical }) => physical.name,
-      sideTableNames.documents,
-    ))
-      await database.run(statement);
-    await database.run(
-      loadsStatement(publication, sideTableNames.loads, sides.get('documents')?.rows ?? 0, rows, merged),
-    );
+    await writeJobTexts(publication, isText);
+    await keepJobKeys(publication);
+    await noteJob(publication, addedBy({ documents: sides.get('documents')?.rows ?? 0, rows }, merged));
     await passFence(publication.fence, merged?.counts);
     await database.run('COMMIT');
     return { rows, ...(merged === null ? {} : { merged: merged.counts }) };
@@ -263,32 +240,32 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
   }
 }
 
-/**
- * Columns that are text, and not in the model, say what documents of the job say; those of others do already. `relation`: of a table beside the
- * data.
- */
-async function writeTexts(
+/** Columns that are text, and not in the model, say what documents of the job say; those of others do already. */
+async function writeJobTexts(
   publication: MysqlPublication,
   isText: (table: MysqlStagedTable, at: number) => boolean,
-  tableOf: (table: MysqlStagedTable) => string,
-  relation: (name: string) => string,
 ): Promise<void> {
-  const { database, plan, staged, sides } = publication;
-  const { tables, lists } = publication.drawn;
-  const ofModel = (index: number, at: number) =>
-    staged[index]!.rows > 0 && isText(staged[index]!, at) ? 'text' : null;
+  const { database, drawn, staged, sides } = publication;
   const hasWritten = (sides.get('lexical')?.rows ?? 0) > 0;
-  for (const column of textColumns(plan.model, tables, hasWritten, ofModel)) {
-    const table = tableOf(staged.find(({ physical }) => physical.name === column.table)!);
-    await database.run(writtenTextStatement(publication, column, table, relation));
-  }
+  await writeTexts(publication, hasWritten, (index, at) =>
+    staged[index]!.rows > 0 && isText(staged[index]!, at) ? 'text' : null,
+  );
   if (!hasWritten) return;
-  for (const list of lists) {
+  for (const list of drawn.lists) {
     const items = list.table === null ? undefined : staged[list.table];
     if (items === undefined || items.rows === 0 || !isText(items, itemAt)) continue;
-    const into = { table: tableOf(items), column: items.columns[itemAt]!.name };
-    await database.run(writtenItemsStatement(publication, list, into, { isTurned: false, relation }));
+    const into = { table: items.physical.name, column: items.columns[itemAt]!.name };
+    await database.run(writtenItemsStatement(publication, list, into, false));
   }
+}
+
+function keepJobKeys(publication: MysqlPublication): Promise<void> {
+  const filled = publication.staged.filter(({ rows }) => rows > 0).map(({ physical }) => physical);
+  return keepKeys(publication, filled, (publication.sides.get('documents')?.rows ?? 0) > 0);
+}
+
+function textUpdates({ dialect, ...names }: PublishingWays<Mysql>): TextUpdates {
+  return { literal: dialect.literal, relation: relationOf({ dialect, ...names }), joins: true };
 }
 
 /** place of the item in the columns of a list's table, behind its key, the key of the row that has the list, and the position */
@@ -296,16 +273,18 @@ const itemAt = 3;
 
 /** Statement that writes what documents say into the items of a list: the words of the list as it is written, by their positions. */
 function writtenItemsStatement(
-  { plan, drawn }: MysqlPublication,
+  { driver, plan, drawn }: MysqlPublication,
   { owner, column, table }: ListTable,
-  into: { readonly table: string; readonly column: string },
-  { isTurned, relation }: { readonly isTurned: boolean; readonly relation: (name: string) => string },
+  into: Pick<TextColumn, 'table' | 'column'>,
+  isTurned: boolean,
 ): string {
   const { name, columns } = plan.model.tables[owner]!;
   const of = { table: name, column: columns[column]!.name };
+  const updates = textUpdates(driver);
+  const { relation } = updates;
   const [, parent, position] = drawn.tables[table!]!.columns.map((one) => quote(one.name));
   const words = `TRIM(REGEXP_REPLACE(l.content, '[[:space:]]+', ' '))`;
-  return `UPDATE ${quote(into.table)} i JOIN ${relation(sideTableNames.lexical)} l ON l.row_key = i.${parent} AND ${isWrittenText({ of, isTurned }, plan.jobUuid, relation, mysql.literal)}
+  return `UPDATE ${relation(into.table)} i JOIN ${relation(sideTableNames.lexical)} l ON l.row_key = i.${parent} AND ${isWrittenText({ of, isTurned }, plan.jobUuid, updates)}
     SET i.${quote(into.column)} = SUBSTRING_INDEX(SUBSTRING_INDEX(${words}, ' ', i.${position}), ' ', -1)`;
 }
 
@@ -319,27 +298,14 @@ function everyWrittenText(
   const { plan } = publication;
   const { tables, lists } = publication.drawn;
   const list = lists.find(({ table }) => table === index);
-  if (list !== undefined)
-    return at === itemAt
-      ? writtenItemsStatement(publication, list, into, { isTurned: true, relation: quote })
-      : null;
+  if (list !== undefined) return at === itemAt ? writtenItemsStatement(publication, list, into, true) : null;
   const isAsked = (of: number, column: number): boolean => of === index && column === at;
   const [column] = textColumns(plan.model, tables, false, (...place) =>
     isAsked(...place) ? 'turned' : null,
   );
   return column === undefined
     ? null
-    : writtenTextStatement(publication, { ...column, ...into }, into.table, quote);
-}
-
-function writtenTextStatement(
-  { plan }: MysqlPublication,
-  column: TextColumn,
-  table: string,
-  relation: (name: string) => string,
-): string {
-  return `UPDATE ${quote(table)} t JOIN ${relation(sideTableNames.lexical)} l ON l.row_key = t.${quote(column.key)} AND ${isWrittenText(column, plan.jobUuid, relation, mysql.literal)}
-    SET t.${quote(column.column)} = l.content`;
+    : writtenTextStatement({ ...column, ...into }, plan.jobUuid, textUpdates(publication.driver));
 }
 
 async function dropEmpty(database: Mysql, name: string): Promise<void> {
@@ -373,47 +339,136 @@ function insertRows(
   );
 }
 
-/** `_keys`: the highest key ever given out, of every table that took rows. */
-function keyStatements(
-  { plan, staged, sides }: MysqlPublication,
-  into: string,
-  tableOf: (table: MysqlStagedTable) => string,
-  documents: string,
-): string[] {
-  // of tables whose keys are not counted it tells that loads made them
-  const lastOf = (key: string, from: string): string =>
-    plan.keys === 'hash' ? '0 AS highest' : `max(${quote(key)}) AS highest FROM ${quote(from)}`;
-  const highest = staged.flatMap((table): (readonly [string, string, string])[] =>
-    table.rows > 0 && table.physical.primaryKey.length > 0
-      ? [[table.physical.name, table.physical.primaryKey[0]!, tableOf(table)]]
-      : [],
-  );
-  if ((sides.get('documents')?.rows ?? 0) > 0)
-    highest.push([sideTableNames.documents, fileKeyName, documents]);
-  return highest.map(
-    ([name, key, from]) =>
-      `INSERT INTO ${quote(into)} (table_name, last_value) SELECT * FROM (SELECT ${mysql.literal(name)} AS name, ${lastOf(key, from)}) k
-       ON DUPLICATE KEY UPDATE last_value = greatest(last_value, k.highest)`,
-  );
+interface ClearedDocuments {
+  /** a table of the keys of documents whose rows go, as statements write it; one that rows of somebody else name stays */
+  readonly cleared: string;
+  /** tables of other versions with rows of theirs: documents go whole */
+  readonly earlier: readonly FoundTable[];
+  readonly earlierLists: readonly ListOfRows[];
 }
 
-function sumOf(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0);
-}
-
-function loadsStatement(
-  { plan }: MysqlPublication,
-  into: string,
-  documents: number,
-  rows: Readonly<Record<string, number>>,
-  merged: Pick<Merging<string>, 'removed'> | null = null,
-): string {
-  return ledgerStatement(
-    plan,
-    {
-      documents: documents - (merged?.removed.documents ?? 0),
-      rows: sumOf(rows) - sumOf(merged?.removed.rows ?? {}),
+/** Null if nothing was loaded there. */
+async function clearedDocuments(publication: MysqlPublication): Promise<ClearedDocuments | null> {
+  const { database, plan, token, known } = publication;
+  if (!known.has(sideTableNames.documents) || !known.has(sideTableNames.loads)) return null;
+  const notes = {
+    make: async (definition: string) => {
+      const name = quote(`${token}_cleared`);
+      await database.run(`CREATE TABLE ${name} (PRIMARY KEY (${quote(fileKeyName)})) ${definition}`);
+      return name;
     },
-    { into: quote(into), now: mysqlDriver.now(), quote },
+    // goes with the staging
+    drop: () => Promise.resolve(),
+  };
+  const { cleared, areOfOthers } = await noteOverwritten({
+    ...publication,
+    driver: { ...mysqlDriver, notes },
+  });
+  const scope = { ...publication, model: plan.model };
+  const found = areOfOthers ? await earlierTables(scope) : { tables: [], lists: [] };
+  const earlier: FoundTable[] = [];
+  for (const table of found.tables) {
+    const rows = await database.rows(
+      `SELECT 1 FROM ${quote(table.name)} t JOIN ${cleared} c ON c.${quote(fileKeyName)} = t.${quote(fileKeyName)} LIMIT 1`,
+    );
+    if (rows.length > 0) earlier.push(table);
+  }
+  // a document stays while rows of tables that stay name it
+  for (const table of otherTables(scope))
+    if (!found.tables.includes(table))
+      await database.run(
+        `DELETE FROM ${cleared} WHERE ${quote(fileKeyName)} IN (SELECT ${quote(fileKeyName)} FROM ${quote(table.name)})`,
+      );
+  return { cleared, earlier, earlierLists: found.lists };
+}
+
+/** `made`: a new table with the rows of other documents. */
+async function keepOthersRows(
+  { database, changes }: MysqlPublication,
+  name: string,
+  made: string,
+  cleared: string,
+  /** `JOIN … ON …` of its rows with those that name their documents; absent: they do */
+  owners?: string,
+): Promise<void> {
+  const rows = `${quote(name)} i ${owners ?? ''}`;
+  const naming = owners === undefined ? 'i' : 'o';
+  await database.run(`CREATE TABLE ${quote(made)} LIKE ${quote(name)}`);
+  await database.run(
+    `INSERT INTO ${quote(made)} SELECT i.* FROM ${rows} LEFT JOIN ${cleared} c ON c.${quote(fileKeyName)} = ${naming}.${quote(fileKeyName)} WHERE c.${quote(fileKeyName)} IS NULL`,
   );
+  changes.push(`${name}: rows of documents that were overwritten are gone`);
+}
+
+interface StagedMerge {
+  /** table of the job's documents: `name`, `written`, `key`, `sha256` */
+  readonly documents: string;
+  /** an expression for the time from which they are valid */
+  readonly moment: string;
+}
+
+/** Before the transaction, as each change of a table would end it: what the rows of the job's documents are to say is in the staged ones. */
+async function stageMerge(publication: MysqlPublication): Promise<StagedMerge> {
+  const { database, driver, known, sides, token, merge } = publication;
+  const [key, from] = mergeColumns.map(({ name }) => quote(name)) as [string, string];
+  const documents = `${token}_merge`;
+  await database.run(
+    `CREATE TABLE ${quote(documents)} (name LONGTEXT NOT NULL, written CHAR(64) NOT NULL, ${key} LONGTEXT NOT NULL, sha256 CHAR(64) NOT NULL, INDEX (written), INDEX (${key}(255)))
+       CHARACTER SET utf8mb4 COLLATE utf8mb4_bin ENGINE = InnoDB`,
+  );
+  await noteDocuments(publication, quote(documents), merge);
+  const latest = knowsMerges(known) ? await driver.latestChange(database) : null;
+  const moment = driver.instant(momentAfter(latest));
+  const staged = sides.get('documents');
+  if (staged?.isMade === true) {
+    await addMergeColumns(publication, undefined, quote(staged.name));
+    await database.run(
+      `UPDATE ${quote(staged.name)} s JOIN ${quote(documents)} m ON m.written = s.sha256 AND m.name = s.name
+          SET s.${key} = m.${key}, s.sha256 = m.sha256, s.${from} = ${moment}`,
+    );
+  }
+  return { documents, moment };
+}
+
+/**
+ * Makes the views of rows that are current (`--history`), once the job is published, as each of them would end its transaction. No fault of one fails the
+ * load. Returns lines for the log.
+ */
+async function makeCurrentViews({
+  database,
+  plan: { model },
+  drawn: { tables },
+}: MysqlPublication): Promise<readonly string[]> {
+  const known = await readTables(database);
+  const definitions = await database.rows(
+    'SELECT table_name, view_definition FROM information_schema.views WHERE table_schema = DATABASE()',
+  );
+  const ours = new Set(
+    definitions.flatMap(([name, text]) =>
+      text?.includes(sideTableNames.documents) === true && text.includes('valid_to')
+        ? [foldedName(name!)]
+        : [],
+    ),
+  );
+  const views = currentViews(model, {
+    dialect: mysql,
+    sqlSchema: null,
+    columnsOf: (table) => {
+      const there = known.get(foldedName(tables[table]!.name));
+      return there === undefined ? null : [...there.columns.values()].map(({ name }) => name);
+    },
+  });
+  const told: string[] = [];
+  for (const { name, statements } of views) {
+    if (known.has(foldedName(name)) && !ours.has(foldedName(name))) {
+      told.push(`${name}: not made as a view, no load made what has this name`);
+      continue;
+    }
+    try {
+      await database.run(statements[0]!.replace('CREATE VIEW', 'CREATE OR REPLACE VIEW'));
+    } catch (error) {
+      told.push(`${name}: no view could be made: ${(error as Error).message}`);
+    }
+  }
+  return told;
 }

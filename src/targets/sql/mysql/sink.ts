@@ -226,6 +226,7 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
     const { known } = target;
     const published = await publishRows({
       database,
+      driver: mysqlDriver,
       plan: this.plan,
       token: this.#token,
       drawn: this.#drawn,

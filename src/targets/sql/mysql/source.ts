@@ -27,9 +27,8 @@ import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { refusePreRelease } from '../../rows/pre-release.ts';
 import { targetLoads } from '../ledger.ts';
-import { knowsMerges } from './merge.ts';
 import { foldedName, holdsInstants, readTables } from './tables.ts';
-import type { FoundColumn, FoundTables } from '../found-tables.ts';
+import { knowsMerges, type FoundColumn, type FoundTables } from '../found-tables.ts';
 import { isText, plainType, textOf } from './types.ts';
 
 const pageRows = 2000;

@@ -1,10 +1,9 @@
 /** Tables of a MySQL database: what is there, and how they are made. */
 import type { Dialect } from '../../../engine/sql/dialect.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
-import { physicalSideTable, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { createTable } from '../../../engine/sql/statements.ts';
 import type { Table } from '../../../engine/model/relational-model.ts';
-import type { SideTableDefinition } from '../../../engine/model/side-tables.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { FoundColumn, FoundTable, FoundTables } from '../found-tables.ts';
@@ -78,8 +77,8 @@ export function zonesIn(known: FoundTables, tables: readonly ZoneTable[]): Zones
   return zones;
 }
 
-/** Text is compared as it is, byte by byte. */
-const exact: Dialect = {
+/** MySQL with tables whose text is compared as it is, byte by byte. */
+export const mysqlDialect: Dialect = {
   ...mysql,
   tableOptions: (key) => `${mysql.tableOptions(key)} COLLATE utf8mb4_bin ENGINE = InnoDB`,
 };
@@ -97,7 +96,7 @@ export function tableStatement(
     uniqueKeys: [],
     foreignKeys: [],
   };
-  return createTable(exact, made, { sqlSchema: null, ifNotExists: false, foreignKeys: [] });
+  return createTable(mysqlDialect, made, { sqlSchema: null, ifNotExists: false, foreignKeys: [] });
 }
 
 /** Statement that adds the indexes that rows are looked up by from their parents. */
@@ -113,8 +112,4 @@ export function parentIndexes(table: PhysicalTable, name: string): string[] {
           .map((column) => `ADD INDEX (${mysql.quote(column)})`)
           .join(', ')}`,
       ];
-}
-
-export function sideTableStatement(definition: SideTableDefinition, name: string): string {
-  return tableStatement(physicalSideTable(definition, mysql), name, () => false);
 }

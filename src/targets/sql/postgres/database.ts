@@ -1,11 +1,11 @@
 /** A SQL schema of PostgreSQL as the steps that all databases share know it, and what it says of its loads. */
-import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { Sql, TransactionSql } from '../../../adapters/postgres/client/connect.ts';
 import type { SqlDatabase } from '../database.ts';
-import type { SqlNames } from '../found-tables.ts';
+import { relationOf, type SqlNames } from '../found-tables.ts';
 import { targetLoads } from '../ledger.ts';
 import { addressLabel, connectTarget, targetFault, type TargetAddress } from './connection/open.ts';
 import { sessionSettings } from './connection/session.ts';
@@ -21,12 +21,8 @@ export function databaseOf(sql: Sql | TransactionSql): SqlDatabase {
   };
 }
 
-export function namesIn(sqlSchema: string): SqlNames & Required<Pick<SqlNames, 'relation'>> {
-  return {
-    dialect: postgresql,
-    foldedName: (name) => name,
-    relation: (name) => `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`,
-  };
+export function namesIn(sqlSchema: string): SqlNames {
+  return { dialect: postgresql, foldedName: (name) => name, sqlSchema };
 }
 
 /** Returns the newest first, or none if nothing was loaded there yet. Throws AppError `conflict` if a version before 1.0 made the target. */
@@ -47,7 +43,7 @@ export async function readTargetLoads(
     const found = columns.get(name);
     return found === undefined ? undefined : new Set(found.map(({ column }) => column));
   };
-  return targetLoads(databaseOf(sql), columnsOf, namesIn(sqlSchema).relation, label);
+  return targetLoads(databaseOf(sql), columnsOf, relationOf(namesIn(sqlSchema)), label);
 }
 
 /** `readTargetLoads` over a connection of its own. */

@@ -16,6 +16,7 @@ import { makeIndexes } from './indexes.ts';
 import { addSideRows, insertRows } from './insert-rows.ts';
 import { looksStaged } from './staged-text.ts';
 import { readTables, tableStatement } from './tables.ts';
+import { keepHigherKey } from '../publication.ts';
 import { isText } from './types.ts';
 
 export function createSqliteRowSink(options: DatabaseFileOptions): RowSink {
@@ -36,7 +37,7 @@ export const sqliteDriver: FileDriver<SqliteDb> = {
   decimalRoom: { digits: 0, fraction: 0 },
   sidecars: ['-wal', '-shm', '-journal'],
   begin: 'BEGIN IMMEDIATE',
-  greatest: 'max',
+  keepHigherKey: keepHigherKey('max'),
   foldedName,
   readTables,
   now: () => standardLiteral(new Date().toISOString()),

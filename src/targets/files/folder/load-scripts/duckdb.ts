@@ -24,7 +24,7 @@ function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iter
   yield "SET TimeZone = 'UTC';\nBEGIN;";
   const beside = [...Object.values(sideTableDefinitions), ...(hasCodes(manifest) ? [codesTable] : [])];
   for (const definition of beside)
-    for (const statement of sideTable(duckdb, definition, true)) yield `${statement};`;
+    for (const statement of sideTable(duckdb, definition, { ifNotExists: true })) yield `${statement};`;
   const physical = physicalTables(adapted, duckdb);
   for (const index of tablesOfFolder(model, manifest)) {
     const table = passed(physical, index);

@@ -6,7 +6,7 @@ import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { fileKeyName, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import type { SqlDatabase } from '../../database.ts';
-import type { FoundTable, FoundTables } from '../../found-tables.ts';
+import { relationOf, type FoundTable, type FoundTables } from '../../found-tables.ts';
 import type { RemovalScope, RemovalWays } from '../../removal.ts';
 import { databaseOf, namesIn } from '../database.ts';
 import type { TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
@@ -31,7 +31,7 @@ export async function removalScope(
   tables: readonly PhysicalTable[],
 ): Promise<RemovalScope<SqlDatabase> & { readonly driver: RemovalWays & { now(): string } }> {
   const names = namesIn(sqlSchema);
-  const { relation } = names;
+  const relation = relationOf(names);
   const schema = standardLiteral(sqlSchema);
   return {
     database: databaseOf(tx),
@@ -40,9 +40,9 @@ export async function removalScope(
       now: () => 'now()',
       // a role needs no right to make temporary tables
       notes: {
-        make: async (query) => {
+        make: async (definition) => {
           const noted = relation(`_svc_gone_${randomBytes(4).toString('hex')}`);
-          await tx.unsafe(`CREATE UNLOGGED TABLE ${noted} AS ${query}`);
+          await tx.unsafe(`CREATE UNLOGGED TABLE ${noted} ${definition}`);
           return noted;
         },
         drop: async (noted) => void (await tx.unsafe(`DROP TABLE ${noted}`)),

@@ -343,7 +343,11 @@ async function writeTexts(publication: PostgresPublication): Promise<void> {
   await runAll(
     tx,
     found.map((column) =>
-      writtenTextStatement(column, plan.jobUuid, (table) => relation(publication, table)),
+      writtenTextStatement(column, plan.jobUuid, {
+        literal: standardLiteral,
+        relation: (table) => relation(publication, table),
+        joins: false,
+      }),
     ),
   );
 }
