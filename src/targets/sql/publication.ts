@@ -120,7 +120,12 @@ export function foundTable<Database extends SqlDatabase>(
 
 /** The report on a publication, beside its rows. */
 export function reportOf<Database extends SqlDatabase>(
-  { changes, brokenKeys, indexes, merging }: Publication<Database>,
+  {
+    changes,
+    brokenKeys,
+    indexes,
+    merging,
+  }: Pick<Publication<Database>, 'changes' | 'brokenKeys' | 'indexes' | 'merging'>,
   keys: Readonly<Record<string, number>> | null,
 ): Omit<Published, 'rows' | 'already'> {
   return {

@@ -6,7 +6,7 @@ import { markedComment, viewsOver, type LoadView } from '../rows/made-views.ts';
 import type { SqlDatabase } from './database.ts';
 import { drawModel } from './drawn-model.ts';
 import { knowsMerges } from './found-tables.ts';
-import { type Publication } from './publication.ts';
+import type { Publication, PublishingScope, SqlDriver } from './publication.ts';
 
 /** Drops views of loads that have the name of a table of this model: they get other names. */
 export async function dropViewsOfNames<Database extends SqlDatabase>({
@@ -38,7 +38,7 @@ export async function publishViews<Database extends SqlDatabase>(
   publication.known = known;
   const areTablesAltered = changes.length > 0;
   const made: string[] = [];
-  for (const view of await viewsOfModel(publication)) {
+  for (const view of await viewsOfModel(publication, driver)) {
     const folded = driver.foldedName(view.name);
     const there = known.get(folded);
     if (there === undefined && !view.isWanted) continue;
@@ -83,14 +83,15 @@ async function makeView<Database extends SqlDatabase>(
   }
 }
 
-function viewsOfModel<Database extends SqlDatabase>({
-  driver,
-  plan,
-  drawn,
-  known,
-  merge,
-}: Publication<Database>): Promise<readonly LoadView[]> {
-  const { foldedName, dialect } = driver;
+/** How a database tells types of columns apart. */
+export type ViewTypes = Pick<SqlDriver<SqlDatabase>, 'isText' | 'isAsModelled'>;
+
+/** Returns the views that a load of the model makes over the tables and columns that are there. */
+export function viewsOfModel<Database extends SqlDatabase>(
+  { driver, plan, drawn, known, merge }: PublishingScope<Database>,
+  { isText, isAsModelled }: ViewTypes,
+): Promise<readonly LoadView[]> {
+  const { foldedName, dialect, sqlSchema } = driver;
   // the drawn model may have a list that became text
   const modelled = drawModel(plan.model, dialect);
   const there = (table: number) => known.get(foldedName(modelled.tables[table]!.name));
@@ -99,6 +100,7 @@ function viewsOfModel<Database extends SqlDatabase>({
     modelled.tables,
     {
       dialect,
+      sqlSchema,
       knowsVersions: knowsMerges(known),
       hasTable: (table) => there(table)?.isView === false,
       columnsOf: (table) => [...(there(table)?.columns.values() ?? [])],
@@ -109,8 +111,8 @@ function viewsOfModel<Database extends SqlDatabase>({
         if (type === undefined)
           return columns.has(foldedName(drawn.tables[table]!.columns[at]!.name)) ? 'text' : null;
         const modelledType = modelled.model.tables[table]!.columns[at]!.type;
-        if (driver.isAsModelled(type, { sqlType: column.sqlType, type: modelledType })) return 'as modelled';
-        return driver.isText(type) ? 'text' : 'other';
+        if (isAsModelled(type, { sqlType: column.sqlType, type: modelledType })) return 'as modelled';
+        return isText(type) ? 'text' : 'other';
       },
     },
     { entities: plan.views === true, current: merge.keepsHistory },

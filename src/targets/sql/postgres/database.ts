@@ -14,6 +14,8 @@ const rowsPerPage = 10_000;
 
 export function databaseOf(sql: Sql | TransactionSql): SqlDatabase {
   return {
+    // one message of bounded size, however many columns there are
+    statementsPerRun: 1000,
     run: async (statements) => (await sql.unsafe(statements)).count,
     read: async <T>(query: string) => [...(await sql.unsafe<object[]>(query))] as T[],
     pages: <T>(query: string) =>

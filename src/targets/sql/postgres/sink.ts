@@ -39,7 +39,10 @@ import type { AskedTarget } from '../ledger.ts';
 import { nothingPublished, SqlRowSink } from '../sink.ts';
 import { databaseOf, namesIn, readTargetLoads } from './database.ts';
 import { unconvertedRow, unconvertedValues } from './staging/unconverted-values.ts';
-import { nothingDone, reportOf, type PostgresPublication } from './publish/publication.ts';
+import { givenKeys } from '../keys.ts';
+import { reportOf } from '../publication.ts';
+import { postgresDriver } from './driver.ts';
+import { nothingDone, type PostgresPublication } from './publish/publication.ts';
 import { publishRows } from './publish/transaction.ts';
 import { keyFault } from './publish/keys-meet.ts';
 import { defineStaged } from './staging/staged-forms.ts';
@@ -347,7 +350,10 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
     const target = await readTarget(tx, sqlSchema, this.#names());
     this.check(this.#asked(tx, target));
     await this.#makeSchema(tx, target);
+    const { count, elapsedMs } = this.#staging!.indexes;
     return {
+      ...this.#asked(tx, target),
+      driver: postgresDriver(tx, sqlSchema, this.#tables),
       tx,
       sqlSchema,
       plan: this.plan.saveMode === 'write-schema' ? { ...this.plan, allTables: true } : this.plan,
@@ -359,7 +365,7 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
       nullAllowed: this.nullAllowed,
       widened: this.widened,
       present: new Set(target.tables.keys()),
-      indexes: { ...this.#staging!.indexes },
+      indexes: { count, seconds: elapsedMs / 1000 },
       ...nothingDone(),
     };
   }
@@ -373,8 +379,7 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
     const ownSchema = within && this.#stagingSchema === this.#token && !this.#stagingExists;
     if (ownSchema) await tx.unsafe(`CREATE SCHEMA ${doubleQuoted(this.#token)}`);
     await staging.copyWithin(tx);
-    const oldDocuments = `${doubleQuoted(this.#stagingSchema)}.${doubleQuoted(`${this.#token}_old`)}`;
-    const rows = await publishRows(publication, oldDocuments);
+    const rows = await publishRows(publication);
     if (publication.createdTables.size > 0) publication.changes.push(...(await extensionNotes(tx)));
     if (within) {
       const rest = [...staging.entries()].flatMap(([, table]) =>
@@ -383,9 +388,10 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
       if (rest.length > 0) await tx.unsafe(`DROP TABLE ${rest.join(', ')}`);
       if (ownSchema) await tx.unsafe(`DROP SCHEMA ${doubleQuoted(this.#token)}`);
     }
+    const report = reportOf(publication, await givenKeys(publication));
     await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
     await passFence(fence, publication.merging?.counts);
-    return { rows, already: false, ...reportOf(publication) };
+    return { rows, already: false, ...report };
   }
 
   protected override guarded<T>(work: () => Promise<T>): Promise<T> {

@@ -3,16 +3,10 @@
  * with a mark, and they are their loader's own. One on which nothing hangs stands in nobody's way; no fault of one fails a load.
  */
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { sqlState } from '../../../../adapters/postgres/client/connect.ts';
-import {
-  markedComment,
-  viewsOver,
-  type ColumnThere,
-  type ColumnsThere,
-  type LoadView,
-} from '../../../rows/made-views.ts';
+import { markedComment } from '../../../rows/made-views.ts';
+import { viewsOfModel, type ViewTypes } from '../../views.ts';
 import { ownViews, readTarget, type OwnView } from '../connection/existing-tables.ts';
 import { isOfType } from '../connection/types.ts';
 import { runAll } from '../staging/lane.ts';
@@ -60,10 +54,12 @@ export async function dropViewsOfNames(publication: PostgresPublication): Promis
 
 /** Makes those that are wanted, over the tables and columns that are there now, and again those that were dropped. */
 export async function publishViews(publication: PostgresPublication): Promise<void> {
-  const { plan, target, viewsAside, changes } = publication;
+  const { tx, sqlSchema, plan, tables, target, viewsAside, changes } = publication;
   if (plan.views !== true && !publication.merge.keepsHistory && target.views.size === 0) return;
   const made: string[] = [];
-  for (const view of await viewsOfModel(publication)) {
+  const names = [...tables.map(({ name }) => name), sideTableNames.documents];
+  const { tables: known } = await readTarget(tx, sqlSchema, names);
+  for (const view of await viewsOfModel({ ...publication, known }, types)) {
     const known = viewsAside.get(view.name)?.length === 0 ? undefined : target.views.get(view.name);
     if (known === undefined && !view.isWanted) continue;
     const isThere = known !== undefined && !viewsAside.has(view.name);
@@ -131,38 +127,7 @@ function definition(
   ];
 }
 
-async function viewsOfModel({
-  tx,
-  sqlSchema,
-  plan,
-  tables,
-  merge,
-}: PostgresPublication): Promise<readonly LoadView[]> {
-  const names = tables.map(({ name }) => name);
-  const { tables: there } = await readTarget(tx, sqlSchema, [...names, sideTableNames.documents]);
-  const columns = await tx.unsafe<(ColumnThere & { readonly table: string })[]>(`
-    SELECT c.relname AS table, a.attname AS name, col_description(c.oid, a.attnum) AS comment
-      FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE n.nspname = ${standardLiteral(sqlSchema)} AND a.attnum > 0 AND NOT a.attisdropped
-       AND c.relname IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(names))}::jsonb))
-     ORDER BY c.relname, a.attnum`);
-  const comments = Map.groupBy(columns, ({ table }) => table);
-  const columnsThere: ColumnsThere = {
-    dialect: postgresql,
-    sqlSchema,
-    knowsVersions: there.get(sideTableNames.documents)?.columns.has('valid_to') === true,
-    hasTable: (table) => there.has(names[table]!),
-    columnsOf: (table) => comments.get(names[table]!) ?? [],
-    typeOf: (table, at) => {
-      const { name, sqlType } = tables[table]!.columns[at]!;
-      const type = there.get(names[table]!)!.columns.get(name)?.type;
-      if (type === undefined) return null;
-      if (isOfType(type, sqlType)) return 'as modelled';
-      return /^(?:text|character)(?!.*\[\])/.test(type) ? 'text' : 'other';
-    },
-  };
-  return viewsOver(plan, tables, columnsThere, {
-    entities: plan.views === true,
-    current: merge.keepsHistory,
-  });
-}
+const types: ViewTypes = {
+  isText: (type) => /^(?:text|character)(?!.*\[\])/.test(type),
+  isAsModelled: (type, { sqlType }) => isOfType(type, sqlType),
+};

@@ -65,7 +65,7 @@ export async function addKeyIndexes(publication: PostgresPublication): Promise<v
   const started = performance.now();
   await runAll(tx, statements);
   publication.indexes.count += created;
-  publication.indexes.elapsedMs += performance.now() - started;
+  publication.indexes.seconds += (performance.now() - started) / 1000;
 }
 
 /** Indexes that find a row by the value of one column: those that begin with it, and hold all rows that have one. */

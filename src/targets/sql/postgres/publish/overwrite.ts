@@ -1,35 +1,28 @@
 /** Save mode `o`: the model's tables lose their rows, and the tables beside the data what belonged to those. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import {
-  documentsOfOthersQuery,
-  isLoadedBy,
-  overwrittenColumns,
-} from '../../../../engine/sql/loaded-documents.ts';
 import { fileKeyName, sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { relationOf } from '../../found-tables.ts';
+import { deleteRowsElsewhere, noteOverwritten } from '../../overwrite.ts';
 import { deleteEarlierRows, deleteRows } from '../../removal.ts';
-import { removalScope } from './document-removal.ts';
+import { referringToDocuments } from '../driver.ts';
 import { setViewsAside } from './entity-views.ts';
 import { relation, type PostgresPublication } from './publication.ts';
 import { runAll } from '../staging/lane.ts';
 
-/**
- * Tables on which nothing hangs are dropped, to be made anew; others (with views, grants, triggers …) are emptied and stay.
- * `oldDocuments`: quoted name for a table of this transaction.
- */
-export async function clearTables(publication: PostgresPublication, oldDocuments: string): Promise<void> {
+/** Tables on which nothing hangs are dropped, to be made anew; others (with views, grants, triggers …) are emptied and stay. */
+export async function clearTables(publication: PostgresPublication): Promise<void> {
   const { tx, target, tables, present } = publication;
   const existing = tables.filter((table) => target.tables.has(table.name));
   if (existing.length === 0) return;
-  await noteDocuments(publication, oldDocuments);
+  const { cleared: oldDocuments, areOfOthers } = await noteOverwritten(publication);
   const isEmptied = await emptyHangingTables(
     publication,
     existing.map(({ name }) => name),
     oldDocuments,
   );
-  const areMixed = await areOfOthers(publication, oldDocuments);
-  if (areMixed && !isEmptied) {
+  if (areOfOthers && !isEmptied) {
     // rows in the model's tables as well, because they may refer to rows of earlier tables
-    await removeEarlierRows(publication, oldDocuments, deleteRows);
+    await deleteElsewhere(publication, oldDocuments, deleteRows);
     // checks that wait would stand in the way of what follows
     await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
     await tx.unsafe('SET CONSTRAINTS ALL DEFERRED');
@@ -50,7 +43,10 @@ export async function clearTables(publication: PostgresPublication, oldDocuments
     await setViewsAside(publication, [...dropped]);
     await tx.unsafe(`DROP TABLE ${[...dropped].map((name) => relation(publication, name)).join(', ')}`);
   }
-  for (const name of dropped) present.delete(name);
+  for (const name of dropped) {
+    present.delete(name);
+    target.tables.delete(name);
+  }
   const emptied = existing.filter(({ name }) => !dropped.has(name));
   // TRUNCATE refuses a table that others refer to, even where none of their rows does
   await runAll(
@@ -61,34 +57,18 @@ export async function clearTables(publication: PostgresPublication, oldDocuments
         : `DELETE FROM ${relation(publication, name)}`,
     ),
   );
-  if (areMixed && isEmptied) await removeEarlierRows(publication, oldDocuments, deleteEarlierRows);
+  if (areOfOthers && isEmptied) await deleteElsewhere(publication, oldDocuments, deleteEarlierRows);
   await removeDocuments(publication, oldDocuments);
 }
 
-/** Whether another logical schema loaded some of the documents: it may have tables that this one has not. */
-async function areOfOthers(publication: PostgresPublication, oldDocuments: string): Promise<boolean> {
-  const [documents, loads] = [sideTableNames.documents, sideTableNames.loads].map((name) =>
-    relation(publication, name),
-  );
-  const [row] = await publication.tx.unsafe<{ found: boolean }[]>(
-    `SELECT EXISTS (
-       SELECT FROM ${oldDocuments} o JOIN ${documents} d ON d.document_key = o.document_key JOIN ${loads} l ON l.job_uuid = d.job_uuid
-        WHERE (${isLoadedBy(publication.plan)}) IS NOT TRUE) AS found`,
-  );
-  return row!.found;
-}
-
-/** Documents go whole: their rows in tables that another version of the model has go, too. */
-async function removeEarlierRows(
-  { tx, sqlSchema, plan, tables, changes }: PostgresPublication,
+async function deleteElsewhere(
+  publication: PostgresPublication,
   oldDocuments: string,
   deletion: typeof deleteRows,
 ): Promise<void> {
-  const scope = await removalScope(tx, sqlSchema, plan.model, tables);
-  const deleted = await deletion(scope, `SELECT document_key FROM ${oldDocuments}`);
-  for (const name of deleted.tables)
-    if (deleted.rows[name] !== undefined)
-      changes.push(`${name}: ${deleted.rows[name]} rows of documents that were overwritten are gone`);
+  const { database, driver } = publication;
+  const known = await driver.readTables(database);
+  await deleteRowsElsewhere({ ...publication, known }, oldDocuments, deletion);
 }
 
 /**
@@ -177,53 +157,20 @@ async function hasRows(publication: PostgresPublication, name: string): Promise<
   return row!.found;
 }
 
-/** Remembers which documents the rows came from: those that rows name, and those that earlier jobs of this model loaded. */
-async function noteDocuments(publication: PostgresPublication, oldDocuments: string): Promise<void> {
-  const { tx, plan, target, tables } = publication;
-  const documents = relation(publication, sideTableNames.documents);
-  const others = await tx.unsafe(documentsOfOthersQuery(plan, (name) => relation(publication, name)));
-  const sources = [
-    ...(plan.idLschma === null
-      ? []
-      : [
-          `SELECT d.document_key FROM ${documents} d JOIN ${relation(publication, sideTableNames.loads)} l ON l.job_uuid = d.job_uuid
-            WHERE ${isLoadedBy(plan)}`,
-        ]),
-    ...overwrittenColumns(plan.model, tables, others.length > 0).flatMap(({ table, column }) =>
-      target.tables.get(table)?.columns.has(column) === true
-        ? [`SELECT ${doubleQuoted(column)} FROM ${relation(publication, table)}`]
-        : [],
-    ),
-  ];
-  const query = sources.length === 0 ? 'SELECT NULL::bigint' : sources.join(' UNION ');
-  await tx.unsafe(`CREATE UNLOGGED TABLE ${oldDocuments} (document_key) AS ${query}`);
-}
-
 /** A document stays while rows of other models refer to it. */
 async function removeDocuments(publication: PostgresPublication, oldDocuments: string): Promise<void> {
-  const { tx } = publication;
-  const [documents, unmapped, lexical] = [
-    sideTableNames.documents,
-    sideTableNames.unmapped,
-    sideTableNames.lexical,
-  ].map((name) => relation(publication, name));
-  const referring = await tx.unsafe<
-    {
-      table: string;
-      column: string;
-    }[]
-  >(`
-    SELECT k.conrelid::regclass::text AS table, quote_ident(a.attname) AS column
-      FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
-     WHERE k.contype = 'f' AND k.confrelid = ${standardLiteral(documents!)}::regclass`);
+  const { tx, driver } = publication;
+  const { documents, unmapped, lexical } = sideTableNames;
+  const referring = await referringToDocuments(tx, relationOf(driver));
   await runAll(tx, [
     ...referring.map(
       ({ table, column }) =>
         `DELETE FROM ${oldDocuments} o WHERE EXISTS (SELECT FROM ${table} t WHERE t.${column} = o.document_key)`,
     ),
     ...[lexical, unmapped, documents].map(
-      (table) => `DELETE FROM ${table} WHERE document_key IN (SELECT document_key FROM ${oldDocuments})`,
+      (name) =>
+        `DELETE FROM ${relation(publication, name)} WHERE document_key IN (SELECT document_key FROM ${oldDocuments})`,
     ),
-    `DROP TABLE ${oldDocuments}`,
   ]);
+  await driver.notes.drop(oldDocuments);
 }

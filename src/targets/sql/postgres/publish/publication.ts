@@ -1,12 +1,15 @@
 /** What the steps of a publishing transaction share. */
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
+import type { SqlDatabase } from '../../database.ts';
+import { relationOf } from '../../found-tables.ts';
+import type { PublishingScope } from '../../publication.ts';
+import type { postgresDriver } from '../driver.ts';
 import { hasOffsetBehind } from '../../../../engine/model/zones.ts';
 import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
-import type { BrokenKey, Published, SinkPlan } from '../../../../ports/rows/sink.ts';
+import type { BrokenKey } from '../../../../ports/rows/sink.ts';
 import type { TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
 import type { StagingArea } from '../staging/area.ts';
-import type { MergeOrder } from '../../../../ports/rows/merge.ts';
 import type { Merging } from '../../../rows/merging.ts';
 import type { ExistingTarget } from '../connection/existing-tables.ts';
 import type { WidenedTypes } from '../../../rows/unfit-columns.ts';
@@ -25,14 +28,14 @@ export interface Insertion {
   readonly added: number;
 }
 
-export interface PostgresPublication {
+export interface PostgresPublication extends PublishingScope<SqlDatabase> {
+  readonly driver: ReturnType<typeof postgresDriver>;
   readonly tx: TransactionSql;
   readonly sqlSchema: string;
-  readonly plan: SinkPlan;
   /** the model's tables, by index */
   readonly tables: readonly PhysicalTable[];
   readonly staging: StagingArea;
-  /** as it was before this transaction; `columns` follow what is changed */
+  /** as it was before this transaction, without tables that were dropped; `columns` follow what is changed */
   readonly target: ExistingTarget;
   /** by physical table name: the key after which this job counts, where that is not 0 */
   readonly countedFrom: ReadonlyMap<string, number>;
@@ -60,15 +63,11 @@ export interface PostgresPublication {
   readonly uncheckedColumns: Map<string, string>;
   /** by name, statements that make them again: views of loads that stood in the way; empty: their name is another's now */
   readonly viewsAside: Map<string, readonly string[]>;
-  /** made beside primary and unique keys, in staging and here; milliseconds */
-  readonly indexes: { count: number; elapsedMs: number };
-  readonly merge: MergeOrder;
+  /** made beside primary and unique keys, in staging and here */
+  readonly indexes: { count: number; seconds: number };
   /** save mode `merge`: what became of documents that were there; null: nothing yet */
   merging: Merging<string> | null;
-  readonly changes: string[];
   readonly brokenKeys: BrokenKey[];
-  /** filled at the end */
-  readonly keys: Map<string, number>;
 }
 
 /** What has been done in a transaction that has just begun. */
@@ -86,7 +85,6 @@ export function nothingDone(): Pick<
   | 'merging'
   | 'changes'
   | 'brokenKeys'
-  | 'keys'
 > {
   return {
     createdTables: new Set(),
@@ -101,26 +99,6 @@ export function nothingDone(): Pick<
     merging: null,
     changes: [],
     brokenKeys: [],
-    keys: new Map(),
-  };
-}
-
-/** What is told of it beside the rows. */
-export function reportOf({
-  plan,
-  merging,
-  changes,
-  brokenKeys,
-  keys,
-  indexes,
-}: PostgresPublication): Omit<Published, 'rows' | 'already'> {
-  const { count, elapsedMs } = indexes;
-  return {
-    changes,
-    ...(merging === null ? {} : { merged: merging.counts }),
-    brokenKeys,
-    ...(count === 0 ? {} : { indexes: { count, seconds: elapsedMs / 1000 } }),
-    ...(plan.keys === 'hash' ? {} : { keys: Object.fromEntries(keys) }),
   };
 }
 
@@ -138,5 +116,5 @@ export function offsetBehind(
 
 /** Quoted, with the target's SQL schema. */
 export function relation(publication: PostgresPublication, table: string): string {
-  return `${doubleQuoted(publication.sqlSchema)}.${doubleQuoted(table)}`;
+  return relationOf(publication.driver)(table);
 }

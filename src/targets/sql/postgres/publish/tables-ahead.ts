@@ -3,7 +3,8 @@ import type { SinkPlan } from '../../../../ports/rows/sink.ts';
 import type { Sql, TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
 import type { StagingArea } from '../staging/area.ts';
 import type { PostgresPublication } from './publication.ts';
-import { finishTables, makeSideTables, makeTables } from './tables.ts';
+import { makeSideTables } from '../../publish.ts';
+import { finishTables, makeTables } from './tables.ts';
 
 /** each takes several locks of a table that PostgreSQL keeps in fixed memory */
 const tablesPerTransaction = 100;

@@ -1,14 +1,9 @@
 /** Tables of the target: made, widened, given their keys and comments. */
-import {
-  addForeignKey,
-  commentStatements,
-  createTable,
-  indexStatements,
-} from '../../../../engine/sql/statements.ts';
+import { addForeignKey, commentStatements, indexStatements } from '../../../../engine/sql/statements.ts';
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import { physicalSideTable, type PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
-import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
 import { sqlState } from '../../../../adapters/postgres/client/connect.ts';
 import { columnId } from '../../../rows/unfit-columns.ts';
 import { offsetBehind, relation, type PostgresPublication } from './publication.ts';
@@ -20,26 +15,9 @@ import { setViewsAside } from './entity-views.ts';
 import { refuseForViews, type ColumnChange } from './dependent-views.ts';
 import { runAll } from '../staging/lane.ts';
 
-const sideTableList: readonly PhysicalTable[] = Object.values(sideTableDefinitions).map((definition) =>
-  physicalSideTable(definition, postgresql),
-);
-
-/** The tables beside the data, those that are missing. */
-export async function makeSideTables(publication: PostgresPublication): Promise<void> {
-  const { tx, sqlSchema, target } = publication;
-  const statements = sideTableList
-    .filter((table) => !target.tables.has(table.name))
-    .flatMap((table) => [
-      createTable(postgresql, table, { sqlSchema, ifNotExists: false, foreignKeys: [] }),
-      ...indexStatements(postgresql, sqlSchema, table),
-      ...commentStatements(postgresql, sqlSchema, table),
-    ]);
-  await runAll(tx, statements);
-}
-
 /** What the table of documents has beside its rows; its primary key, too, unless it `isKeyed`. */
 export function documentsStatements(publication: PostgresPublication, isKeyed: boolean): string[] {
-  const table = sideTableList.find(({ name }) => name === sideTableNames.documents)!;
+  const table = physicalSideTable(sideTableDefinitions.documents, postgresql);
   return [
     ...(isKeyed ? [] : [`ALTER TABLE ${relation(publication, table.name)} ADD ${primaryKey(table)}`]),
     ...indexStatements(postgresql, publication.sqlSchema, table),

@@ -1,11 +1,10 @@
 /** The publishing transaction: from staged rows to rows of the target, all at once. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { offsetBehind, relation, type PostgresPublication } from './publication.ts';
 import { unconvertedValues } from '../staging/unconverted-values.ts';
 import { checkNamed, checkSideTaken, checkStillThere, checkTaken } from './taken-rows.ts';
 import { deferTurnedKeys, loosenForeignKeys } from './foreign-keys.ts';
-import { beginMerge, endMerge, mergedDocuments } from './merge.ts';
 import { clearTables } from './overwrite.ts';
 import { addCodeChecks, publishCodes } from './code-lists.ts';
 import { insertRows } from './insert-rows.ts';
@@ -14,23 +13,22 @@ import { keysMeet } from './keys-meet.ts';
 import { dropViewsOfNames, publishViews } from './entity-views.ts';
 import { strayReferences } from '../staging/foreign-keys.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
-import { adaptTable, finishTables, makeSideTables, makeTables } from './tables.ts';
+import { adaptTable, finishTables, makeTables } from './tables.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { columnId, widenedWords } from '../../../rows/unfit-columns.ts';
-import { ledgerStatement } from '../../../rows/ledger.ts';
-import { textColumns, writtenTextStatement } from '../../../rows/written-texts.ts';
+import { keepKeys, keyOffsets as keysInUse } from '../../keys.ts';
+import { noteJob } from '../../ledger.ts';
+import { beginMerge } from '../../merge.ts';
+import { addedBy, makeSideTables, writeTexts } from '../../publish.ts';
 import { converted } from '../connection/types.ts';
 import { runAll } from '../staging/lane.ts';
 
 /** Rows added by table name of the model. */
-export async function publishRows(
-  publication: PostgresPublication,
-  oldDocuments: string,
-): Promise<Record<string, number>> {
+export async function publishRows(publication: PostgresPublication): Promise<Record<string, number>> {
   const { plan, staging, tables, target } = publication;
   await dropViewsOfNames(publication);
   await makeSideTables(publication);
-  if (plan.saveMode === 'overwrite') await clearTables(publication, oldDocuments);
+  if (plan.saveMode === 'overwrite') await clearTables(publication);
   const merging = plan.saveMode === 'merge' ? await beginMerge(publication) : null;
   publication.merging = merging;
   const codes = await publishCodes(publication);
@@ -80,25 +78,14 @@ export async function publishRows(
   await finishTables(publication);
   await addCodeChecks(publication, codes);
   await addSideRows(publication, offsets);
-  await writeTexts(publication);
-  await keepKeys(publication);
+  await writeJobTexts(publication);
+  await keepJobKeys(publication);
   await publishViews(publication);
-  if (merging !== null) await endMerge(publication, merging);
-  const total = sumOf(rows) - sumOf(merging?.removed.rows ?? {});
-  await publication.tx.unsafe(
-    ledgerStatement(
-      plan,
-      { documents: documents - (merging?.removed.documents ?? 0), rows: total },
-      { into: relation(publication, sideTableNames.loads), now: 'now()', quote: doubleQuoted },
-    ),
-  );
+  if (merging !== null) await publication.driver.notes.drop(merging.documents);
+  await noteJob(publication, addedBy({ documents, rows }, merging));
   await checkNamed(publication, sideTableNames.loads, 'job_uuid', [plan.jobUuid]);
   await checkStillThere(publication);
   return rows;
-}
-
-function sumOf(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 /** No document is there already: any row whose key is taken would be lost. */
@@ -117,31 +104,20 @@ function checkKeysDiffer(
  * had it are gone: the counter outlives rows and tables.
  */
 async function keyOffsets(publication: PostgresPublication): Promise<ReadonlyMap<string, number>> {
-  const { tx, plan, tables, present, countedFrom } = publication;
+  const { plan, drawn, tables, countedFrom } = publication;
   if (plan.keys === 'hash') return new Map();
   const filled = tables.filter((_, index) => publication.staging.get(index)!.created);
   const needed = new Set(filled.flatMap((table) => [table.name, ...table.keyOwners.values()]));
-  const keyed = tables.flatMap((table) => {
-    const key = needed.has(table.name) ? table.primaryKey[0] : undefined;
-    return key === undefined ? [] : [[table.name, key] as const];
+  const used = await keysInUse({
+    ...publication,
+    drawn: { ...drawn, tables: tables.filter(({ name }) => needed.has(name)) },
   });
-  keyed.push([sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!]);
-  const offsets = new Map<string, number>();
-  for (let from = 0; from < keyed.length; from += 200) {
-    const queries = keyed.slice(from, from + 200).map(([name, key]) => {
-      const literal = standardLiteral(name);
-      const counter = `SELECT last_value FROM ${relation(publication, sideTableNames.keys)} WHERE table_name = ${literal}`;
-      const isThere = present.has(name) || name === sideTableNames.documents;
-      const highest = isThere
-        ? `SELECT max(${doubleQuoted(key)}) FROM ${relation(publication, name)}`
-        : 'NULL';
-      const from = countedFrom.get(name) ?? 0;
-      return `SELECT ${literal} AS name, greatest(${from}, (${counter}), (${highest}))::int8 - ${from} AS key`;
-    });
-    const rows = await tx.unsafe<{ name: string; key: number }[]>(queries.join(' UNION ALL '));
-    for (const { name, key } of rows) if (key > 0) offsets.set(name, key);
-  }
-  return offsets;
+  return new Map(
+    [...used].flatMap(([name, last]) => {
+      const offset = Number(last) - (countedFrom.get(name) ?? 0);
+      return offset > 0 ? [[name, offset] as const] : [];
+    }),
+  );
 }
 
 /** Columns with a value that their type cannot hold become text, or a wider number, and take it. */
@@ -237,7 +213,22 @@ async function dropStrayReferences(publication: PostgresPublication): Promise<vo
   }
 }
 
-const notMerged = { columns: '', values: '', sha256: 'd.sha256', join: '' };
+/** Columns and values of `_documents` for documents that are staged in `d`. */
+function mergedDocuments({ driver, merging }: PostgresPublication): {
+  readonly columns: string;
+  readonly values: string;
+  readonly sha256: string;
+  readonly join: string;
+} {
+  if (merging === null) return { columns: '', values: '', sha256: 'd.sha256', join: '' };
+  const [key, from] = mergeColumns.map(({ name }) => doubleQuoted(name)) as [string, string];
+  return {
+    columns: `, ${key}, ${from}`,
+    values: `, m.${key}, ${driver.instant(merging.moment)}`,
+    sha256: 'm.sha256',
+    join: ` JOIN ${merging.documents} m ON m.name = d.name AND m.written = d.sha256`,
+  };
+}
 
 async function addDocuments(
   publication: PostgresPublication,
@@ -260,7 +251,7 @@ async function addDocuments(
       ),
     );
   }
-  const merged = publication.merging === null ? notMerged : mergedDocuments(publication.merging);
+  const merged = mergedDocuments(publication);
   const { count } = await tx.unsafe(
     `INSERT INTO ${relation(publication, sideTableNames.documents)} (document_key, name, sha256, bytes, loaded_at, job, job_uuid${merged.columns})
      SELECT d.document_key + ${offset}, d.name, ${merged.sha256}, d.bytes, d.loaded_at, d.job, d.job_uuid${merged.values} FROM ${staged.relation} d${merged.join}${conflict}`,
@@ -274,15 +265,6 @@ async function addDocuments(
     added: count,
   });
   return count;
-}
-
-/** That loads made them; none of their keys was counted. */
-async function noteTables(publication: PostgresPublication, names: readonly string[]): Promise<void> {
-  await publication.tx.unsafe(
-    `INSERT INTO ${relation(publication, sideTableNames.keys)} (table_name, last_value)
-     SELECT name, 0 FROM jsonb_array_elements_text(${standardLiteral(JSON.stringify(names))}::jsonb) name ON CONFLICT (table_name) DO NOTHING`,
-  );
-  await checkNamed(publication, sideTableNames.keys, 'table_name', names);
 }
 
 /** `_unmapped` and `_lexical` name rows of any table: each with its own shift. */
@@ -328,10 +310,9 @@ async function addSideRows(
 }
 
 /** Columns that are text in the target, and not in the model, say what documents say. */
-async function writeTexts(publication: PostgresPublication): Promise<void> {
-  const { plan, staging, tables, target, tx, turnedToText, createdTables, widened } = publication;
-  const hasWritten = staging.get('lexical')!.created;
-  const found = textColumns(plan.model, tables, hasWritten, (index, at) => {
+async function writeJobTexts(publication: PostgresPublication): Promise<void> {
+  const { staging, tables, target, turnedToText, createdTables, widened } = publication;
+  await writeTexts(publication, staging.get('lexical')!.created, (index, at) => {
     if (!staging.get(index)!.created) return null;
     if (turnedToText.has(columnId(index, at))) return 'turned';
     const { name, columns } = tables[index]!;
@@ -340,44 +321,16 @@ async function writeTexts(publication: PostgresPublication): Promise<void> {
     const there = before?.columns.get(columns[at]!.name)?.type;
     return there === 'text' || widened.get(columnId(index, at))?.kind === 'text' ? 'text' : null;
   });
-  await runAll(
-    tx,
-    found.map((column) =>
-      writtenTextStatement(column, plan.jobUuid, {
-        literal: standardLiteral,
-        relation: (table) => relation(publication, table),
-        joins: false,
-      }),
-    ),
-  );
 }
 
-/** `_keys`: the highest key ever given out, of every table that took rows. */
-async function keepKeys(publication: PostgresPublication): Promise<void> {
-  const { plan, tables, staging } = publication;
-  const highest = tables.flatMap((table, index) => {
-    const key = staging.get(index)!.created ? table.primaryKey[0] : undefined;
-    return key === undefined ? [] : [[table.name, key] as const];
-  });
-  if (staging.get('documents')!.created) {
-    highest.push([sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!]);
-  }
-  if (plan.keys === 'hash')
-    return noteTables(
-      publication,
-      highest.map(([name]) => name),
-    );
-  const statements = highest.map(
-    ([name, key]) =>
-      `INSERT INTO ${relation(publication, sideTableNames.keys)} AS k (table_name, last_value)
-       SELECT ${standardLiteral(name)}, max(${doubleQuoted(key)}) FROM ${relation(publication, name)}
-       ON CONFLICT (table_name) DO UPDATE SET last_value = greatest(k.last_value, excluded.last_value)`,
+async function keepJobKeys(publication: PostgresPublication): Promise<void> {
+  const { tables, staging } = publication;
+  const filled = tables.filter(
+    ({ primaryKey }, index) => primaryKey.length > 0 && staging.get(index)!.created,
   );
-  await runAll(publication.tx, statements);
-  const names = highest.map(([name]) => name);
+  const hasDocuments = staging.get('documents')!.created;
+  await keepKeys(publication, filled, hasDocuments);
+  const names = filled.map(({ name }) => name);
+  if (hasDocuments) names.push(sideTableNames.documents);
   await checkNamed(publication, sideTableNames.keys, 'table_name', names);
-  const given = await publication.tx.unsafe<{ name: string; last: number }[]>(
-    `SELECT table_name AS name, last_value AS last FROM ${relation(publication, sideTableNames.keys)}`,
-  );
-  for (const { name, last } of given) publication.keys.set(name, Number(last));
 }

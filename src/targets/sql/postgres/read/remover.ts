@@ -5,7 +5,7 @@ import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
 import type { RemovalPlan, Removed, RowRemover } from '../../../../ports/rows/remover.ts';
 import { sqlState, type Sql, type TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
-import { askTargetLoads } from '../database.ts';
+import { askTargetLoads, databaseOf } from '../database.ts';
 import {
   connectTarget,
   stoppedSeconds,
@@ -16,7 +16,7 @@ import {
 import { beginSession } from '../connection/session.ts';
 import { checkTarget, readTarget } from '../connection/existing-tables.ts';
 import { removeNamed } from '../../removal.ts';
-import { removalScope } from '../publish/document-removal.ts';
+import { postgresDriver } from '../driver.ts';
 import { watchPostgres } from '../connection/stall-watch.ts';
 
 export interface PostgresRowRemoverOptions extends TargetAddress {
@@ -80,12 +80,14 @@ async function removeUnderLock(
   await tx.unsafe(
     `${targetLock(sqlSchema)}; SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '${stoppedSeconds}s'`,
   );
-  const tables = physicalTables(plan.model, postgresql);
-  const scope = await removalScope(tx, sqlSchema, plan.model, tables);
-  if (!scope.known.has(sideTableNames.documents))
+  const { model } = plan;
+  const tables = physicalTables(model, postgresql);
+  const [database, driver] = [databaseOf(tx), postgresDriver(tx, sqlSchema, tables)];
+  const known = await driver.readTables(database);
+  if (!known.has(sideTableNames.documents))
     throw new AppError('not_found', `${label}: no documents were loaded there.`);
   const names = [...tables.map(({ name }) => name), ...Object.values(sideTableNames)];
   const { tables: there } = await readTarget(tx, sqlSchema, names);
-  checkTarget(there, plan.model, label);
-  return removeNamed(scope, plan, label);
+  checkTarget(there, model, label);
+  return removeNamed({ database, driver, drawn: { model, tables, lists: [] }, known }, plan, label);
 }

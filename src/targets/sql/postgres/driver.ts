@@ -1,15 +1,15 @@
-/** Removing documents from a SQL schema of PostgreSQL: its notes, its foreign keys, and the tables that it has. */
+/** PostgreSQL as the steps of publishing and removing know it: its notes, its foreign keys, and the tables that a SQL schema has. */
 import { randomBytes } from 'node:crypto';
-import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import type { DocumentColumn } from '../../../../engine/sql/loaded-documents.ts';
-import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
-import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
-import { fileKeyName, sideTableNames } from '../../../../engine/model/side-tables.ts';
-import type { SqlDatabase } from '../../database.ts';
-import { relationOf, type FoundTable, type FoundTables } from '../../found-tables.ts';
-import type { RemovalScope, RemovalWays } from '../../removal.ts';
-import { databaseOf, namesIn } from '../database.ts';
-import type { TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import type { DocumentColumn } from '../../../engine/sql/loaded-documents.ts';
+import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import { fileKeyName, ownPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
+import type { SqlDatabase } from '../database.ts';
+import { relationOf, type FoundTable, type FoundTables } from '../found-tables.ts';
+import { keepHigherKey, type PublishingWays } from '../publication.ts';
+import type { Notes } from '../removal.ts';
+import { namesIn } from './database.ts';
+import type { TransactionSql } from '../../../adapters/postgres/client/connect.ts';
 
 /** A foreign key of one column between tables that loads made. */
 interface Reference {
@@ -23,47 +23,58 @@ interface Reference {
   readonly deferred: boolean;
 }
 
-/** `tables`: the model's. */
-export async function removalScope(
+/** The driver of a publishing or removing transaction. `tables`: the model's. */
+export function postgresDriver(
   tx: TransactionSql,
   sqlSchema: string,
-  model: RelationalModel,
   tables: readonly PhysicalTable[],
-): Promise<RemovalScope<SqlDatabase> & { readonly driver: RemovalWays & { now(): string } }> {
+): PublishingWays<SqlDatabase> & { readonly notes: Notes } {
   const names = namesIn(sqlSchema);
   const relation = relationOf(names);
   const schema = standardLiteral(sqlSchema);
   return {
-    database: databaseOf(tx),
-    driver: {
-      ...names,
-      now: () => 'now()',
-      // a role needs no right to make temporary tables
-      notes: {
-        make: async (definition) => {
-          const noted = relation(`_svc_gone_${randomBytes(4).toString('hex')}`);
-          await tx.unsafe(`CREATE UNLOGGED TABLE ${noted} ${definition}`);
-          return noted;
-        },
-        drop: async (noted) => void (await tx.unsafe(`DROP TABLE ${noted}`)),
-      },
-      deleteFrom: (from, keys) => deleteFrom({ tx, schema, relation, tables }, from, keys),
-      unreferred: async () => {
-        const referring = await tx.unsafe<{ table: string; column: string }[]>(
-          `SELECT k.conrelid::regclass::text AS table, quote_ident(a.attname) AS column
-             FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
-            WHERE k.contype = 'f' AND k.confrelid = ${standardLiteral(relation(sideTableNames.documents))}::regclass`,
-        );
-        return referring.map(
-          ({ table, column }) =>
-            `NOT EXISTS (SELECT FROM ${table} t WHERE t.${column} = ${sideTableNames.documents}.document_key)`,
-        );
-      },
+    ...names,
+    begin: 'BEGIN',
+    now: () => 'now()',
+    instant: (iso) => `${standardLiteral(iso)}::timestamptz`,
+    async latestChange(database) {
+      const [row] = await database.read<{ latest: string | null }>(
+        `SELECT to_char(max(greatest(valid_from, valid_to)) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS latest
+           FROM ${relation(sideTableNames.documents)}`,
+      );
+      return row!.latest;
     },
-    model,
-    drawn: { model, tables, lists: [] },
-    known: await tablesOfDocuments(tx, schema),
+    keepHigherKey: keepHigherKey('greatest'),
+    readTables: () => tablesOfDocuments(tx, schema),
+    // a role needs no right to make temporary tables
+    notes: {
+      make: async (definition) => {
+        const noted = relation(`${ownPrefix}noted_${randomBytes(4).toString('hex')}`);
+        await tx.unsafe(`CREATE UNLOGGED TABLE ${noted} ${definition}`);
+        return noted;
+      },
+      filled: async (noted) => void (await tx.unsafe(`ANALYZE ${noted}`)),
+      drop: async (noted) => void (await tx.unsafe(`DROP TABLE ${noted}`)),
+    },
+    deleteFrom: (from, keys) => deleteFrom({ tx, schema, relation, tables }, from, keys),
+    unreferred: async () =>
+      (await referringToDocuments(tx, relation)).map(
+        ({ table, column }) =>
+          `NOT EXISTS (SELECT FROM ${table} t WHERE t.${column} = ${sideTableNames.documents}.document_key)`,
+      ),
   };
+}
+
+/** Columns with a foreign key to the documents, and their tables, quoted. */
+export async function referringToDocuments(
+  tx: TransactionSql,
+  relation: (name: string) => string,
+): Promise<readonly { readonly table: string; readonly column: string }[]> {
+  return tx.unsafe<{ table: string; column: string }[]>(
+    `SELECT k.conrelid::regclass::text AS table, quote_ident(a.attname) AS column
+       FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+      WHERE k.contype = 'f' AND k.confrelid = ${standardLiteral(relation(sideTableNames.documents))}::regclass`,
+  );
 }
 
 /** The tables of the SQL schema. Of their columns only the key of the document, as no other is looked at. */
