@@ -12,10 +12,9 @@ import {
   type CodedColumn,
   type ModelCodes,
 } from '../../../../engine/sql/code-lists.ts';
-import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
-import { physicalSideTable } from '../../../../engine/sql/physical-model.ts';
-import { commentStatements, createTable } from '../../../../engine/sql/statements.ts';
 import { codesTable } from '../../../../engine/model/side-tables.ts';
+import { fillCodes } from '../../codes.ts';
+import { databaseOf } from '../database.ts';
 import { codesOf } from '../../../rows/code-lists.ts';
 import { columnId } from '../../../rows/unfit-columns.ts';
 import { sqlState, type TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
@@ -72,32 +71,17 @@ export async function publishCodes(publication: PostgresPublication): Promise<re
 
 /** False: what has its name is not ours. */
 async function fillTable(publication: PostgresPublication, planned: ModelCodes): Promise<boolean> {
-  const { tx, sqlSchema, target, tables, changes } = publication;
+  const { tx, target, tables, changes } = publication;
   const { name } = codesTable;
   if (target.codes === 'other' || tables.some((table) => table.name === name)) {
     changes.push(`${name}: not filled with codes, no load made what has this name`);
     return false;
   }
-  const rows = codeRows(planned);
-  if (rows.length === 0) return target.codes === 'ours';
-  const table = physicalSideTable(codesTable, postgresql);
-  const made = [
-    createTable(postgresql, table, { sqlSchema, ifNotExists: false, foreignKeys: [] }),
-    ...commentStatements(postgresql, sqlSchema, table),
-  ];
-  const given = JSON.stringify(
-    rows.map(({ type, code, label, documentation }) => [type, code, label, documentation]),
+  const isOurs = target.codes === 'ours';
+  if (codeRows(planned).length === 0) return isOurs;
+  const refused = await attempt(tx, (savepoint) =>
+    fillCodes({ ...publication, database: databaseOf(savepoint) }, planned, isOurs),
   );
-  const [label, documentation] = ['label', 'documentation'].map(
-    (one) => `coalesce(excluded.${one}, k.${one})`,
-  );
-  const refused = await attempt(tx, [
-    ...(target.codes === 'ours' ? [] : made),
-    `INSERT INTO ${relation(publication, name)} AS k (type, code, label, documentation)
-     SELECT r->>0, r->>1, r->>2, r->>3 FROM jsonb_array_elements(${standardLiteral(given)}::jsonb) r
-     ON CONFLICT (type, code) DO UPDATE SET label = ${label}, documentation = ${documentation}
-      WHERE (k.label, k.documentation) IS DISTINCT FROM (${label}, ${documentation})`,
-  ]);
   if (refused !== null) changes.push(`${name}: codes could not be kept: ${refused}`);
   return refused === null;
 }
@@ -209,7 +193,7 @@ async function addChecks(
       ...checkStatements({ table: relation(publication, table), name, condition: values, codes }),
     );
   }
-  const refused = await attempt(tx, statements);
+  const refused = await attempt(tx, (savepoint) => runAll(savepoint, statements));
   if (refused !== null) changes.push(`${table}: checks of codes could not be made: ${refused}`);
 }
 
@@ -231,10 +215,13 @@ async function constraintsOf(
   return new Set(rows.map(({ table, name }) => JSON.stringify([table, name])));
 }
 
-/** All of the statements, or none and why. */
-async function attempt(tx: TransactionSql, statements: readonly string[]): Promise<string | null> {
+/** Does all of the work, or nothing and returns why the server refuses it. */
+async function attempt(
+  tx: TransactionSql,
+  work: (savepoint: TransactionSql) => Promise<void>,
+): Promise<string | null> {
   try {
-    await tx.savepoint((savepoint) => runAll(savepoint, statements));
+    await tx.savepoint(work);
     return null;
   } catch (error) {
     if (!refusals.test(sqlState(error) ?? '')) throw error;
