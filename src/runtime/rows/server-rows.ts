@@ -26,7 +26,7 @@ export async function openServerRows(
     const longestMessageBytes = config.limits.targetMessageBytes;
     return openMysqlQuery({ ...address, ...checked, longestMessageBytes }, query);
   }
-  const { openPostgresQuery } = await import('../../targets/sql/postgres/read/query.ts');
+  const { openPostgresQuery } = await import('../../targets/sql/postgres/query.ts');
   return openPostgresQuery(
     {
       url: connectionUrl(server),

@@ -1,9 +1,8 @@
 /** The metadata database a transfer works on: the one its request names, or that of the home folder, where it also has a job record. */
 import { createCheckedSockets } from '../../adapters/postgres/client/checked-socket.ts';
-import { connectPostgres } from '../../adapters/postgres/client/connect.ts';
-import type { Sql } from '../../adapters/postgres/client/connect.ts';
+import { connectPostgres, type Sql } from '../../adapters/postgres/client/connect.ts';
 import { migrate, missingMigrations } from '../../adapters/postgres/metadb/schema/run-migrations.ts';
-import { targetFault } from '../../targets/sql/postgres/connection/open.ts';
+import { targetFault } from '../../targets/sql/postgres/faults.ts';
 import { createPostgresTransferStore } from '../../adapters/postgres/metadb/transfer-store.ts';
 import { closeWhenStalled } from '../../adapters/postgres/client/watched-socket.ts';
 import { AppError } from '../../errors.ts';
@@ -13,12 +12,10 @@ import { shownTransfer } from '../../transfer/shown-request.ts';
 import type { MetadataDatabase, TransferCommand } from '../../ports/processes/transfer-program.ts';
 import type { TransferStore } from '../../ports/stores/transfer.ts';
 import { readAddress } from '../../runtime/transfers.ts';
-import { openInstallation } from '../../runtime/open/installation.ts';
-import type { OpenedInstallation } from '../../runtime/open/installation.ts';
+import { openInstallation, type OpenedInstallation } from '../../runtime/open/installation.ts';
 import { readWorkerIdentity } from '../../runtime/worker-identity.ts';
 import { keepLeaseByHand } from '../lease/by-hand.ts';
-import { secretsOfTransfer } from './request.ts';
-import type { ToolTransfer } from './request.ts';
+import { secretsOfTransfer, type ToolTransfer } from './request.ts';
 
 export interface TransferDatabase {
   readonly store: TransferStore;

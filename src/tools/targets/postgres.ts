@@ -25,12 +25,12 @@ const postgres = {
     });
   },
   async openSource(session, target) {
-    const { createPostgresRowSource } = await import('../../targets/sql/postgres/read/source.ts');
+    const { createPostgresRowSource } = await import('../../targets/sql/postgres/source.ts');
     return createPostgresRowSource(await postgresLocation(session, target, 'read'));
   },
   async openRemover(session, target) {
     const connection = await postgresLocation(session, target, 'read');
-    const { createPostgresRowRemover } = await import('../../targets/sql/postgres/read/remover.ts');
+    const { createPostgresRowRemover } = await import('../../targets/sql/postgres/remover.ts');
     return createPostgresRowRemover(connection);
   },
 } satisfies Omit<KindOfTarget<DatabaseTarget>, 'whatWasRun'>;

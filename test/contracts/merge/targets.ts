@@ -14,7 +14,7 @@ import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
 import type { LakeTarget } from '../../../src/targets/files/lake/store/place.ts';
 import { createMysqlRowSink } from '../../../src/targets/sql/mysql/sink.ts';
 import { createMysqlRowSource } from '../../../src/targets/sql/mysql/source.ts';
-import { createPostgresRowSource } from '../../../src/targets/sql/postgres/read/source.ts';
+import { createPostgresRowSource } from '../../../src/targets/sql/postgres/source.ts';
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
 import { createSqliteRowSink } from '../../../src/targets/sql/sqlite/driver.ts';
 import { createSqliteRowSource } from '../../../src/targets/sql/sqlite/source.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDuckDb } from '../../../src/targets/sql/duckdb/database.ts';
 import { openDuckDbQuery, openRowFile } from '../../../src/targets/sql/duckdb/query.ts';
 import { openMysqlQuery } from '../../../src/targets/sql/mysql/query.ts';
-import { openPostgresQuery } from '../../../src/targets/sql/postgres/read/query.ts';
+import { openPostgresQuery } from '../../../src/targets/sql/postgres/query.ts';
 import { openSqlite } from '../../../src/targets/sql/sqlite/database.ts';
 import { openSqliteQuery } from '../../../src/targets/sql/sqlite/query.ts';
 import { AppError } from '../../../src/errors.ts';

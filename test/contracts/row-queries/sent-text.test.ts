@@ -1,11 +1,6 @@
 /** What PostgreSQL sends of a column is, with what is left to be done to it, the text that it would have made of it itself. */
 import { expect, test } from 'vitest';
-import {
-  asMoment,
-  lexicalText,
-  sentText,
-  type SentText,
-} from '../../../src/targets/sql/postgres/connection/types.ts';
+import { asMoment, lexicalText, sentText, type SentText } from '../../../src/targets/sql/postgres/types.ts';
 import { textOf, utf8Of } from '../../../src/engine/unshred/rows/values.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
-import { createPostgresRowSource } from '../../../src/targets/sql/postgres/read/source.ts';
+import { createPostgresRowSource } from '../../../src/targets/sql/postgres/source.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { createSwallowingProxy, type SwallowingProxy } from '../../support/servers/swallowing-proxy.ts';

@@ -10,7 +10,7 @@ import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
-import { createPostgresRowSource } from '../../../src/targets/sql/postgres/read/source.ts';
+import { createPostgresRowSource } from '../../../src/targets/sql/postgres/source.ts';
 import { createSqliteRowSink } from '../../../src/targets/sql/sqlite/driver.ts';
 import { createSqliteRowSource } from '../../../src/targets/sql/sqlite/source.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';

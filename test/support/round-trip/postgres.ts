@@ -1,6 +1,6 @@
 /** Documents into PostgreSQL and back out of it, by the sink and the source that the tools use. */
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
-import { createPostgresRowSource } from '../../../src/targets/sql/postgres/read/source.ts';
+import { createPostgresRowSource } from '../../../src/targets/sql/postgres/source.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { MergeOrder } from '../../../src/ports/rows/merge.ts';
 import type { Published, RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';

@@ -1,6 +1,6 @@
 /** Servers that speak PostgreSQL's protocol: which are loaded, and which are refused. */
 import { describe, expect, it } from 'vitest';
-import { otherProduct } from '../../../src/targets/sql/postgres/connection/family.ts';
+import { otherProduct } from '../../../src/targets/sql/postgres/connection.ts';
 
 describe('what version() answers', () => {
   it.each([

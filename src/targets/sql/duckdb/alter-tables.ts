@@ -9,7 +9,7 @@ import { columnId } from '../../rows/unfit-columns.ts';
 import { runAll } from '../database.ts';
 import type { FoundTable } from '../found-tables.ts';
 import type { Publication } from '../publication.ts';
-import { hasValues } from './zones.ts';
+import { hasValues } from './tables.ts';
 import {
   addsZone,
   columnSqlType,

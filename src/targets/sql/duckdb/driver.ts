@@ -25,9 +25,8 @@ import {
   type DuckDb,
 } from './database.ts';
 import { addDocuments, addSideRows, insertRows } from './insert-rows.ts';
-import { commentOnView, readTables, tableStatements } from './tables.ts';
+import { commentOnView, readTables, tableStatements, readZones } from './tables.ts';
 import { columnSqlType } from './types.ts';
-import { readZones } from './zones.ts';
 
 /** rows of a table that DuckDB keeps together, and bytes of their text up to which little memory is enough to fill tables */
 const [rowGroupRows, smallGroupBytes] = [122_880, 32 * 1024 * 1024];

@@ -1,10 +1,13 @@
-/** Tables of a DuckDB file: what is there, and how they are made. */
+/** Tables of a DuckDB file: what is there, which columns keep a time zone, and how tables are made. */
 import { commentStatements, createTable } from '../../../engine/sql/statements.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { viewMark } from '../../rows/made-views.ts';
 import type { FoundColumn, FoundTable, FoundTables } from '../found-tables.ts';
 import { foldedName, type DuckDb } from './database.ts';
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { physicalName } from '../../../engine/sql/physical-names.ts';
+import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 
 export async function readTables(database: Pick<DuckDb, 'read'>): Promise<FoundTables> {
   const rows = await database.read<{
@@ -76,4 +79,37 @@ export function tableStatements(
     createTable(duckdb, bare, { sqlSchema: null, ifNotExists, foreignKeys: [] }),
     ...commentStatements(duckdb, null, bare),
   ];
+}
+
+type DuckDbRows = Pick<DuckDb, 'read'>;
+
+/** As `RowSink.zonesThere`. */
+export async function readZones(
+  database: DuckDbRows,
+  known: FoundTables,
+  tables: readonly ZoneTable[],
+): Promise<ZonesThere> {
+  const zones = new Map<string, ReadonlyMap<string, boolean>>();
+  for (const { name, columns } of tables) {
+    const there = known.get(foldedName(physicalName(duckdb, name)));
+    if (there === undefined) continue;
+    const kept = new Map<string, boolean>();
+    for (const column of columns()) {
+      const named = there.columns.get(foldedName(physicalName(duckdb, column.name)));
+      if (named?.type.startsWith('TIMESTAMP') !== true) continue;
+      const isZoned = named.type.includes('TIME ZONE');
+      if (isZoned || !column.zoned || (await hasValues(database, there.name, named.name)))
+        kept.set(column.name, isZoned);
+    }
+    zones.set(name, kept);
+  }
+  return zones;
+}
+
+/** Whether a row has a value in the column. */
+export async function hasValues(database: DuckDbRows, table: string, column: string): Promise<boolean> {
+  const rows = await database.read(
+    `SELECT 1 FROM ${doubleQuoted(table)} WHERE ${doubleQuoted(column)} IS NOT NULL LIMIT 1`,
+  );
+  return rows.length > 0;
 }

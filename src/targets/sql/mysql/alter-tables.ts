@@ -17,8 +17,8 @@ export interface AdaptedTable {
 }
 
 /**
- * Columns are added, types widened, NOT NULL dropped; answers how the staged rows become rows of it. `written`: of a column of the table that becomes
- * text, a statement that writes into another one what documents say.
+ * Adds columns, widens types and drops NOT NULL, by statements of which each leaves a table that has lost nothing. Returns how the staged rows become
+ * rows of it. `written`: of a column of the table that becomes text, a statement that writes into another one what documents say.
  */
 export async function adaptTable(
   { database, changes }: { readonly database: Mysql; readonly changes: string[] },

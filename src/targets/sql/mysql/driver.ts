@@ -2,8 +2,12 @@
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { PublishingWays } from '../publication.ts';
-import type { Mysql } from './connection.ts';
+import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { foldedName, mysqlDialect, readTables } from './tables.ts';
+import type { RowRemover } from '../../../ports/rows/remover.ts';
+import { targetLoads } from '../ledger.ts';
+import { removeInTransaction } from '../removal.ts';
+import { takeTargetLock } from './staging.ts';
 
 export const mysqlDriver: PublishingWays<Mysql> = {
   dialect: mysqlDialect,
@@ -22,3 +26,32 @@ export const mysqlDriver: PublishingWays<Mysql> = {
   listsDocumentKeys: true,
   joinsChanges: true,
 };
+
+export function createMysqlRowRemover(address: MysqlAddress): RowRemover {
+  const { label } = address;
+  let opened: Promise<Mysql> | null = null;
+  const withDatabase = async <T>(work: (database: Mysql) => Promise<T>): Promise<T> => {
+    try {
+      return await work(await (opened ??= openMysql(address)));
+    } catch (error) {
+      throw mysqlFault(error, label);
+    }
+  };
+  return {
+    label,
+    loads: () =>
+      withDatabase(async (database) => {
+        const known = await readTables(database);
+        return targetLoads(database, (name) => known.get(name)?.columns, mysqlDriver.dialect.quote, label);
+      }),
+    removeDocuments: (plan, fence) =>
+      withDatabase(async (database) => {
+        await takeTargetLock(database, address);
+        return removeInTransaction(mysqlDriver, database, label, plan, fence);
+      }),
+    close: async () => {
+      // a connection that was never opened needs no end
+      await (await opened?.catch(() => null))?.close();
+    },
+  };
+}

@@ -35,12 +35,12 @@ import type { PublishingScope, PublishingWays } from '../publication.ts';
 import { addedBy, makeSideTables, writeTexts } from '../publish.ts';
 import { earlierTables, otherTables, type ListOfRows } from '../removal.ts';
 import { adaptTable, type AdaptedTable } from './alter-tables.ts';
+import { foldedName, parentIndexes, readTables, tableStatement } from './tables.ts';
 import type { Mysql } from './connection.ts';
 import { mysqlDriver } from './driver.ts';
 import type { MysqlStagedTable, Staging } from './staging.ts';
-import { foldedName, parentIndexes, readTables, tableStatement } from './tables.ts';
 
-export interface MysqlPublication extends PublishingScope<Mysql> {
+interface MysqlPublication extends PublishingScope<Mysql> {
   /** in front of the names of tables of this job */
   readonly token: string;
   readonly staged: readonly MysqlStagedTable[];

@@ -30,13 +30,12 @@ import { hashedKey, withoutLists, type MysqlListTarget } from './list-rows.ts';
 import { publishRows } from './publish.ts';
 import { MysqlStagedTable, Staging, stagingPrefix, takeTargetLock } from './staging.ts';
 import { drawModel, type DrawnModel } from '../drawn-model.ts';
-import { checkFoundTables } from '../found-tables.ts';
+import { checkFoundTables, type FoundTables } from '../found-tables.ts';
 import { keyOffsets } from '../keys.ts';
 import { targetLoads, type AskedTarget } from '../ledger.ts';
 import { SqlRowSink } from '../sink.ts';
 import { mysqlDriver } from './driver.ts';
 import { foldedName, readTables, withInstantsTold, zonesIn } from './tables.ts';
-import type { FoundTables } from '../found-tables.ts';
 import { spareColumn } from './types.ts';
 
 const { quote } = mysql;

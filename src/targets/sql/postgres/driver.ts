@@ -1,15 +1,19 @@
-/** PostgreSQL as the steps of publishing and removing know it: its notes, its foreign keys, and the tables that a SQL schema has. */
+/** PostgreSQL as the steps that all databases share know it: its notes and foreign keys, the tables of a SQL schema, and its loads. */
 import { randomBytes } from 'node:crypto';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import type { DocumentColumn } from '../../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { fileKeyName, ownPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
-import type { SqlDatabase } from '../database.ts';
-import { relationOf, type FoundTable, type FoundTables } from '../found-tables.ts';
+import { runAll as runStatements, type SqlDatabase } from '../database.ts';
+import { relationOf, type FoundTable, type FoundTables, type SqlNames } from '../found-tables.ts';
 import { keepHigherKey, type PublishingWays } from '../publication.ts';
 import type { Notes } from '../removal.ts';
-import { namesIn } from './database.ts';
-import type { TransactionSql } from '../../../adapters/postgres/client/connect.ts';
+import type { TransactionSql, Sql } from '../../../adapters/postgres/client/connect.ts';
+import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
+import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import { targetLoads } from '../ledger.ts';
+import { addressLabel, connectTarget, sessionSettings, type TargetAddress } from './connection.ts';
+import { targetFault } from './faults.ts';
 
 /** A foreign key of one column between tables that loads made. */
 interface Reference {
@@ -154,4 +158,63 @@ async function readReferences({ tx, schema, relation, tables }: Schema): Promise
       WHERE k.contype = 'f' AND array_length(k.conkey, 1) = 1 AND p.relnamespace = n.oid
         AND c.relname IN (SELECT name FROM made)`,
   );
+}
+
+const rowsPerPage = 10_000;
+
+export function databaseOf(sql: Sql | TransactionSql): SqlDatabase {
+  return {
+    // one message of bounded size, however many columns there are
+    statementsPerRun: 1000,
+    run: async (statements) => (await sql.unsafe(statements)).count,
+    read: async <T>(query: string) => [...(await sql.unsafe<object[]>(query))] as T[],
+    pages: <T>(query: string) =>
+      sql.unsafe<object[]>(query).cursor(rowsPerPage) as unknown as AsyncIterable<readonly T[]>,
+  };
+}
+
+export function namesIn(sqlSchema: string): SqlNames {
+  return { dialect: postgresql, foldedName: (name) => name, sqlSchema };
+}
+
+/** Returns the newest first, or none if nothing was loaded there yet. Throws AppError `conflict` if a version before 1.0 made the target. */
+export async function readTargetLoads(
+  sql: Sql,
+  sqlSchema: string,
+  label: string,
+): Promise<readonly TargetLoad[]> {
+  const names = Object.values(sideTableNames).map((name) => standardLiteral(name));
+  const rows = await sql.unsafe<{ table: string; column: string }[]>(
+    `SELECT c.relname AS table, a.attname AS column
+       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind IN ('r', 'p') AND c.relname IN (${names.join(', ')})`,
+  );
+  const columns = Map.groupBy(rows, ({ table }) => table);
+  const columnsOf = (name: string): ReadonlySet<string> | undefined => {
+    const found = columns.get(name);
+    return found === undefined ? undefined : new Set(found.map(({ column }) => column));
+  };
+  return targetLoads(databaseOf(sql), columnsOf, relationOf(namesIn(sqlSchema)), label);
+}
+
+/** `readTargetLoads` over a connection of its own. */
+export async function askTargetLoads(
+  options: TargetAddress & { readonly sqlSchema: string; readonly label?: string },
+): Promise<readonly TargetLoad[]> {
+  const label = options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`;
+  const sql = connectTarget(options);
+  try {
+    await sql.unsafe(sessionSettings);
+    return await readTargetLoads(sql, options.sqlSchema, label);
+  } catch (error) {
+    throw targetFault(error, label);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+/** Runs statements, many in one message. */
+export function runAll(sql: Sql | TransactionSql, statements: readonly string[]): Promise<void> {
+  return runStatements(databaseOf(sql), statements);
 }

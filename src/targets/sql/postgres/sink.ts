@@ -26,43 +26,48 @@ import {
   addressLabel,
   connectTarget,
   stoppedSeconds,
-  targetFault,
   targetLock,
+  extensionNotes,
+  backendAfter,
+  beginSession,
+  quickCompression,
+  sessionSettings,
+  watchPostgres,
   type TargetAddress,
-} from './connection/open.ts';
-import { extensionNotes } from './connection/family.ts';
-import { backendAfter, beginSession, quickCompression, sessionSettings } from './connection/session.ts';
-import { dropStaging, endBackends, removeDeadStaging, stagingLock } from './staging/orphaned-staging.ts';
-import { stagingMark } from './staging/mark.ts';
+} from './connection.ts';
+import { targetFault } from './faults.ts';
+import {
+  dropStaging,
+  endBackends,
+  removeDeadStaging,
+  stagingLock,
+  stagingMark,
+  dropJobRoles,
+  endJobRole,
+} from './staging/orphans.ts';
 import type { SqlDatabase } from '../database.ts';
 import type { AskedTarget } from '../ledger.ts';
 import { nothingPublished, SqlRowSink } from '../sink.ts';
-import { databaseOf, namesIn, readTargetLoads } from './database.ts';
-import { unconvertedRow, unconvertedValues } from './staging/unconverted-values.ts';
+import { databaseOf, namesIn, readTargetLoads, postgresDriver } from './driver.ts';
+import { unconvertedRow, unconvertedValues } from './staging/staged-table.ts';
 import { givenKeys } from '../keys.ts';
 import { reportOf } from '../publication.ts';
-import { postgresDriver } from './driver.ts';
 import { nothingDone, type PostgresPublication } from './publish/publication.ts';
-import { publishRows } from './publish/transaction.ts';
-import { keyFault } from './publish/keys-meet.ts';
-import { defineStaged } from './staging/staged-forms.ts';
-import { StagingArea } from './staging/area.ts';
-import { keyAlterations, primaryKey } from './publish/tables.ts';
-import { makeTablesAhead } from './publish/tables-ahead.ts';
-import { createUnitTarget, type PostgresUnitTarget } from './units/driver.ts';
+import { publishRows, keyFault } from './publish/transaction.ts';
+import { defineStaged, StagingArea } from './staging/area.ts';
+import { keyAlterations, primaryKey, makeTablesAhead } from './publish/tables.ts';
+import { createUnitTarget, type PostgresUnitTarget } from './units/publisher.ts';
 import type { UnitTarget } from '../../../ports/rows/units.ts';
-import { dropJobRoles, endJobRole } from './staging/orphaned-roles.ts';
 import {
   checkTarget,
   readCounters,
   readTarget,
+  readZones,
   type ExistingTarget,
   type TargetTable,
-} from './connection/existing-tables.ts';
-import { readZones } from './connection/zones.ts';
+} from './existing-tables.ts';
 import { passFence } from '../../rows/staged-rows.ts';
 import type { SilenceWatch } from '../silence-watch.ts';
-import { watchPostgres } from './connection/stall-watch.ts';
 
 export interface PostgresRowSinkOptions extends TargetAddress {
   readonly sqlSchema: string;

@@ -3,9 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { connectTarget } from '../../../../src/targets/sql/postgres/connection/open.ts';
-import type { PostgresUnitToken } from '../../../../src/targets/sql/postgres/units/token.ts';
-import { openPostgresUnit } from '../../../../src/targets/sql/postgres/units/executor.ts';
+import { connectTarget } from '../../../../src/targets/sql/postgres/connection.ts';
+import {
+  openPostgresUnit,
+  type PostgresUnitToken,
+} from '../../../../src/targets/sql/postgres/units/executor.ts';
 import type { RowSink, SinkPlan } from '../../../../src/ports/rows/sink.ts';
 import type { UnitReceipt } from '../../../../src/ports/rows/units.ts';
 import type { UnitSink } from '../../../../src/ports/rows/unit-sink.ts';

@@ -1,7 +1,9 @@
 /** A process that is one attempt at a unit: told on stdin what to write, it says when it begins, and its receipt. */
 import { text as textOf } from 'node:stream/consumers';
-import type { PostgresUnitToken } from '../../../../src/targets/sql/postgres/units/token.ts';
-import { openPostgresUnit } from '../../../../src/targets/sql/postgres/units/executor.ts';
+import {
+  openPostgresUnit,
+  type PostgresUnitToken,
+} from '../../../../src/targets/sql/postgres/units/executor.ts';
 
 interface Order {
   readonly token: PostgresUnitToken;

@@ -14,13 +14,12 @@ import {
 } from '../../../../engine/sql/code-lists.ts';
 import { codesTable } from '../../../../engine/model/side-tables.ts';
 import { fillCodes } from '../../codes.ts';
-import { databaseOf } from '../database.ts';
+import { databaseOf, runAll } from '../driver.ts';
 import { codesOf } from '../../../rows/code-lists.ts';
 import { columnId } from '../../../rows/unfit-columns.ts';
 import { sqlState, type TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
-import { readTarget, type OwnCheck } from '../connection/existing-tables.ts';
+import { readTarget, type OwnCheck } from '../existing-tables.ts';
 import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
-import { runAll } from '../staging/lane.ts';
 import { relation, type PostgresPublication } from './publication.ts';
 
 /** what statements on codes can be refused for: values that a type or an index does not take, and names that are taken */

@@ -4,10 +4,9 @@ import { fileKeyName, sideTableNames } from '../../../../engine/model/side-table
 import { relationOf } from '../../found-tables.ts';
 import { deleteRowsElsewhere, noteOverwritten } from '../../overwrite.ts';
 import { deleteEarlierRows, deleteRows } from '../../removal.ts';
-import { referringToDocuments } from '../driver.ts';
-import { setViewsAside } from './entity-views.ts';
+import { referringToDocuments, runAll } from '../driver.ts';
+import { setViewsAside } from './views.ts';
 import { relation, type PostgresPublication } from './publication.ts';
-import { runAll } from '../staging/lane.ts';
 
 /** Tables on which nothing hangs are dropped, to be made anew; others (with views, grants, triggers …) are emptied and stay. */
 export async function clearTables(publication: PostgresPublication): Promise<void> {

@@ -11,7 +11,7 @@ import type { TransactionSql } from '../../../../adapters/postgres/client/connec
 import type { StagedTable } from '../staging/staged-table.ts';
 import type { StagingArea } from '../staging/area.ts';
 import type { Merging } from '../../../rows/merging.ts';
-import type { ExistingTarget } from '../connection/existing-tables.ts';
+import type { ExistingTarget } from '../existing-tables.ts';
 import type { WidenedTypes } from '../../../rows/unfit-columns.ts';
 
 /** Rows that went into a table that was there before. */

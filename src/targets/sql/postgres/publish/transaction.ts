@@ -2,26 +2,24 @@
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { offsetBehind, relation, type PostgresPublication } from './publication.ts';
-import { unconvertedValues } from '../staging/unconverted-values.ts';
+import { runAll } from '../driver.ts';
+import { unconvertedValues, type StagedTable } from '../staging/staged-table.ts';
 import { checkNamed, checkSideTaken, checkStillThere, checkTaken } from './taken-rows.ts';
-import { deferTurnedKeys, loosenForeignKeys } from './foreign-keys.ts';
+import { deferTurnedKeys, loosenForeignKeys } from './keys.ts';
 import { clearTables } from './overwrite.ts';
-import { addCodeChecks, publishCodes } from './code-lists.ts';
-import { insertRows } from './insert-rows.ts';
-import { moveDocuments, moveStaged } from './moved-tables.ts';
-import { keysMeet } from './keys-meet.ts';
-import { dropViewsOfNames, publishViews } from './entity-views.ts';
-import { strayReferences } from '../staging/foreign-keys.ts';
-import type { StagedTable } from '../staging/staged-table.ts';
-import { adaptTable, finishTables, makeTables } from './tables.ts';
+import { addCodeChecks, publishCodes, dropChecks } from './code-lists.ts';
+import { moveDocuments, moveStaged, adaptTable, finishTables, makeTables } from './tables.ts';
+import { dropViewsOfNames, publishViews } from './views.ts';
+import { strayReferences } from '../staging/staged-keys.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { columnId, widenedWords } from '../../../rows/unfit-columns.ts';
 import { keepKeys, keyOffsets as keysInUse } from '../../keys.ts';
 import { noteJob } from '../../ledger.ts';
 import { beginMerge } from '../../merge.ts';
 import { addedBy, makeSideTables, writeTexts } from '../../publish.ts';
-import { converted } from '../connection/types.ts';
-import { runAll } from '../staging/lane.ts';
+import { converted } from '../types.ts';
+import { sqlState } from '../../../../adapters/postgres/client/connect.ts';
+import { AppError } from '../../../../errors.ts';
 
 /** Rows added by table name of the model. */
 export async function publishRows(publication: PostgresPublication): Promise<Record<string, number>> {
@@ -333,4 +331,78 @@ async function keepJobKeys(publication: PostgresPublication): Promise<void> {
   const names = filled.map(({ name }) => name);
   if (hasDocuments) names.push(sideTableNames.documents);
   await checkNamed(publication, sideTableNames.keys, 'table_name', names);
+}
+
+interface RowInsertion {
+  readonly staged: StagedTable;
+  /** by physical table name: what is added to keys */
+  readonly offsets: ReadonlyMap<string, number>;
+  /** of the staged columns, as `format_type` writes them */
+  readonly types: ReadonlyMap<string, string>;
+  /** columns of a table that was there before */
+  readonly known: ReadonlyMap<string, { readonly type: string }> | undefined;
+  /** rows may be there already, and are left out then: to look for each costs half as much again as to insert it */
+  readonly repeats: boolean;
+}
+
+/** Staged rows of a table that was there before; answers how many came. What the schema wants of values and the rows break is taken off. */
+export async function insertRows(
+  publication: PostgresPublication,
+  index: number,
+  { staged, offsets, types, known, repeats }: RowInsertion,
+): Promise<number> {
+  const { tx } = publication;
+  const table = publication.tables[index]!;
+  const values = table.columns.map(({ name }, at) => {
+    const owner = table.keyOwners.get(name);
+    const offset = owner === undefined ? 0 : (offsets.get(owner) ?? 0);
+    const value = offset === 0 ? doubleQuoted(name) : `${doubleQuoted(name)} + ${offset}`;
+    const type = types.get(name)!;
+    const written = offsetBehind(publication, index, at, () => true);
+    return converted(value, type, known?.get(name)?.type ?? type, written);
+  });
+  const columns = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
+  const conflict = repeats ? ' ON CONFLICT DO NOTHING' : '';
+  const statement = `INSERT INTO ${relation(publication, table.name)} (${columns}) SELECT ${values.join(', ')} FROM ${staged.relation}${conflict}`;
+  for (;;) {
+    const checks = publication.target.checks.filter((check) => check.table === table.name);
+    try {
+      const { count } =
+        table.uniqueKeys.length === 0 && checks.length === 0
+          ? await tx.unsafe(statement)
+          : await tx.savepoint((savepoint) => savepoint.unsafe(statement));
+      return count;
+    } catch (error) {
+      const { constraint_name: constraint } = error as { readonly constraint_name?: string };
+      if (sqlState(error) === '23514' && checks.some(({ name }) => name === constraint)) {
+        // what documents say is loaded, whatever the schema lists
+        await dropChecks(publication, ({ name }) => name === constraint, table.name);
+        continue;
+      }
+      const broken = sqlState(error) === '23505' ? constraint : undefined;
+      if (!table.uniqueKeys.some((key) => key.name === broken)) throw error;
+      // a natural key is wanted, not demanded
+      await tx.unsafe(
+        `ALTER TABLE ${relation(publication, table.name)} DROP CONSTRAINT ${doubleQuoted(broken!)}`,
+      );
+      publication.changes.push(`${table.name}: unique key ${broken} dropped, its values repeat`);
+      const { columns: own } = table.uniqueKeys.find((key) => key.name === broken)!;
+      publication.brokenKeys.push({ table: table.name, columns: own });
+    }
+  }
+}
+
+/** Hashed keys of two documents are the same: the database says so where it makes a primary key, or keeps one. `table`: its name in the target. */
+function keysMeet(table: string): AppError {
+  return new AppError(
+    'conflict',
+    `${table}: keys of two documents meet (--keys hash); load these documents with --keys sequence, into a target of their own.`,
+  );
+}
+
+/** What the database said of a repeated key, in these words; other faults as they are. `nameOf`: of a staged table, that in the target. */
+export function keyFault(error: unknown, nameOf: (table: string) => string): unknown {
+  if (sqlState(error) !== '23505') return error;
+  const { table_name: table = '' } = error as { readonly table_name?: string };
+  return keysMeet(nameOf(table));
 }

@@ -3,14 +3,29 @@
  * connections, each in one COPY at a time; a small job's rows stay in memory and are copied by the publishing transaction.
  */
 import { AppError } from '../../../../errors.ts';
-import type { TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
-import { backendAfter, quickCompression, sessionSettings } from '../connection/session.ts';
-import { startCopy } from './copy-stream.ts';
-import { createReferenceChecks, type ReferenceChecks } from './foreign-keys.ts';
-import { createIndexBuilds, type IndexBuilds } from './key-indexes.ts';
-import type { StagingOptions } from './options.ts';
-import { StagedTable, type Release, type StagedForm } from './staged-table.ts';
-import { runAll, type Lane } from './lane.ts';
+import type { TransactionSql, Sql } from '../../../../adapters/postgres/client/connect.ts';
+import { backendAfter, quickCompression, sessionSettings } from '../connection.ts';
+import { startCopy, type Lane } from './copy-stream.ts';
+import { runAll } from '../driver.ts';
+import {
+  createReferenceChecks,
+  createIndexBuilds,
+  stagedReferences,
+  type ReferenceChecks,
+  type IndexBuilds,
+} from './staged-keys.ts';
+import {
+  StagedTable,
+  unconvertedColumns,
+  unconvertedValues,
+  type Release,
+  type StagedForm,
+} from './staged-table.ts';
+import type { KeyIndex } from '../../../../engine/sql/key-indexes.ts';
+import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
+import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
+import { sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
+import type { Socket } from 'node:net';
 
 const chunkBytes = 64 * 1024;
 /** below this a job needs no connections of its own */
@@ -394,4 +409,60 @@ export class StagingArea {
 function mustLeave(lane: Lane<StagedTable>, table: StagedTable): boolean {
   const [first] = table.copying;
   return table.hasLoosened && lane.table === table && first !== lane;
+}
+
+export interface StagingOptions {
+  /** name of the staging schema, and the start of every table's name */
+  readonly token: string;
+  /** where the tables are made: the staging schema, or the target's where no schema may be made */
+  readonly sqlSchema: string;
+  /** quoted comment by which tables in the target's schema are known to be staging; null in a schema of their own */
+  readonly mark: string | null;
+  readonly maxConnections: number;
+  readonly connect: (onSocket: (socket: Socket) => void) => Sql;
+  /** Makes the staging schema and shows that it is in use; called once, before the first table. */
+  readonly prepare: () => Promise<void>;
+  /** Alterations that give a table its keys, once all rows are there; '' for none. Asked when no more rows can come. */
+  readonly keys: (key: number | string) => string;
+}
+
+/** What may become the target's own. */
+interface MayMove {
+  /** the staged table of that physical name; then those that it refers to have to, too */
+  readonly table: (name: string) => boolean;
+  /** that of documents, which with keys of what they hold may have one twice */
+  readonly documents: boolean;
+}
+
+/** Defines the staging tables of a job: one for each table of the model, and those beside them. `indexes`: those that a table of the model gets beside its keys. */
+export function defineStaged(
+  staging: StagingArea,
+  tables: readonly PhysicalTable[],
+  mayMove: MayMove,
+  indexes: (table: number) => readonly KeyIndex[],
+): void {
+  // what may become the target's own must outlive a crash; what is read once and dropped need not
+  const isLogged = ({ name, foreignKeys }: PhysicalTable): boolean =>
+    mayMove.table(name) && foreignKeys.every((key) => mayMove.table(key.parentTable));
+  for (const [index, table] of tables.entries())
+    staging.define(index, () => ({
+      tableName: table.name,
+      columns: table.columns,
+      logged: isLogged(table),
+      references: isLogged(table) ? stagedReferences(table, mayMove.documents) : [],
+      indexes: isLogged(table) ? indexes(index) : [],
+    }));
+  for (const side of ['documents', 'unmapped', 'lexical'] as const) {
+    const { name: tableName, columns } = sideTableDefinitions[side];
+    staging.define(side, () => ({
+      tableName,
+      columns: columns.map(({ name, type, nullable }) => ({
+        name,
+        sqlType: postgresql.typeName(type),
+        nullable,
+      })),
+      logged: side === 'documents' && mayMove.documents,
+    }));
+  }
+  staging.define(unconvertedValues, () => ({ columns: unconvertedColumns, logged: false }));
 }

@@ -10,6 +10,18 @@ export interface CopyStream {
   finish(): Promise<number>;
 }
 
+/** A connection that copies into staging. `Table`: what it copies into. */
+export interface Lane<Table> {
+  readonly sql: Sql;
+  /** where the server reads what is written to it */
+  socket: Socket | null;
+  table: Table | null;
+  copy: CopyStream | null;
+  running: boolean;
+  /** its session has been made ready */
+  isSetUp: boolean;
+}
+
 /** What postgres.js keeps of a query: it settles these when the server answers. */
 interface QueryInternals {
   active: boolean;

@@ -1,8 +1,9 @@
-/** One table whose rows lie unseen until their job publishes: the bytes that wait for it, and what the server has of it. */
+/** A table whose rows lie unseen until their job publishes: what it looks like, the bytes that wait for it, and what the server has of it. */
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import type { KeyIndex } from '../../../../engine/sql/key-indexes.ts';
-import type { Lane } from './lane.ts';
+import type { Lane } from './copy-stream.ts';
 import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
+import type { UnconvertedValue } from '../../../../ports/rows/sink.ts';
 
 const writeBytes = 256 * 1024;
 
@@ -36,7 +37,7 @@ export interface StagedReference {
 /** Told when a buffer is needed no more. */
 export type Release = (bytes: Uint8Array) => void;
 
-export interface StagedBytes {
+interface StagedBytes {
   readonly bytes: Uint8Array;
   readonly release: Release | undefined;
 }
@@ -185,3 +186,21 @@ export class StagedTable {
     return `COPY ${this.relation} FROM STDIN${isNew ? ' WITH (FREEZE)' : ''}`;
   }
 }
+
+/** Key of the values that their columns cannot hold, which are staged beside the rows until the columns are widened. */
+export const unconvertedValues = 'unconvertedValues';
+
+export const unconvertedColumns = [
+  { name: 'table_index', sqlType: 'integer' },
+  { name: 'column_index', sqlType: 'integer' },
+  { name: 'row_key', sqlType: 'bigint' },
+  { name: 'content', sqlType: 'text' },
+];
+
+/** One row for COPY. */
+export function unconvertedRow({ table, column, rowKey, text }: UnconvertedValue): Uint8Array {
+  const content = text.replaceAll(/[\\\t\n\r]/g, (character) => copyEscapes[character]!);
+  return Buffer.from(`${table}\t${column}\t${rowKey}\t${content}\n`);
+}
+
+const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };

@@ -5,19 +5,25 @@
 import type { Socket } from 'node:net';
 import { AppError } from '../../../../errors.ts';
 import type { SideTable, UnconvertedValue } from '../../../../ports/rows/sink.ts';
-import type { UnitReceipt } from '../../../../ports/rows/units.ts';
+import type { UnitReceipt, UnitToken } from '../../../../ports/rows/units.ts';
 import type { UnitSink } from '../../../../ports/rows/unit-sink.ts';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { columnId, UnfitColumns, plainDigits } from '../../../rows/unfit-columns.ts';
-import type { Sql } from '../../../../adapters/postgres/client/connect.ts';
-import { targetFault } from '../connection/open.ts';
+import { sqlState, type Sql } from '../../../../adapters/postgres/client/connect.ts';
+import {
+  watchPostgres,
+  applicationName,
+  connectTarget,
+  backendAfter,
+  quickCompression,
+  sessionSettings,
+  type TargetAddress,
+} from '../connection.ts';
+import { targetFault } from '../faults.ts';
 import type { SilenceWatch } from '../../silence-watch.ts';
-import { watchPostgres } from '../connection/stall-watch.ts';
 import { startCopy } from '../staging/copy-stream.ts';
-import { unconvertedRow, unconvertedValues } from '../staging/unconverted-values.ts';
-import { claimUnit } from './claim.ts';
-import { openUnitSession } from './session.ts';
-import type { PostgresUnitToken } from './token.ts';
+import { unconvertedRow, unconvertedValues } from '../staging/staged-table.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** from here rows are copied, those of the fullest table first: one COPY takes one table's */
 const copyBytes = 8 * 2 ** 20;
@@ -179,4 +185,116 @@ class PostgresUnitSink implements UnitSink {
       throw targetFault(error, `unit ${this.#unit}`);
     }
   }
+}
+
+/** between two looks at the attempt that is waited for */
+const waitSeconds = 10;
+/** looks in a row that must find it waiting for its executor, in the same statement */
+const enough = 6;
+
+/**
+ * Begins the transaction of an attempt, which has the unit until its end; null. A text: another attempt has committed, with that note, and
+ * there is no transaction. One that runs is waited for; where its executor has sent nothing for a minute, it is ended.
+ */
+async function claimUnit(sql: Sql, ledger: string, unit: number): Promise<string | null> {
+  let last = '';
+  for (let same = 0; ;) {
+    try {
+      await sql.unsafe(
+        `BEGIN; SET LOCAL lock_timeout = '${waitSeconds}s'; INSERT INTO ${ledger} VALUES (${unit}, 0); SET LOCAL lock_timeout = 0`,
+      );
+      return null;
+    } catch (error) {
+      const state = sqlState(error);
+      if (state !== '23505' && state !== '55P03') throw error;
+      await sql.unsafe('ROLLBACK');
+      if (state === '23505') {
+        const [row] = await sql.unsafe<[{ note: string }]>(
+          `SELECT note FROM ${ledger} WHERE unit = ${unit} AND part = 1`,
+        );
+        return row.note;
+      }
+    }
+    const found = await waitingForExecutor(sql, unit);
+    same = found === last && found !== '[]' ? same + 1 : 1;
+    last = found;
+    if (same >= enough) {
+      await sql.unsafe(`SELECT pg_terminate_backend(pid) FROM (${otherAttempts(unit)}) o`);
+      same = 0;
+    }
+  }
+}
+
+async function waitingForExecutor(sql: Sql, unit: number): Promise<string> {
+  return JSON.stringify([...(await sql.unsafe(otherAttempts(unit)))]);
+}
+
+/** Sessions of other attempts that have begun a transaction, and wait for what their executor sends. */
+function otherAttempts(unit: number): string {
+  return `SELECT pid, state_change::text FROM pg_stat_activity
+    WHERE usename = current_user AND application_name = ${standardLiteral(unitApplication(unit))} AND pid <> pg_backend_pid()
+      AND xact_start IS NOT NULL AND wait_event_type = 'Client' ORDER BY pid`;
+}
+
+/** how long an executor waits for others to end theirs; beyond, its rows take another way */
+const patienceMs = 5 * 60_000;
+
+interface UnitSession {
+  readonly sql: Sql;
+  /** null: what goes over it is encrypted */
+  readonly socket: Socket | null;
+  /** process id of the server's end */
+  readonly pid: number;
+}
+
+/** How the session of an attempt is called in `pg_stat_activity`. */
+function unitApplication(unit: number): string {
+  return `${applicationName} unit ${unit}`;
+}
+
+/** Opens the session of an executor in the target, as the job's role, which may have a limited number at a time. */
+export async function openUnitSession(
+  address: TargetAddress,
+  unit: number,
+  sockets: Set<Socket>,
+): Promise<UnitSession> {
+  const settings = `${sessionSettings}; SET synchronous_commit = off; ${quickCompression};
+    SET application_name = ${standardLiteral(unitApplication(unit))}`;
+  const until = Date.now() + patienceMs;
+  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 2000)) {
+    let socket: Socket | null = null;
+    // a COPY beside the transaction that claimed the unit would stay, whatever becomes of the unit
+    const sql = connectTarget(address, {
+      onPlain: (plain) => (socket = plain),
+      all: sockets,
+      single: true,
+    });
+    try {
+      return { sql, pid: await backendAfter(sql, settings), socket };
+    } catch (error) {
+      await sql.end({ timeout: 0 });
+      sockets.clear();
+      // too_many_connections: of the role, or of the server
+      if (sqlState(error) !== '53300' || Date.now() > until) throw error;
+      await sleep(pauseMs * (0.5 + Math.random()));
+    }
+  }
+}
+
+export interface PostgresUnitToken extends UnitToken {
+  readonly kind: 'postgresql';
+  /** `user` and `password` are the job's role and its own */
+  readonly address: TargetAddress;
+  /** quoted: see `ledgerStatement` */
+  readonly ledger: string;
+  /** staged tables, quoted, by index of a table of the model or the name of one beside those */
+  readonly relations: readonly (readonly [key: number | string, relation: string])[];
+}
+
+/**
+ * The units that are there. An attempt puts in part 0 first of all, for which each other attempt at the unit waits, and part 1 last, with
+ * the note.
+ */
+export function ledgerStatement(ledger: string): string {
+  return `CREATE TABLE ${ledger} (unit integer NOT NULL, part smallint NOT NULL, note text, PRIMARY KEY (unit, part))`;
 }

@@ -1,14 +1,16 @@
 /**
- * Foreign keys between staged tables: made and checked where the rows lie, beside the work on other tables, as the publishing
- * transaction would have to check one after the other. Whoever publishes moves the tables, and their keys go with them.
+ * Foreign keys and indexes of staged tables: made and checked where the rows lie, beside the work on other tables, as the publishing
+ * transaction would have to make one after the other. Whoever publishes moves the tables, and their keys and indexes go with them.
  */
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import type { Sql } from '../../../../adapters/postgres/client/connect.ts';
 import type { StagedReference, StagedTable } from './staged-table.ts';
 import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
+import { keyIndexStatement, type KeyIndex } from '../../../../engine/sql/key-indexes.ts';
+import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 
-/** below this many rows a check costs less than the statements to have it made here */
+/** below this many rows a check or an index costs less than the statements to have it made here */
 const worthwhileRows = 10_000;
 /** from here a hash table of the parents' keys outgrows a processor's cache, and to look into it costs more than to merge */
 const crowdedParents = 50_000;
@@ -98,4 +100,36 @@ export function strayReferences(
       .filter(({ parent }) => !moved.has(staged(parent)))
       .map((reference) => ({ table, reference })),
   );
+}
+
+export interface IndexBuilds {
+  /** made so far, and what they took, in milliseconds */
+  readonly done: { count: number; elapsedMs: number };
+  /** Makes one that is ready, on this connection; false: none is ready now. */
+  next(sql: Sql): Promise<boolean>;
+}
+
+/** Ready is a table that has its primary key: no more rows come. */
+export function createIndexBuilds(tables: ReadonlyMap<number | string, StagedTable>): IndexBuilds {
+  const waiting: { readonly table: StagedTable; readonly index: KeyIndex }[] = [...tables.values()]
+    .filter(({ created, rows }) => created && rows >= worthwhileRows)
+    .flatMap((table) => (table.form.indexes ?? []).map((index) => ({ table, index })))
+    .toSorted((a, b) => b.table.rows - a.table.rows);
+  const done = { count: 0, elapsedMs: 0 };
+  let begun = 0;
+  return {
+    done,
+    async next(sql) {
+      const at = waiting.findIndex(({ table }) => table.keyed);
+      if (at < 0) return false;
+      const { table, index } = waiting.splice(at, 1)[0]!;
+      const started = performance.now();
+      begun += 1;
+      const name = `${table.name}_${begun}`;
+      await sql.unsafe(keyIndexStatement(postgresql, table.sqlSchema, table.name, index, { name }));
+      done.count += 1;
+      done.elapsedMs += performance.now() - started;
+      return true;
+    },
+  };
 }

@@ -1,25 +1,24 @@
 /** Documents out of a PostgreSQL target, in one transaction. */
-import { physicalTables } from '../../../../engine/sql/physical-model.ts';
-import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
-import { sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { AppError } from '../../../../errors.ts';
-import type { RemovalPlan, Removed, RowRemover } from '../../../../ports/rows/remover.ts';
-import { sqlState, type Sql, type TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
-import { askTargetLoads, databaseOf } from '../database.ts';
+import { physicalTables } from '../../../engine/sql/physical-model.ts';
+import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { AppError } from '../../../errors.ts';
+import type { RemovalPlan, Removed, RowRemover } from '../../../ports/rows/remover.ts';
+import { sqlState, type Sql, type TransactionSql } from '../../../adapters/postgres/client/connect.ts';
+import { askTargetLoads, databaseOf, postgresDriver } from './driver.ts';
 import {
   connectTarget,
   stoppedSeconds,
-  targetFault,
   targetLock,
+  beginSession,
+  watchPostgres,
   type TargetAddress,
-} from '../connection/open.ts';
-import { beginSession } from '../connection/session.ts';
-import { checkTarget, readTarget } from '../connection/existing-tables.ts';
-import { removeNamed } from '../../removal.ts';
-import { postgresDriver } from '../driver.ts';
-import { watchPostgres } from '../connection/stall-watch.ts';
+} from './connection.ts';
+import { targetFault } from './faults.ts';
+import { checkTarget, readTarget } from './existing-tables.ts';
+import { removeNamed } from '../removal.ts';
 
-export interface PostgresRowRemoverOptions extends TargetAddress {
+interface PostgresRowRemoverOptions extends TargetAddress {
   readonly sqlSchema: string;
   readonly label: string;
 }

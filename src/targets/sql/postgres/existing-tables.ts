@@ -1,23 +1,24 @@
-/** What a target holds already: its tables, their columns and keys, and what hangs on them. */
-import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { physicalName } from '../../../../engine/sql/physical-names.ts';
-import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
-import { hasOtherKeys, otherKeysMessage } from '../../../../engine/model/key-columns.ts';
-import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
-import { checkMark } from '../../../../engine/sql/code-lists.ts';
-import { codesTable, sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { AppError } from '../../../../errors.ts';
-import { viewMark } from '../../../rows/made-views.ts';
-import { refusePreRelease } from '../../../rows/pre-release.ts';
-import type { FoundColumn, FoundTable } from '../../found-tables.ts';
-import type { Sql, TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
+/** What a target holds already: its tables, their columns, keys and time zones, and what hangs on them. */
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { physicalName } from '../../../engine/sql/physical-names.ts';
+import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
+import type { RelationalModel } from '../../../engine/model/relational-model.ts';
+import { checkMark } from '../../../engine/sql/code-lists.ts';
+import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { AppError } from '../../../errors.ts';
+import { viewMark } from '../../rows/made-views.ts';
+import { refusePreRelease } from '../../rows/pre-release.ts';
+import type { FoundColumn, FoundTable } from '../found-tables.ts';
+import type { Sql, TransactionSql } from '../../../adapters/postgres/client/connect.ts';
+import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 
 /** Its type is written as `format_type` does. */
-export interface TargetColumn extends FoundColumn {
+interface TargetColumn extends FoundColumn {
   type: string;
 }
 
-export interface TargetForeignKey {
+interface TargetForeignKey {
   readonly name: string;
   readonly table: string;
   readonly column: string;
@@ -251,4 +252,46 @@ export function checkTarget(
     if (hasOtherKeys(table.columns, (key) => there.columns.has(physicalName(postgresql, key))))
       throw new AppError('conflict', otherKeysMessage(label, there.name));
   }
+}
+
+/** As `RowSink.zonesThere`. */
+export async function readZones(
+  sql: Sql | TransactionSql,
+  sqlSchema: string,
+  tables: readonly ZoneTable[],
+): Promise<ZonesThere> {
+  const rows = await sql.unsafe<{ table: string; column: string; zoned: boolean }[]>(`
+    SELECT c.relname AS table, a.attname AS column, t.typname LIKE '%timestamptz' AS zoned
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(sqlSchema)}
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped JOIN pg_type t ON t.oid = a.atttypid
+     WHERE c.relkind IN ('r', 'p') AND t.oid IN ('timestamp'::regtype, 'timestamptz'::regtype, 'timestamp[]'::regtype, 'timestamptz[]'::regtype)`);
+  const known = Map.groupBy(rows, ({ table }) => table);
+  const found = new Map<string, ReadonlyMap<string, boolean>>();
+  for (const { name, columns } of tables) {
+    const there = known.get(physicalName(postgresql, name));
+    if (there === undefined) continue;
+    const kept = new Map<string, boolean>();
+    const byName = new Map(there.map((row) => [row.column, row]));
+    for (const column of columns()) {
+      const row = byName.get(physicalName(postgresql, column.name));
+      if (row === undefined) continue;
+      if (row.zoned || !column.zoned || (await hasValues(sql, sqlSchema, row.table, row.column)))
+        kept.set(column.name, row.zoned);
+    }
+    found.set(name, kept);
+  }
+  return found;
+}
+
+/** Whether a row has a value in the column. */
+export async function hasValues(
+  sql: Sql | TransactionSql,
+  sqlSchema: string,
+  table: string,
+  column: string,
+): Promise<boolean> {
+  const rows = await sql.unsafe(
+    `SELECT FROM ${doubleQuoted(sqlSchema)}.${doubleQuoted(table)} WHERE ${doubleQuoted(column)} IS NOT NULL LIMIT 1`,
+  );
+  return rows.length > 0;
 }

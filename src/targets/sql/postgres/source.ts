@@ -2,30 +2,39 @@
  * Rows out of PostgreSQL for writing documents back: one snapshot, one cursor per table in the order of the row keys, which is
  * document order. No index on parent keys is needed, and nothing is held but the next rows of each table.
  */
-import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { fractionDigits } from '../../../../engine/sql/fraction-digits.ts';
-import { physicalNames, type PhysicalTableNames } from '../../../../engine/sql/physical-names.ts';
-import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
-import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
-import { sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { versionCondition, type DocumentVersions } from '../../../../engine/sql/document-versions.ts';
-import type { DocumentRows, RowStream } from '../../../../engine/unshred/rows/document-rows.ts';
-import { decodedRows, type TextRow } from '../../../../engine/unshred/rows/values.ts';
-import { AppError } from '../../../../errors.ts';
-import type { RowSource, StoredDocument } from '../../../../ports/rows/source.ts';
-import type { TargetLoad } from '../../../../ports/rows/target-load.ts';
-import { sqlState, type Sql } from '../../../../adapters/postgres/client/connect.ts';
-import { createRowTap } from '../../../../adapters/postgres/client/row-tap.ts';
-import { askTargetLoads } from '../database.ts';
-import { addressLabel, connectTarget, targetFault, type TargetAddress } from '../connection/open.ts';
-import { beginSession } from '../connection/session.ts';
-import { checkTarget, readTarget, type ExistingTarget } from '../connection/existing-tables.ts';
-import { sentText, type SentText } from '../connection/types.ts';
-import { openCursor, type Ask, type ColumnMoments, type Cursor, type CursorSession } from './cursor.ts';
-import type { SilenceWatch } from '../../silence-watch.ts';
-import { watchPostgres } from '../connection/stall-watch.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { fractionDigits } from '../../../engine/sql/fraction-digits.ts';
+import { physicalNames, type PhysicalTableNames } from '../../../engine/sql/physical-names.ts';
+import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
+import type { RelationalModel } from '../../../engine/model/relational-model.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { versionCondition, type DocumentVersions } from '../../../engine/sql/document-versions.ts';
+import type {
+  DocumentRows,
+  RowStream,
+  RowBlock,
+  RowBlocks,
+} from '../../../engine/unshred/rows/document-rows.ts';
+import { decodedRows, type TextRow } from '../../../engine/unshred/rows/values.ts';
+import { AppError } from '../../../errors.ts';
+import type { RowSource, StoredDocument } from '../../../ports/rows/source.ts';
+import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import { sqlState, type Sql } from '../../../adapters/postgres/client/connect.ts';
+import { createRowTap, type RowTap } from '../../../adapters/postgres/client/row-tap.ts';
+import { askTargetLoads } from './driver.ts';
+import {
+  addressLabel,
+  connectTarget,
+  beginSession,
+  watchPostgres,
+  type TargetAddress,
+} from './connection.ts';
+import { targetFault } from './faults.ts';
+import { checkTarget, readTarget, type ExistingTarget } from './existing-tables.ts';
+import { sentText, asMoment, type SentText } from './types.ts';
+import type { SilenceWatch } from '../silence-watch.ts';
 
-export interface PostgresRowSourceOptions extends TargetAddress {
+interface PostgresRowSourceOptions extends TargetAddress {
   readonly sqlSchema: string;
   /** shown instead of the address */
   readonly label?: string;
@@ -299,4 +308,113 @@ class PostgresRowSource implements RowSource {
 
 function textColumns(count: number): ColumnMoments {
   return Array.from({ length: count }, () => null);
+}
+
+const firstFetch = 64;
+const mostRows = 8192;
+/** bytes that a fetch is meant to bring; less where there are many cursors, which have two such pieces each */
+const wantedBytes = 512 * 1024;
+const bytesOfAll = 48 * 1024 * 1024;
+
+/** Asks the server, and tells its faults in the words of the service. */
+export type Ask = <T>(work: () => Promise<T>) => Promise<T>;
+
+interface CursorSession {
+  readonly sql: Sql;
+  readonly ask: Ask;
+  readonly rows: RowTap;
+  /** how many cursors have been opened */
+  readonly opened: () => number;
+}
+
+export interface Cursor extends RowBlocks {
+  /** The server has it no more; whoever asks for rows is told that there are none. */
+  forget(): void;
+}
+
+/** What is left to be done to the text of each column of a query. */
+type ColumnMoments = readonly SentText['moment'][];
+
+/** Rows of a query in blocks, as they are sent in the text format: a cursor of the server, fetched from a piece at a time. Within a transaction. */
+export async function openCursor(
+  session: CursorSession,
+  name: string,
+  query: string,
+  moments: ColumnMoments,
+): Promise<Cursor> {
+  await session.ask(() => session.sql.unsafe(`DECLARE ${name} NO SCROLL CURSOR FOR ${query}`));
+  return new FetchedBlocks(session, name, moments);
+}
+
+class FetchedBlocks implements Cursor {
+  readonly #session: CursorSession;
+  readonly #name: string;
+  readonly #moments: ColumnMoments;
+  #count = firstFetch;
+  #atEnd = false;
+
+  constructor(session: CursorSession, name: string, moments: ColumnMoments) {
+    this.#session = session;
+    this.#name = name;
+    this.#moments = moments;
+  }
+
+  forget(): void {
+    this.#atEnd = true;
+  }
+
+  next(): Promise<RowBlock | null> {
+    return this.#session.ask(() => this.#fetch());
+  }
+
+  async #fetch(): Promise<RowBlock | null> {
+    if (this.#atEnd) return null;
+    const { sql, rows } = this.#session;
+    const asked = this.#count;
+    const block = messagesBlock(
+      await rows.take(() => sql.unsafe(`FETCH ${asked} FROM ${this.#name}`)),
+      asked,
+      this.#moments.length,
+    );
+    writeMoments(block, this.#moments);
+    if (block.rows < asked) {
+      this.#atEnd = true;
+      await sql.unsafe(`CLOSE ${this.#name}`);
+    } else {
+      const wanted = Math.min(wantedBytes, bytesOfAll / (2 * this.#session.opened()));
+      const fitting = Math.floor((wanted * asked) / block.bytes.length);
+      this.#count = Math.max(1, Math.min(mostRows, asked * 8, fitting));
+    }
+    return block.rows === 0 ? null : block;
+  }
+}
+
+function writeMoments({ bytes, cells, rows }: RowBlock, moments: ColumnMoments): void {
+  for (const [column, kind] of moments.entries()) {
+    if (kind === null) continue;
+    for (let row = 0, cell = column * 2; row < rows; row += 1, cell += moments.length * 2)
+      if (cells[cell]! >= 0) cells[cell + 1] = asMoment(bytes, cells[cell]!, cells[cell + 1]!, kind);
+  }
+}
+
+/** Messages DataRow (PostgreSQL manual §54.7), at most `most`, as they came. RangeError where they are none. */
+function messagesBlock(bytes: Uint8Array, most: number, columns: number): RowBlock {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const cells = new Int32Array(most * columns * 2);
+  let rows = 0;
+  let cell = 0;
+  for (let at = 0; at < bytes.length; rows += 1) {
+    const end = at + 1 + view.getInt32(at + 1);
+    if (rows === most || view.getInt16(at + 5) !== columns) throw new RangeError('other rows were asked for');
+    at += 7;
+    for (let column = 0; column < columns; column += 1, cell += 2) {
+      const length = view.getInt32(at);
+      at += 4;
+      cells[cell] = length < 0 ? -1 : at;
+      at += Math.max(length, 0);
+      cells[cell + 1] = at;
+    }
+    if (at !== end) throw new RangeError('a row has another length than its values');
+  }
+  return { bytes, cells: rows === most ? cells : cells.slice(0, cell), rows };
 }

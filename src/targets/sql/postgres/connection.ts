@@ -1,0 +1,341 @@
+/** Connections to a target database: what is at the other end, the settings of a load, and the watch over answers that never come. */
+import type { Socket } from 'node:net';
+import postgres from 'postgres';
+import { standardLiteral } from '../../../engine/sql/dialect.ts';
+import { AppError } from '../../../errors.ts';
+import { readCheckedAddress } from '../../../adapters/postgres/client/checked-address.ts';
+import { createCheckedSockets } from '../../../adapters/postgres/client/checked-socket.ts';
+import {
+  withoutLateQueries,
+  type Sql,
+  type TransactionSql,
+} from '../../../adapters/postgres/client/connect.ts';
+import { ServerFault } from '../../../adapters/postgres/client/server-fault.ts';
+import type { RowTap } from '../../../adapters/postgres/client/row-tap.ts';
+import { createPoolSockets } from '../../../adapters/postgres/client/pool-sockets.ts';
+import { closeWhenStalled } from '../../../adapters/postgres/client/watched-socket.ts';
+import { createSilenceWatch, type SilenceWatch } from '../silence-watch.ts';
+
+export interface TargetAddress {
+  /** `postgresql://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`; of its parameters only `sslmode` is heard */
+  readonly url: string;
+  /** instead of the address's */
+  readonly user?: string;
+  readonly password?: string;
+  /** connected to in place of the address's host, which was resolved to these and checked */
+  readonly addresses?: readonly string[];
+  /** role that every connection takes on from its first moment */
+  readonly setRole?: string;
+  /** longest message of the server (1 GiB, as much as a value may have) */
+  readonly longestMessageBytes?: number;
+  /** the server may ask for the password as text or MD5 without TLS, as one on this machine always may (false) */
+  readonly mayAskPlainPassword?: boolean;
+}
+
+interface ServerName {
+  readonly host: string;
+  readonly port: number;
+  /** the address of the host that is connected to; absent: whatever its name resolves to */
+  readonly to?: string;
+}
+
+interface AddressParts {
+  readonly servers: readonly [ServerName, ...ServerName[]];
+  readonly database: string;
+  readonly user: string;
+  readonly password: string;
+  readonly sslmode: string | null;
+}
+
+/** shown in `pg_stat_activity` */
+export const applicationName = 'conversion-job-service';
+
+/** A target that takes no byte for so long does not come back. */
+const stallMs = 5 * 60_000;
+
+interface TargetSockets {
+  /** gets the socket where what goes over it is what the server reads: not where it will be encrypted */
+  readonly onPlain?: (socket: Socket) => void;
+  /** gets every socket */
+  readonly all?: Set<Socket>;
+  readonly rows?: RowTap;
+  /** a session that is lost is not replaced by another, which would know nothing of its transaction (false) */
+  readonly single?: boolean;
+}
+
+/** One connection, opened with the first query; it is never closed for its age. */
+export function connectTarget(address: TargetAddress, sockets: TargetSockets = {}): Sql {
+  const { url, socketPath, requiresProof } = readCheckedAddress(address.url);
+  const parts = addressParts(url);
+  const password = address.password ?? parts.password;
+  const [{ host, port }] = parts.servers;
+  const openSocket = createCheckedSockets({
+    servers: address.addresses?.map((to) => ({ host, port, to })) ?? parts.servers,
+    sslmode: parts.sslmode,
+    longestMessageBytes: address.longestMessageBytes ?? 1024 ** 3,
+    mayAskPlainPassword: address.mayAskPlainPassword ?? false,
+    socketPath,
+    requiresProof,
+    ...(sockets.rows === undefined ? {} : { rows: sockets.rows }),
+  });
+  const poolSockets = createPoolSockets();
+  let wasOpened = false;
+  const sql = postgres({
+    host: [host],
+    port: [port],
+    socket: async () => {
+      if (wasOpened) throw new ServerFault('has ended the session', 'CONNECTION_CLOSED');
+      wasOpened = sockets.single === true;
+      const { socket, plain } = await openSocket();
+      closeWhenStalled(socket, stallMs);
+      poolSockets.add(socket);
+      sockets.all?.add(socket);
+      if (plain) sockets.onPlain?.(socket);
+      return socket;
+    },
+    // seconds; the kernel then asks every second, and gives up after ten
+    keep_alive: 10,
+    database: parts.database,
+    user: (address.user ?? parts.user) || undefined,
+    // A function even when there is none: the service's own PGPASSWORD is not for other hosts.
+    password: () => password,
+    // the socket has it where it is wanted
+    ssl: false,
+    max: 1,
+    max_lifetime: 0,
+    idle_timeout: 0,
+    connect_timeout: 10,
+    prepare: false,
+    fetch_types: false,
+    // no second try for a query: the caller decides
+    backoff: () => 0,
+    onnotice: () => undefined,
+    connection: {
+      application_name: applicationName,
+      TimeZone: 'UTC',
+      DateStyle: 'ISO, MDY',
+      ...(address.setRole === undefined ? {} : { role: address.setRole }),
+    },
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: wholeNumber } },
+  } as unknown as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as unknown as Sql;
+  return withoutLateQueries(poolSockets.endWith(sql));
+}
+
+/** A key that follows from the content of a document may be beyond 2^53. */
+function wholeNumber(text: string): number | bigint {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : BigInt(text);
+}
+
+/**
+ * A publisher that is stopped, or cut off, in its transaction holds the target's lock: the server ends it after so long. The steps
+ * follow one another at once; the fence between them may wait for a metadata database that has just been restarted.
+ */
+export const stoppedSeconds = 20;
+
+/** Statement: one job at a time changes the tables of a target; held until the transaction ends. */
+export function targetLock(sqlSchema: string): string {
+  return `SELECT pg_advisory_xact_lock(hashtextextended(${standardLiteral(`conversion-job-service ${sqlSchema}`)}, 0))`;
+}
+
+/** The address without user, password and parameters. */
+export function addressLabel(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)(?:.*@)?/i, '$1').replace(/[?#].*$/s, '');
+}
+
+function addressParts(url: string): AddressParts {
+  const match = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?/i.exec(url);
+  if (match === null) throw new AppError('invalid_option', 'The target is not an address of PostgreSQL.');
+  const [, credentials = '', servers = '', database = '', query = ''] = match;
+  const colon = credentials.indexOf(':');
+  const [user, password] =
+    colon < 0 ? [credentials, ''] : [credentials.slice(0, colon), credentials.slice(colon + 1)];
+  const [first = { host: 'localhost', port: 5432 }, ...more] = servers.split(',').flatMap((server) => {
+    const [, host = '', port = '5432'] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(server) ?? [];
+    return host === ''
+      ? []
+      : [{ host: decodeURIComponent(host.replaceAll(/^\[|\]$/g, '')), port: Number(port) }];
+  });
+  return {
+    servers: [first, ...more],
+    database: decodeURIComponent(database),
+    user: decodeURIComponent(user),
+    password: decodeURIComponent(password),
+    sslmode: new URLSearchParams(query).get('sslmode'),
+  };
+}
+
+/**
+ * First statement on each connection: what the database's owner set for people is not for a load. The server asks a silent client
+ * whether it is there: the session of a machine that fell over would keep its locks for two hours.
+ */
+export const sessionSettings = `SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
+SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+SET search_path = pg_catalog, pg_temp; SET standard_conforming_strings = on; SET jit = off; SET client_min_messages = warning;
+SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout') AND setting <> '0'`;
+
+/**
+ * Statement: long values are compressed by LZ4 where the server has it and nobody has chosen otherwise: the default, pglz, takes most of
+ * the time of loading text, for a tenth less space (PostgreSQL manual §20.11, default_toast_compression; since 14).
+ */
+export const quickCompression = `SELECT set_config('default_toast_compression', 'lz4', false) FROM pg_settings
+ WHERE name = 'default_toast_compression' AND source = 'default' AND 'lz4' = ANY (enumvals)`;
+
+/**
+ * Makes a new connection ready: AppError `target_not_allowed` where it leads to another product than PostgreSQL, or changes its session
+ * with each transaction. `more`: further statements. Answers the id of its process on the server.
+ */
+export async function beginSession(
+  sql: Sql,
+  address: TargetAddress,
+  ...more: readonly string[]
+): Promise<number> {
+  await checkProduct(sql);
+  await checkPooler(sql, () => connectTarget(address));
+  return backendAfter(sql, [sessionSettings, ...more].join('; '));
+}
+
+/** Runs the statements, and answers the id of their process on the server. */
+export async function backendAfter(sql: Sql | TransactionSql, statements: string): Promise<number> {
+  const results = await sql.unsafe<{ pid: number }[][]>(`${statements}; SELECT pg_backend_pid() AS pid`);
+  return results.at(-1)![0]!.pid;
+}
+
+/** Servers that speak PostgreSQL's protocol and are something else, by what `version()` returns, and why they are no targets. */
+const others: readonly (readonly [answer: RegExp, product: string, why: string])[] = [
+  [/\bRedshift\b/i, 'Amazon Redshift', 'it has no COPY from the connection and no advisory locks'],
+  [/^CockroachDB\b/i, 'CockroachDB', 'it has no advisory locks, which keep two jobs apart'],
+  [/-YB-/, 'YugabyteDB', 'its DDL is not part of the transaction that publishes rows'],
+  [/\bGreenplum\b/i, 'Greenplum', 'loads have not been run against it'],
+  [/\bMaterialize\b/i, 'Materialize', 'it has no keys and no advisory locks'],
+];
+
+/** The product that answers `version()` so, and why it is no target; null: loads go there as to PostgreSQL. */
+export function otherProduct(version: string): { product: string; why: string } | null {
+  const found = others.find(([answer]) => answer.test(version));
+  return found === undefined ? null : { product: found[1], why: found[2] };
+}
+
+/** AppError `target_not_allowed` where the server is known to be something else; before any other statement, which it may not know. */
+async function checkProduct(sql: Sql): Promise<void> {
+  const [row] = await sql.unsafe<{ version: string }[]>('SELECT pg_catalog.version() AS version');
+  const other = otherProduct(row!.version);
+  if (other === null) return;
+  throw new AppError(
+    'target_not_allowed',
+    `The target is ${other.product}, not PostgreSQL: ${other.why}. Load a folder (-o FOLDER -f csv or -f parquet), and have it read the files from there.`,
+  );
+}
+
+/** PostgreSQL with more in it is loaded as such; what that means for tables that a load makes. */
+const extensions: Readonly<Record<string, string>> = {
+  citus: 'the new tables are plain ones of this node; loads into distributed tables have not been run',
+  timescaledb: 'the new tables are plain ones; loads into hypertables have not been run',
+};
+
+/** For the log of a job that made tables there: a line for each such extension. */
+export async function extensionNotes(tx: TransactionSql): Promise<string[]> {
+  const found = await tx.unsafe<{ name: string; version: string }[]>(
+    'SELECT extname AS name, extversion AS version FROM pg_catalog.pg_extension ORDER BY extname',
+  );
+  return found.flatMap(({ name, version }) => {
+    const note = extensions[name];
+    return note === undefined ? [] : [`the database has ${name} ${version}: ${note}`];
+  });
+}
+
+/** How often two connections are asked in turn: a pooler that hands out its sessions one after another is found by the second time. */
+const rounds = 3;
+
+/** A pooler whose sessions are all in use keeps a further connection waiting. */
+const waitMs = 15_000;
+
+/**
+ * A load holds locks, settings and staging over many transactions, a reader settings. A pooler that gives each transaction whichever session is
+ * free (PgBouncer's `pool_mode = transaction`) would take them away unnoticed.
+ * AppError `target_not_allowed` where transactions of the connection run in changing sessions; `service_unavailable` where a pooler has no
+ * further one to give. The server itself tells a client the id of its process when it connects, a pooler something of its own
+ * (PostgreSQL manual §55.7, BackendKeyData): only then is it asked over a second connection.
+ */
+async function checkPooler(sql: Sql, connectAnother: () => Sql): Promise<void> {
+  const [first, told] = await sessionOf(sql);
+  if (first === told) return;
+  const other = connectAnother();
+  let giveUp: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<never>((_, reject) => {
+    giveUp = setTimeout(() => reject(noFurtherSession()), waitMs);
+  });
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const [elsewhere] = await Promise.race([sessionOf(other), tooLong]);
+      const [here] = await sessionOf(sql);
+      if (here !== first || elsewhere === first) throw changingSessions();
+    }
+  } finally {
+    clearTimeout(giveUp);
+    await other.end({ timeout: 0 });
+  }
+}
+
+/** Ids of the process that answers, and of the one that the connection was told of at its start. */
+async function sessionOf(sql: Sql): Promise<[answering: number, told: number]> {
+  const rows = await sql.unsafe<{ pid: number }[]>('SELECT pg_catalog.pg_backend_pid() AS pid');
+  return [rows[0]!.pid, (rows.state as unknown as { pid: number }).pid];
+}
+
+function changingSessions(): AppError {
+  return new AppError(
+    'target_not_allowed',
+    'The target is behind a pooler that runs each transaction in another session (pool_mode = transaction or statement of PgBouncer), which takes locks and settings away from a load. Name the server itself, or a database of the pooler with pool_mode = session.',
+  );
+}
+
+function noFurtherSession(): AppError {
+  return new AppError(
+    'service_unavailable',
+    `The target is behind a pooler that had no second session to give for ${waitMs / 1000} s: a load takes several. Give it more (default_pool_size of PgBouncer), or name the server itself.`,
+  );
+}
+
+interface SilenceOptions {
+  readonly address: TargetAddress;
+  /** process ids of the server's ends */
+  readonly backends: () => readonly number[];
+  /** time between two looks (10 s) */
+  readonly everyMs?: number;
+}
+
+export function watchPostgres({ address, backends, everyMs }: SilenceOptions): SilenceWatch {
+  // the server shows the activity of a session to its login, not to the role that it takes on
+  const { setRole: _, ...login } = address;
+  return createSilenceWatch((withinMs) => serverWaits(login, backends(), withinMs), everyMs);
+}
+
+/** Whether all these sessions wait for their client, or are gone. */
+async function serverWaits(
+  address: TargetAddress,
+  backends: readonly number[],
+  withinMs: number,
+): Promise<boolean> {
+  const sql: Sql = connectTarget(address);
+  // the answer to this question may be swallowed, too
+  const giveUp = setTimeout(() => void sql.end({ timeout: 0 }), withinMs);
+  try {
+    const busy = await sql.unsafe(
+      `SELECT FROM pg_stat_activity WHERE pid IN (${[0, ...backends].join(', ')})
+         AND state = 'active' AND wait_event_type IS DISTINCT FROM 'Client'`,
+    );
+    return busy.length === 0;
+  } catch (error) {
+    return isUnreachable(error);
+  } finally {
+    clearTimeout(giveUp);
+    await sql.end({ timeout: 0 });
+  }
+}
+
+/** Nobody answers there any more. A server that refuses the connection is there. */
+function isUnreachable(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^(?:CONNECT_TIMEOUT|CONNECTION_|ECONN|EHOST|ENET|ETIMEDOUT)/.test(code);
+}
