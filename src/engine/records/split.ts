@@ -7,7 +7,29 @@ import { FORM_PLAIN } from './kernel/layout.ts';
 export const [COMMA, BACKSLASH] = [0x2c, 0x5c] as const;
 const [LARGE_N, SMALL_N, SMALL_R, SMALL_T] = [0x4e, 0x6e, 0x72, 0x74];
 
-export type RecordFormat = 'csv' | 'tsv' | 'jsonl';
+/** How the records of a file look. */
+interface RecordForm {
+  /** between the values; null: records are lines of JSON */
+  readonly delimiter: number | null;
+  /** a value may stand in quotes, line breaks among it (RFC 4180 §2) */
+  readonly isQuoted: boolean;
+  /** the first record names the columns */
+  readonly hasHeader: boolean;
+}
+
+/** The registry of record formats. */
+export const recordForms = {
+  csv: { delimiter: COMMA, isQuoted: true, hasHeader: true },
+  tsv: { delimiter: TAB, isQuoted: false, hasHeader: true },
+  jsonl: { delimiter: null, isQuoted: false, hasHeader: false },
+} as const satisfies Readonly<Record<string, RecordForm>>;
+
+export type RecordFormat = keyof typeof recordForms;
+
+/** Whether records are lines of JSON. */
+export function isJsonFormat(format: RecordFormat): boolean {
+  return recordForms[format].delimiter === null;
+}
 
 export interface RecordPlan {
   readonly format: RecordFormat;
@@ -75,7 +97,7 @@ class Records {
   readonly #bytes: Uint8Array;
   readonly #columns: readonly number[];
   readonly #width: number;
-  readonly #isCsv: boolean;
+  readonly #isQuoted: boolean;
   readonly #delimiter: number;
   #cells: Int32Array;
   #rows = 0;
@@ -87,8 +109,9 @@ class Records {
     this.#bytes = bytes;
     this.#columns = columns;
     this.#width = width;
-    this.#isCsv = format === 'csv';
-    this.#delimiter = this.#isCsv ? COMMA : TAB;
+    const { isQuoted, delimiter } = recordForms[format];
+    this.#isQuoted = isQuoted;
+    this.#delimiter = delimiter ?? TAB;
     this.#cells = buffers.takeInts(2 * width * rows).fill(-1);
   }
 
@@ -125,7 +148,7 @@ class Records {
     for (let field = 0, at = this.end; ; field += 1, at += 1) {
       const column = columns[field]!;
       const cell = column < 0 ? -1 : row + column * 2;
-      const end = this.#isCsv && bytes[at] === QUOTE ? this.#quoted(at, cell) : this.#plain(at, cell);
+      const end = this.#isQuoted && bytes[at] === QUOTE ? this.#quoted(at, cell) : this.#plain(at, cell);
       if (end < 0) return 'incomplete';
       const isLast = bytes[end] === LF;
       if (isLast !== (field === last) || (!isLast && bytes[end] !== this.#delimiter))
@@ -152,8 +175,8 @@ class Records {
     }
     if (at === bytes.length) return -1;
     if (cell < 0) return at;
-    if (isEscaped && !this.#isCsv) return this.#escaped(from, at, cell);
-    this.#cells[cell] = this.#isCsv && at === from ? -1 : from;
+    if (isEscaped && !this.#isQuoted) return this.#escaped(from, at, cell);
+    this.#cells[cell] = this.#isQuoted && at === from ? -1 : from;
     this.#cells[cell + 1] = at;
     return at;
   }

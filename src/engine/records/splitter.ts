@@ -2,7 +2,7 @@
 import type { SpareBuffers } from '../spare-buffers.ts';
 import { createRecordsKernel, type RecordsKernel } from './kernel/instance.ts';
 import { splitJsonLines } from './json-lines.ts';
-import { splitInTypeScript, type Piece, type RecordPlan, type SplitRecords } from './split.ts';
+import { isJsonFormat, splitInTypeScript, type Piece, type RecordPlan, type SplitRecords } from './split.ts';
 
 /** of a piece that is worth a call of the kernel, and making it */
 const leastBytes = 8 * 1024;
@@ -25,7 +25,7 @@ export class RecordSplitter {
     const isWorth = length >= leastBytes && length <= mostBytes && plan.columns.length > 0;
     const kernel = isWorth ? this.kernel() : null;
     const split = kernel?.split(piece, plan, buffers);
-    if (plan.format !== 'jsonl') return split ?? splitInTypeScript(piece, plan, buffers);
+    if (!isJsonFormat(plan.format)) return split ?? splitInTypeScript(piece, plan, buffers);
     // what is not as the tools write it is no fault yet
     return split?.fault === null ? split : splitJsonLines(piece, plan, buffers);
   }

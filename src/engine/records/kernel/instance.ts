@@ -2,8 +2,9 @@
 import { compileModule } from '../../compile-module.ts';
 import type { SpareBuffers } from '../../spare-buffers.ts';
 import {
-  COMMA,
+  isJsonFormat,
   otherFields,
+  recordForms,
   type Piece,
   type RecordFormat,
   type RecordPlan,
@@ -59,6 +60,7 @@ export class RecordsKernel {
    */
   split({ bytes, hasHeader, rows }: Piece, plan: RecordPlan, buffers: SpareBuffers): SplitRecords {
     const { format, heads, columns, forms, width } = plan;
+    const { delimiter, isQuoted } = recordForms[format];
     const headsAt = aligned(layout.FIELDS_AT + columns.length * layout.FIELD_INTS * 4);
     const bytesAt = heads.reduce((at, head) => aligned(at + head.length), headsAt);
     const end = bytesAt + bytes.length;
@@ -86,8 +88,8 @@ export class RecordsKernel {
       [layout.STRIDE, width * 8],
       [layout.IS_SPARSE, columns.reduce((count, column) => count - (column < 0 ? 0 : 1), width)],
       [layout.FIELD_COUNT, columns.length],
-      [layout.DELIMITER, format === 'csv' ? COMMA : TAB],
-      [layout.IS_QUOTED, format === 'csv' ? 1 : 0],
+      [layout.DELIMITER, delimiter ?? TAB],
+      [layout.IS_QUOTED, isQuoted ? 1 : 0],
       [layout.HAS_HEADER, hasHeader ? 1 : 0],
       [layout.RECORDS, 0],
       [layout.IS_CHANGED, 0],
@@ -95,7 +97,7 @@ export class RecordsKernel {
     ];
     for (const [slot, value] of slots) this.#set(slot, value);
     const { splitJsonLines, splitRecords } = this.#exports;
-    const exit = this.#splitAll(format === 'jsonl' ? splitJsonLines : splitRecords);
+    const exit = this.#splitAll(isJsonFormat(format) ? splitJsonLines : splitRecords);
     const splitEnd = this.#get(layout.NEXT) - bytesAt;
     const count = this.#get(layout.RECORDS);
     const headers = hasHeader && this.#get(layout.HAS_HEADER) === 0 ? 1 : 0;
@@ -131,7 +133,8 @@ export class RecordsKernel {
       [layout.SURVEY_ASCENDS, 1],
     ];
     for (const [slot, value] of slots) this.#set(slot, value);
-    this.#survey = { isQuoted: format === 'csv' ? 1 : 0, hasHeader: format === 'jsonl' ? 0 : 1, keyHead };
+    const { isQuoted, hasHeader } = recordForms[format];
+    this.#survey = { isQuoted: isQuoted ? 1 : 0, hasHeader: hasHeader ? 1 : 0, keyHead };
     this.#bytes.fill(0, layout.SURVEY_FIRST_AT, layout.SURVEY_LAST_AT + 8);
   }
 

@@ -3,7 +3,7 @@ import type { PlanEdge, PlanNode } from '../../model/relational-model.ts';
 import { ByteBuffer } from '../rows/byte-buffer.ts';
 import { jsonRoom } from '../json-lines/members.ts';
 import type { CompiledPlan, CompiledTable } from '../compiled-plan.ts';
-import type { EncodingName, RowEncoder } from '../rows/encoding.ts';
+import { isJsonEncoding, type EncodingName, type RowEncoder } from '../rows/encoding.ts';
 import { columnForm } from './column-forms.ts';
 import { LearnedMembers } from './learned-members.ts';
 import * as layout from './layout.ts';
@@ -72,7 +72,7 @@ export class LearnedPlan {
       COLUMN_COUNT * (layout.COLUMN_INTS + 2) +
       EDGE_COUNT * layout.EDGE_INTS +
       HEAD_COUNT * layout.HEAD_INTS;
-    const members = encoding === 'json-lines' ? LearnedMembers.bytesFor(COLUMN_COUNT) : 0;
+    const members = isJsonEncoding(encoding) ? LearnedMembers.bytesFor(COLUMN_COUNT) : 0;
     return ints * 4 + LABEL_BYTES + CONSTANT_BYTES + members + 16 * layout.MARGIN_BYTES;
   }
 
@@ -98,7 +98,7 @@ export class LearnedPlan {
     this.#heads = memory.ints(HEAD_COUNT * layout.HEAD_INTS);
     this.#labels = memory.bytes(LABEL_BYTES);
     this.#constants = memory.bytes(CONSTANT_BYTES);
-    this.#members = encoding === 'json-lines' ? new LearnedMembers(COLUMN_COUNT, memory) : null;
+    this.#members = isJsonEncoding(encoding) ? new LearnedMembers(COLUMN_COUNT, memory) : null;
     const none = this.#encoded(null);
     this.#constants.set(none);
     this.#nullLength = none.length;

@@ -81,9 +81,34 @@ export const csvEncoder: RowEncoder = {
   },
 };
 
-/** `json-lines`: rows are lines of JSON; what they are made of is COPY text (src/engine/shred/rows/forms.ts). */
-export type EncodingName = 'copy-text' | 'csv' | 'tsv' | 'words' | 'json-lines';
+/** How the rows of a target are encoded. */
+interface RowEncodingTraits {
+  readonly values: RowEncoder;
+  /** Rows are lines of JSON, made of values in COPY text (src/engine/shred/rows/forms.ts); else values with separators between them. */
+  readonly isJson: boolean;
+  /** The target takes the items of lists out of array literals. */
+  readonly takesListsApart: boolean;
+}
+
+/** The registry of encodings; each kernel declares for every one of them how it writes it. */
+const encodings = {
+  'copy-text': { values: copyTextEncoder, isJson: false, takesListsApart: false },
+  csv: { values: csvEncoder, isJson: false, takesListsApart: false },
+  tsv: { values: copyTextEncoder, isJson: false, takesListsApart: false },
+  words: { values: wordsEncoder, isJson: false, takesListsApart: true },
+  'json-lines': { values: copyTextEncoder, isJson: true, takesListsApart: true },
+} as const satisfies Readonly<Record<string, RowEncodingTraits>>;
+
+export type EncodingName = keyof typeof encodings;
 
 export function rowEncoderFor(encoding: EncodingName): RowEncoder {
-  return encoding === 'csv' ? csvEncoder : encoding === 'words' ? wordsEncoder : copyTextEncoder;
+  return encodings[encoding].values;
+}
+
+export function isJsonEncoding(encoding: EncodingName): boolean {
+  return encodings[encoding].isJson;
+}
+
+export function takesListsApart(encoding: EncodingName): boolean {
+  return encodings[encoding].takesListsApart;
 }

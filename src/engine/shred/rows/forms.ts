@@ -1,6 +1,12 @@
 /** How the values of a row follow one another: with a separator between them, or as the members of a line of JSON. */
 import { ByteBuffer } from './byte-buffer.ts';
-import { copyTextEncoder, rowEncoderFor, type EncodingName, type RowEncoder } from './encoding.ts';
+import {
+  copyTextEncoder,
+  isJsonEncoding,
+  rowEncoderFor,
+  type EncodingName,
+  type RowEncoder,
+} from './encoding.ts';
 import {
   isNumber,
   jsonMembers,
@@ -29,7 +35,7 @@ export interface RowForm {
 
 /** `columns`: all of the table. */
 export function rowFormFor(encoding: EncodingName, columns: readonly NamedType[]): RowForm {
-  return encoding === 'json-lines' ? new JsonLine(columns) : new SeparatedValues(rowEncoderFor(encoding));
+  return isJsonEncoding(encoding) ? new JsonLine(columns) : new SeparatedValues(rowEncoderFor(encoding));
 }
 
 class SeparatedValues implements RowForm {

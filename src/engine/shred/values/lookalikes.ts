@@ -3,15 +3,10 @@
  * true and `{a,b}` for a list of two.
  */
 import type { ColumnType } from '../../model/relational-model.ts';
-import type { EncodingName } from '../rows/encoding.ts';
+import { takesListsApart, type EncodingName } from '../rows/encoding.ts';
 import { isNumber } from '../json-lines/members.ts';
 
 const [openBrace, closeBrace, quote, backslash] = [0x7b, 0x7d, 0x22, 0x5c];
-
-/** Whether a target has lists as items, which it takes out of array literals itself. */
-function takesListsApart(encoding: EncodingName): boolean {
-  return encoding === 'words' || encoding === 'json-lines';
-}
 
 function isInBraces(text: Uint8Array): boolean {
   return text.length >= 2 && text[0] === openBrace && text.at(-1) === closeBrace;
