@@ -1,5 +1,6 @@
 /** Which options go together (docs/decisions/service/tools-are-processes.md). */
 import { isRemoteLocation } from '../../files/remote-location.ts';
+import { defaultLayout, layoutFacts, layouts } from '../../ports/rows/layouts.ts';
 import { rowSourceOf } from '../request/row-source.ts';
 import { parseModeLetters } from './mode-letters.ts';
 import type { RequestDraft, ToolRequest } from '../request/tool-request.ts';
@@ -77,12 +78,13 @@ export function checkCombinations(
   if (request.engine === 'spark' && request.inputs.includes('-'))
     fault('--engine', '--engine spark: other machines do not see the standard input: name a file');
   const isCatalogue = [request.in, request.out].some((text) => /^iceberg:/i.test(text ?? ''));
-  const isLake = isCatalogue || /^(?:delta|iceberg)/.test(request.format ?? '');
-  if (request.partition !== undefined && !isLake)
+  const layout = layoutFacts(request.format ?? defaultLayout);
+  const versions = isCatalogue ? layouts.iceberg.parquetVersions : layout.parquetVersions;
+  if (request.partition !== undefined && !isCatalogue && layout.holds !== 'tables')
     fault('--partition', '--partition is for tables of Delta and Iceberg: say -f delta or -f iceberg, too');
-  if (request.parquetVersion !== undefined && !isLake && request.format !== 'parquet')
+  if (request.parquetVersion !== undefined && versions.length === 0)
     fault('--parquet-version', '--parquet-version is for Parquet files: say -f parquet or -f delta, too');
-  if (request.parquetVersion === 2 && (isCatalogue || request.format?.includes('iceberg') === true))
+  else if (request.parquetVersion !== undefined && !versions.includes(request.parquetVersion))
     fault(
       '--parquet-version',
       '--parquet-version 2: readers of Iceberg tables do not all know its encodings: leave it out, or say 1',

@@ -1,6 +1,7 @@
 /** The options each tool has: an allow-list (docs/decisions/service/tools-are-processes.md). What is not in this table does not exist. */
 import { parsePartition } from '../../engine/sql/partition-wish.ts';
 import { credentialName } from '../../files/remote-location.ts';
+import { layoutNames } from '../../ports/rows/layouts.ts';
 import { after, rowSourceFault } from './row-inputs.ts';
 import { parseExtraColumn } from './extra-column.ts';
 import { parseModes, saveModes } from './mode-letters.ts';
@@ -175,13 +176,10 @@ export const toolOptions: readonly OptionSpec[] = [
     ['-f', '--format'],
     loaders,
     [
-      'csv|tsv|jsonl|parquet|delta|iceberg|delta,iceberg',
+      layoutNames.join('|'),
       'format of files in a folder (default csv); delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files',
     ],
-    oneOf(
-      ['csv', 'tsv', 'jsonl', 'parquet', 'delta', 'iceberg', 'delta,iceberg'],
-      (draft, format) => (draft.format = format),
-    ),
+    oneOf(layoutNames, (draft, format) => (draft.format = format)),
   ),
   withValue(
     [null, '--parquet-version'],

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
+import { layoutNames } from '../../ports/rows/layouts.ts';
 import type { SaveMode } from '../../ports/rows/sink.ts';
 import { AppError } from '../../errors.ts';
 import { tools } from './tools.ts';
@@ -113,7 +114,7 @@ const storedRequest = z
     out: z.string().optional(),
     outUser: z.string().optional(),
     outPassword: z.string().optional(),
-    format: z.enum(['csv', 'tsv', 'jsonl', 'parquet', 'delta', 'iceberg', 'delta,iceberg']).optional(),
+    format: z.enum(layoutNames).optional(),
     saveMode: z.enum([
       'error',
       'append',

@@ -1,5 +1,6 @@
 /** Where rows go (`-o`) or come from (`-i`), read from its text (docs/decisions/service/request-forms.md). */
 import { hasOwnPrefix } from '../../engine/model/side-tables.ts';
+import { layoutNames, layouts } from '../../ports/rows/layouts.ts';
 import { isLoopbackName } from '../../files/remote-location.ts';
 import { hasHiddenCharacters } from '../../engine/hidden-characters.ts';
 import { registeredForms, registeredTarget } from './registered-targets.ts';
@@ -123,8 +124,10 @@ function registered(scheme: string, text: string): Target | { readonly fault: st
   return { kind: 'registered', scheme, text: text.slice(scheme.length + 1), location: text };
 }
 
+/** Layouts that make files of their own in a folder, whose name alone is no target. */
+const namedLayouts = layoutNames.filter((name) => layouts[name].insteadOfFile !== null);
 /** Names of files of a kind that are written into another, or as several. */
-const fileNames = /\.(duckdb|sqlite3?|db3?|parquet|xlsx)$/i;
+const fileNames = new RegExp(String.raw`\.(duckdb|sqlite3?|db3?|xlsx|${namedLayouts.join('|')})$`, 'i');
 
 /**
  * What is wrong with a path whose name is that of a file, although the target is a folder: the right spelling. Null: it is no such path. A folder of
@@ -143,8 +146,8 @@ export function fileNameFault(text: string, tool: string, isWritten: boolean): s
 
 function spellingOf(text: string, suffix: string, folder: string, kind: 'folder' | 'bucket'): string {
   const lower = suffix.toLowerCase();
-  if (lower === 'parquet')
-    return `${folder} with -f parquet, which makes a file of Parquet for each table in it`;
+  const layout = namedLayouts.find((name) => name === lower);
+  if (layout !== undefined) return `${folder} with -f ${layout}, ${layouts[layout].insteadOfFile}`;
   if (lower === 'xlsx')
     return `${folder} with -f csv, tsv, jsonl or parquet, which make a file for each table in it`;
   if (kind === 'bucket') return `${folder}: a file of a database is not written into a bucket`;

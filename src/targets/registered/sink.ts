@@ -23,7 +23,7 @@ import type {
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { UnitTarget } from '../../ports/rows/units.ts';
 import { fileNamePart } from '../files/folder/contents/file-names.ts';
-import { tableColumns } from '../files/folder/contents/formats.ts';
+import { tableColumns } from '../files/folder/contents/table-columns.ts';
 import {
   manifestName,
   parseManifest,

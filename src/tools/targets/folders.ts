@@ -4,12 +4,17 @@ import { AppError } from '../../errors.ts';
 import { startThread } from '../../installation.ts';
 import type { Target } from '../../jobs/request/target.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import {
+  defaultLayout,
+  isFileLayout,
+  isTableLayout,
+  layoutFacts,
+  type FileLayoutName,
+} from '../../ports/rows/layouts.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { ColumnsThreadOptions } from '../../targets/files/folder/columns/beside.ts';
-import type { FolderFormat } from '../../targets/files/folder/contents/formats.ts';
 import type { ObjectFolderRowSinkOptions } from '../../targets/files/folder/object-store-sink.ts';
 import type { LakeTarget } from '../../targets/files/lake/store/place.ts';
-import { isLakeFormat } from '../../targets/files/lake/table-format.ts';
 import { isRemote, localCopies, localFolder } from '../session/remote-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { openBucketFolder, sharedFolder, type BucketFolder } from './buckets.ts';
@@ -25,8 +30,7 @@ type BucketTarget = Extract<Target, { kind: 'bucket' }>;
 const files = {
   hasFormats: true,
   hasVersions: true,
-  ddlDialect: (format) =>
-    format === undefined || ['csv', 'tsv', 'jsonl'].includes(format) ? 'postgresql' : 'duckdb',
+  ddlDialect: (format) => layoutFacts(format ?? defaultLayout).dialect,
   async openSource(session, target) {
     const { lake, localDirectory } = await openFolder(session, target, 'read');
     const { lakeFormatOf } = await import('../../targets/files/lake/look.ts');
@@ -147,7 +151,7 @@ async function openLakeSink(session: ToolSession, open: () => Promise<LakeTarget
     // of the tables that documents are taken out of
     return lakeSink(session, target, (await lakeFormatOf(target)) ?? 'delta');
   }
-  return isLakeFormat(format) ? lakeSink(session, await open(), format) : null;
+  return isTableLayout(format) ? lakeSink(session, await open(), format) : null;
 }
 
 interface OpenedFolder {
@@ -191,8 +195,9 @@ async function openFolder(
   };
 }
 
-function folderFormat({ format = 'csv' }: ToolRequest): FolderFormat {
-  return format as FolderFormat;
+/** Tables of a lake are opened before files are. */
+function folderFormat({ format }: ToolRequest): FileLayoutName {
+  return isFileLayout(format) ? format : defaultLayout;
 }
 
 /** Threads of `--workers` hold as much as they do while rows come. */

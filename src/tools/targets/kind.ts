@@ -1,6 +1,7 @@
 /** What the tools must know of a kind of targets. */
 import type { DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import type { Target } from '../../jobs/request/target.ts';
+import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { RowRemover } from '../../ports/rows/remover.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
@@ -13,7 +14,7 @@ export interface KindOfTarget<T extends Target = Target> {
   /** Whether earlier states of its tables can be read (`--version`), be it of some of its formats. */
   readonly hasVersions: boolean;
   /** The SQL of `-S p`: that of the database that makes the tables, or that reads the files best. `format`: of `-f`. */
-  ddlDialect(format: string | undefined, target: T): DialectName;
+  ddlDialect(format: ToolRequest['format'], target: T): DialectName;
   openSink(session: ToolSession, target: T): Promise<RowSink>;
   openSource(session: ToolSession, target: T): Promise<RowSource>;
   /** AppError `invalid_option` where documents cannot be removed, with what to do in its place. */

@@ -20,7 +20,7 @@ export const mysqlKind: KindOfTarget<MysqlTarget> = {
     return createMysqlRowSource(await mysqlAddress(session, target));
   },
   async openRemover(session, target) {
-    const { createMysqlRowRemover } = await import('../../targets/sql/mysql/remover.ts');
+    const { createMysqlRowRemover } = await import('../../targets/sql/mysql/driver.ts');
     return createMysqlRowRemover(await mysqlAddress(session, target));
   },
   whatWasRun: [

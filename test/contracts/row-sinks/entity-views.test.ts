@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
-import type { FolderFormat } from '../../../src/targets/files/folder/contents/formats.ts';
+import type { FileLayoutName } from '../../../src/ports/rows/layouts.ts';
 import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { enumerationsOf } from '../../../src/engine/metadata/enumerations.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
@@ -100,7 +100,7 @@ describe('a DuckDB file', () => {
   });
 });
 
-const folder = (format: FolderFormat) => createFolderRowSink({ directory, format });
+const folder = (format: FileLayoutName) => createFolderRowSink({ directory, format });
 /** What psql, sqlite3 and others do inside the folder. */
 const run = async (program: 'psql' | 'sqlite3', ...args: readonly string[]): Promise<string> =>
   (await promisify(execFile)(programOf(program)!, args, { cwd: directory })).stdout;
@@ -112,7 +112,7 @@ describe('a folder', () => {
   );
   const select =
     'select document_name, amount_signed, text from entry_view order by document_name, entry_key';
-  async function loadTwice(format: FolderFormat): Promise<void> {
+  async function loadTwice(format: FileLayoutName): Promise<void> {
     await load(folder(format), first, { model: firstModel, views: true }, ledger('12.50'));
     await load(folder(format), first, { model: firstModel }, document);
   }

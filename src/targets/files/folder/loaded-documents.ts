@@ -3,14 +3,15 @@ import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { recordForms, type RecordFormat } from '../../../engine/records/split.ts';
 import { AppError } from '../../../errors.ts';
-import type { FolderFormat } from './contents/formats.ts';
+import type { StoredLayout } from './layouts/folder-layout.ts';
 import type { ManifestTable } from './contents/manifest.ts';
 
 /** Those of the SHA-256 (hex) that stand in the files; `tables`: what the folder keeps. */
 export async function documentsIn(
   directory: string,
-  format: FolderFormat,
+  { documentHashes }: Pick<StoredLayout, 'documentHashes'>,
   tables: readonly ManifestTable[],
   wanted: ReadonlySet<string>,
 ): Promise<Set<string>> {
@@ -19,10 +20,7 @@ export async function documentsIn(
   for (const { name } of files) {
     const path = join(directory, name);
     await refuseLink(path);
-    for await (const sha256 of format === 'parquet'
-      ? parquetHashes(directory, path)
-      : textHashes(path, format))
-      if (wanted.has(sha256)) found.add(sha256);
+    for await (const sha256 of documentHashes(directory, path)) if (wanted.has(sha256)) found.add(sha256);
   }
   return found;
 }
@@ -34,13 +32,22 @@ export async function refuseLink(path: string): Promise<void> {
     throw new AppError('target_not_allowed', `${basename(path)} is no plain file.`);
 }
 
-async function* textHashes(path: string, format: Exclude<FolderFormat, 'parquet'>): AsyncIterable<string> {
-  const hashOf = { csv: csvHash, tsv: tsvHash, jsonl: jsonHash }[format];
+/** The hash in a record of `_documents`. */
+const recordHash: Readonly<Record<RecordFormat, (row: string) => string | undefined>> = {
+  csv: csvHash,
+  tsv: tsvHash,
+  jsonl: jsonHash,
+};
+
+/** Of a file of `_documents`. */
+export async function* textHashes(path: string, format: RecordFormat): AsyncIterable<string> {
+  const hashOf = recordHash[format];
+  const { isQuoted } = recordForms[format];
   // a name may hold a line break inside its quotes: then the row goes on in the next line
   let row = '';
   for await (const line of linesOf(path)) {
     row += row === '' ? line : `\n${line}`;
-    if (format === 'csv' && row.split('"').length % 2 === 0) continue;
+    if (isQuoted && row.split('"').length % 2 === 0) continue;
     const sha256 = hashOf(row);
     row = '';
     if (sha256 !== undefined) yield sha256;
@@ -78,7 +85,8 @@ function jsonHash(row: string): string | undefined {
   return (JSON.parse(row) as { sha256?: string }).sha256;
 }
 
-async function* parquetHashes(directory: string, path: string): AsyncIterable<string> {
+/** As `textHashes`. `directory`: the only one that DuckDB may read. */
+export async function* parquetHashes(directory: string, path: string): AsyncIterable<string> {
   const { openDuckDb, pathLiteral } = await import('../../sql/duckdb/database.ts');
   const database = await openDuckDb(':memory:', { directory, memoryBytes: 128 * 1024 * 1024 });
   try {

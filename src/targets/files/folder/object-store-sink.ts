@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import { passFence } from '../../rows/staged-rows.ts';
+import type { FileLayoutName } from '../../../ports/rows/layouts.ts';
 import type { FileStore } from '../../../ports/files/organisation-files.ts';
 import type {
   UnconvertedValue,
@@ -28,12 +29,11 @@ import type { ColumnsThreadOptions } from './columns/beside.ts';
 import { createFolderRowSink } from './sink.ts';
 import { zonesOfManifest } from './contents/next-manifest.ts';
 import { fileNamePart } from './contents/file-names.ts';
-import type { FolderFormat } from './contents/formats.ts';
+import { scriptNames } from './layouts/every-layout.ts';
 import {
   dataPackageName,
   isOwnName,
   loadScriptName,
-  otherScriptNames,
   manifestName,
   parseManifest,
   type TargetManifest,
@@ -45,7 +45,7 @@ export interface ObjectFolderRowSinkOptions {
   readonly location: string;
   /** the folder as people named it */
   readonly label: string;
-  readonly format: FolderFormat;
+  readonly format: FileLayoutName;
   /** `s3://BUCKET/PREFIX`, for scripts that load the files from there */
   readonly address: string;
   /** names the job in names of files, as `jobMark` makes it */
@@ -302,6 +302,11 @@ class ObjectFolderRowSink implements RowSink {
       await files.discard(this.#at(name));
     }
   }
+}
+
+/** Scripts of a folder but for `load.sql`. Null: an empty folder. */
+function otherScriptNames(manifest: TargetManifest | null): readonly string[] {
+  return manifest === null ? [] : scriptNames(manifest).filter((name) => name !== loadScriptName);
 }
 
 function namesIn(manifest: TargetManifest | null): Set<string> {

@@ -9,7 +9,7 @@ import { columnSqlType, larger, typeForDigits, type DecimalDigits } from '../../
 import type { FinishedFile } from '../../../adapters/file-staging/staged-files.ts';
 import { FileMaker, type FileTask } from './columns/one-file.ts';
 import type { ColumnsThread } from './columns/thread.ts';
-import type { NamedColumn } from './contents/formats.ts';
+import type { NamedColumn } from './contents/table-columns.ts';
 import { syncPath } from './contents/manifest.ts';
 import { measureDigits } from './staged-digits.ts';
 import { stagedRows } from './staged-rows.ts';

@@ -11,7 +11,15 @@ import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
+import { layoutFacts, type FileLayoutName } from '../../../ports/rows/layouts.ts';
+import type {
+  Published,
+  RowEncoding,
+  RowSink,
+  SideTable,
+  ZonesThere,
+  ZoneTable,
+} from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { UnitTarget } from '../../../ports/rows/units.ts';
 import { readFolderLoads, readFolderZones } from './ledger.ts';
@@ -23,8 +31,9 @@ import {
   type FinishedFile,
   type HandedRows,
 } from '../../../adapters/file-staging/staged-files.ts';
-import { encodingOf, tableColumns, type FolderEncoding, type FolderFormat } from './contents/formats.ts';
-import { writeScripts } from './load-scripts/every-script.ts';
+import { tableColumns } from './contents/table-columns.ts';
+import { hasScript, layoutOf, scriptNames, writeScripts } from './layouts/every-layout.ts';
+import type { FileMaking, FolderLayout } from './layouts/folder-layout.ts';
 import { lockFolder, type FileLock } from '../../../adapters/file-staging/lock.ts';
 import { makeFolders, type CreatedFolders } from '../../../adapters/file-staging/created-folders.ts';
 import {
@@ -32,7 +41,6 @@ import {
   dataPackageName,
   finishJournal,
   readManifest,
-  scriptNames,
   stagingPrefix,
   type TargetManifest,
   type ManifestTable,
@@ -52,7 +60,7 @@ import { encodedRows } from './contents/encoded-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
 import { columnsIn, inWords, typesIn, widenedInWords } from './contents/noted-columns.ts';
 import { textColumnsOf, withWrittenTexts } from './written/text-columns.ts';
-import { ColumnsBeside, type ColumnsThreadOptions } from './columns/beside.ts';
+import type { ColumnsThreadOptions } from './columns/beside.ts';
 import type { ColumnTyping, ParquetSettings } from './parquet.ts';
 import { TableRows } from './table-rows.ts';
 import { createFileUnits } from './units/driver.ts';
@@ -62,7 +70,7 @@ import { pinFolder, type PinnedFolder } from '../../../adapters/local-files/open
 
 export interface FolderRowSinkOptions extends Partial<ParquetSettings> {
   readonly directory: string;
-  readonly format: FolderFormat;
+  readonly format: FileLayoutName;
   /** a table's name as part of a file's name (letters, digits, `_` and `-` as they are, all else percent-encoded) */
   readonly fileNameOf?: (table: string) => string;
   /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
@@ -82,11 +90,12 @@ export function createFolderRowSink(options: FolderRowSinkOptions): RowSink {
 }
 
 class FolderRowSink extends StagedRowSink implements RowSink {
-  readonly encoding: FolderEncoding;
+  readonly encoding: RowEncoding;
   readonly widensInPlace = false;
   readonly scalesDecimals: boolean;
   readonly label: string;
   readonly #options: FolderRowSinkOptions;
+  readonly #layout: FolderLayout;
   /** where it is worked: the folder itself, held open once it is there */
   #directory: string;
   #pinned: PinnedFolder | null = null;
@@ -107,14 +116,16 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   #kept: readonly ManifestTable[] = [];
   #staging = '';
   #files: StagedFiles | null = null;
-  #columns: ColumnsBeside | null = null;
+  /** null: the staged files are the folder's */
+  #making: FileMaking | null = null;
 
   constructor(options: FolderRowSinkOptions) {
     super();
     this.#options = options;
     this.#directory = resolve(options.directory);
-    this.encoding = encodingOf(options.format);
-    this.scalesDecimals = options.format === 'parquet';
+    this.#layout = layoutOf(options.format);
+    this.encoding = layoutFacts(options.format).encoding;
+    this.scalesDecimals = this.#layout.scalesDecimals;
     this.label = options.directory;
   }
 
@@ -138,7 +149,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
 
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
     return this.guarded(() =>
-      documentsIn(this.#directory, this.#options.format, this.#ownDocuments(), new Set(sha256s)),
+      documentsIn(this.#directory, this.#layout.stored, this.#ownDocuments(), new Set(sha256s)),
     );
   }
 
@@ -147,7 +158,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     return (this.#units ??= createFileUnits({
       model: this.plan.model,
       tokenFor: async (settled) => ({ kind: 'folder', format, deltas, settled }),
-      rulesFor: format === 'parquet' ? async () => ({}) : null,
+      rulesFor: this.#layout.hasTypes ? async () => ({}) : null,
       take: async ({ table, ...file }, path, unit) => {
         const ofTable = tableName(this.plan.model, table);
         const name = this.#nameFor(ofTable, `u${unit}.${format}`);
@@ -223,7 +234,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   async abort(): Promise<void> {
     this.outcome = 'nothing';
     await this.#files?.settle();
-    await this.#columns?.end();
+    await this.#making?.end();
     if (this.#lock === null) return;
     await this.guarded(async () => {
       if (this.#staging !== '')
@@ -281,14 +292,13 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     }
     this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
     await makeStaging(join(this.#directory, this.#staging));
-    // Parquet is made of what is staged
-    const isScratch = format === 'parquet';
-    const staging = join(this.#directory, this.#staging);
-    if (isScratch)
-      this.#columns = new ColumnsBeside({ columnsThread, deltas }, staging, () => this.#typings());
-    const appended = this.#columns?.appended;
-    this.#files = new StagedFiles(staging, { isScratch, holdsSmall: isScratch, appended });
-    this.#rows = new TableRows(format, plan.model, this.#files);
+    const directory = join(this.#directory, this.#staging);
+    const typings = (): Map<string, ColumnTyping> => this.#typings();
+    this.#making = this.#layout.makeFiles?.({ directory, columnsThread, deltas, typings }) ?? null;
+    const isScratch = this.#making !== null;
+    const appended = this.#making?.appended;
+    this.#files = new StagedFiles(directory, { isScratch, holdsSmall: isScratch, appended });
+    this.#rows = new TableRows(this.#layout, plan.model, this.#files);
     this.outcome = 'load';
     return plan.saveMode === 'write-schema' ? 'skip' : 'load';
   }
@@ -346,7 +356,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const names = new Set<string>();
     const written = await withWrittenTexts({
       model,
-      rewriting: { format, directory: this.#directory },
+      rewriting: { rewrite: this.#layout.stored.rewrite, directory: this.#directory },
       staging: join(this.#directory, this.#staging),
       kept: this.#kept,
       added,
@@ -400,7 +410,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
 
   async #finish(): Promise<Map<string, FinishedFile>> {
     const staged = await this.#files!.finish();
-    const files = (await this.#columns?.write(staged)) ?? staged;
+    const files = (await this.#making?.write(staged)) ?? staged;
     return new Map(files.map((file) => [file.name, file]));
   }
 
@@ -432,7 +442,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
 
   /** One that no job wrote is somebody else's, and stays. */
   async #hasPackage(): Promise<boolean> {
-    if (!['csv', 'tsv'].includes(this.#options.format)) return false;
+    if (!hasScript(this.#options.format, dataPackageName)) return false;
     return this.#manifest.data_package === true || !(await exists(join(this.#directory, dataPackageName)));
   }
 

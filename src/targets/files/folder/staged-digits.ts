@@ -1,6 +1,6 @@
 /** Digits that decimals of a staged file have, where they are more than their usual type holds. */
 import type { DecimalDigits } from '../../sql/duckdb/types.ts';
-import type { NamedColumn } from './contents/formats.ts';
+import type { NamedColumn } from './contents/table-columns.ts';
 
 const TAB = 0x09;
 const LF = 0x0a;

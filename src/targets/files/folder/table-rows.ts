@@ -1,15 +1,16 @@
 /** Rows of tables as the files of a folder's format have them: below a header line. */
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
+import type { FolderLayout } from './layouts/folder-layout.ts';
 import type { HandedRows, StagedFiles } from '../../../adapters/file-staging/staged-files.ts';
-import { headerLine, tableColumns, type FolderFormat } from './contents/formats.ts';
+import { tableColumns } from './contents/table-columns.ts';
 
 export class TableRows {
-  readonly #format: FolderFormat;
+  readonly #layout: FolderLayout;
   readonly #model: RelationalModel;
   readonly #files: StagedFiles;
 
-  constructor(format: FolderFormat, model: RelationalModel, files: StagedFiles) {
-    this.#format = format;
+  constructor(layout: FolderLayout, model: RelationalModel, files: StagedFiles) {
+    this.#layout = layout;
     this.#model = model;
     this.#files = files;
   }
@@ -18,7 +19,7 @@ export class TableRows {
   async write(table: string, name: string, ...rows: HandedRows): Promise<void> {
     if (!this.#files.has(name)) {
       const columns = tableColumns(this.#model, table).map((column) => column.name);
-      await this.#files.write(name, headerLine(this.#format, columns), 0);
+      await this.#files.write(name, this.#layout.header(columns), 0);
     }
     await this.#files.write(name, ...rows);
   }

@@ -18,7 +18,8 @@ import {
   type CodeRow,
   type ManifestJob,
 } from '../folder/contents/manifest.ts';
-import { isLakeFormat, type LakeFormatName } from './table-format.ts';
+import type { LakeFormatName } from './table-format.ts';
+import { isTableLayout } from '../../../ports/rows/layouts.ts';
 import type { PartitionField } from './partitions/fields.ts';
 import type { LakeColumn, NewFile } from './table-format.ts';
 
@@ -110,7 +111,7 @@ export function manifestOf(text: string): LakeManifest {
   const manifest = parsed<Partial<LakeManifest>>(text);
   if (isObject(manifest) && isManifest(manifest)) return manifest as LakeManifest;
   const other: unknown = isObject(manifest) ? manifest['format'] : undefined;
-  if (typeof other === 'string' && !isLakeFormat(other))
+  if (typeof other === 'string' && !isTableLayout(other))
     throw new AppError('conflict', `the folder holds ${other} files; take -f ${other}, or another folder.`);
   throw foreignManifest(manifest, tableMembers);
 }
@@ -132,8 +133,8 @@ const tableMembers: readonly (keyof LakeTable)[] = ['directory', 'version'];
 function isManifest({ version, format, formats, jobs, keys, tables, codes }: Partial<LakeManifest>): boolean {
   return (
     version === 1 &&
-    isLakeFormat(format) &&
-    isList(formats, isLakeFormat) &&
+    isTableLayout(format) &&
+    isList(formats, isTableLayout) &&
     isList(jobs, (job) => isManifestJob(job) && isList((job as LakeJob).tables, isText)) &&
     isObject(keys) &&
     (codes === undefined || isList(codes, isCodeRow)) &&
@@ -159,7 +160,7 @@ function isStep({
   manifest,
 }: Partial<LakeStep>): boolean {
   return (
-    isLakeFormat(format) &&
+    isTableLayout(format) &&
     isText(staging) &&
     staging.startsWith(stagingPrefix) &&
     isOwnName(staging.slice(stagingPrefix.length)) &&

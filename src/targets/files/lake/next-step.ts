@@ -17,7 +17,7 @@ import { typesIn } from '../folder/contents/noted-columns.ts';
 import type { FinishedFile } from '../../../adapters/file-staging/staged-files.ts';
 import { jobMark } from '../folder/contents/file-names.ts';
 import type { CodeRow } from '../folder/contents/manifest.ts';
-import { tableColumns, type NamedColumn } from '../folder/contents/formats.ts';
+import { tableColumns, type NamedColumn } from '../folder/contents/table-columns.ts';
 import { writeParquet } from '../folder/parquet.ts';
 import { openDataFiles, writtenText, type DataFiles, type TypeChange } from './data-files.ts';
 import { fileStatistics } from './file-statistics.ts';

@@ -13,7 +13,7 @@ import { LazyReader } from '../../sql/duckdb/lazy-reader.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../../sql/duckdb/reader.ts';
 import { lexicalText } from '../../sql/duckdb/types.ts';
 import { modelHashOfJob } from '../folder/ledger.ts';
-import { tableColumns } from '../folder/contents/formats.ts';
+import { tableColumns } from '../folder/contents/table-columns.ts';
 import { HeldRoom, heldValueBytes, pieceBytesOf } from '../folder/reading/held-room.ts';
 import {
   createStoredRowsMemory,

@@ -2,6 +2,7 @@
 
 import type { PartitionField, PartitionValues } from './partitions/fields.ts';
 import type { LakeFiles } from './store/files.ts';
+import type { TableLayoutName } from '../../../ports/rows/layouts.ts';
 
 /** A column as a load makes it. */
 export interface LakeColumn {
@@ -162,14 +163,8 @@ export interface TableFormat {
 
 export type FormatName = 'delta' | 'iceberg';
 
-const lakeFormatNames = ['delta', 'iceberg', 'delta,iceberg'] as const;
-
 /** As `-f` has it: one format, or both over the same files. */
-export type LakeFormatName = (typeof lakeFormatNames)[number];
-
-export function isLakeFormat(name: unknown): name is LakeFormatName {
-  return lakeFormatNames.some((known) => known === name);
-}
+export type LakeFormatName = TableLayoutName;
 
 /** in front of what jobs say of themselves in a table */
 export const ownNamespace = 'conversion-job-service/';

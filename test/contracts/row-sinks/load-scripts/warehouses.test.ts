@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { warehouseScriptNames } from '../../../../src/targets/files/folder/contents/manifest.ts';
+import { warehouseScripts } from '../../../../src/targets/files/folder/layouts/scripts.ts';
 import { createFolderRowSink } from '../../../../src/targets/files/folder/sink.ts';
 import { needs, skipFor } from '../../../support/needs.ts';
 import { firstLine, pythonProgram } from '../../../support/tool-cache.ts';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await load(1, 'parquet', location);
   await load(2, 'parquet', location);
   files = (await readdir(directory)).filter((name) => name.endsWith('.parquet'));
-  for (const name of warehouseScriptNames)
+  for (const { name } of warehouseScripts)
     scripts.set(dialectOf(name), await readFile(join(directory, name), 'utf8'));
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));

@@ -19,8 +19,12 @@ export interface ColumnsThreadOptions {
 }
 
 export interface ColumnsBesideOptions extends ParquetSettings {
+  /** the staging folder */
+  readonly directory: string;
   /** undefined: there is no thread */
   readonly columnsThread: ColumnsThreadOptions | undefined;
+  /** of tables with rows by now, by the name of the staged file */
+  readonly typings: () => ReadonlyMap<string, ColumnTyping>;
 }
 
 export class ColumnsBeside {
@@ -36,12 +40,7 @@ export class ColumnsBeside {
   #begun: ColumnsThread | null = null;
   #hasEnded = false;
 
-  /** `typings`: of tables with rows by now, by the name of the staged file. */
-  constructor(
-    { columnsThread, deltas }: ColumnsBesideOptions,
-    directory: string,
-    typings: () => ReadonlyMap<string, ColumnTyping>,
-  ) {
+  constructor({ columnsThread, deltas, directory, typings }: ColumnsBesideOptions) {
     this.#options = columnsThread;
     this.#deltas = deltas;
     this.#directory = directory;

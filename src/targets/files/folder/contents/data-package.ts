@@ -13,7 +13,11 @@ import { adaptedModel } from '../load-scripts/psql.ts';
 import type { ManifestTable, TargetManifest } from './manifest.ts';
 
 /** In pieces. `model`: that of the newest job; of tables of other models the names of columns are known. */
-export function renderDataPackage(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
+export function renderDataPackage(
+  model: RelationalModel,
+  manifest: TargetManifest,
+  format: 'csv' | 'tsv',
+): Iterable<string> {
   const adapted = adaptedModel(model, manifest);
   const indexOf = tableIndexes(model);
   const places = placesOfRows(adapted);
@@ -29,7 +33,6 @@ export function renderDataPackage(model: RelationalModel, manifest: TargetManife
       files: files.map(({ name, bytes, sha256 }) => ({ path: name, bytes, sha256 })),
     }));
   });
-  const format = manifest.format === 'tsv' ? 'tsv' : 'csv';
   return dataPackage({ name: 'tables', title: 'Tables of documents', format }, tables);
 }
 

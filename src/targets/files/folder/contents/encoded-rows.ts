@@ -2,7 +2,7 @@
 import { ByteBuffer } from '../../../../engine/shred/rows/byte-buffer.ts';
 import { rowFormFor } from '../../../../engine/shred/rows/forms.ts';
 import type { RowEncoding } from '../../../../ports/rows/sink.ts';
-import type { NamedColumn } from './formats.ts';
+import type { NamedColumn } from './table-columns.ts';
 
 /** `columns`: those of the table, which `rows` have values of. */
 export function encodedRows(

@@ -5,64 +5,12 @@ import { join } from 'node:path';
 import { codesTable, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
 import { PreReleaseFault } from '../../../rows/pre-release.ts';
-import { folderFormats, type FolderFormat } from './formats.ts';
+import { isFileLayout, isTableLayout, type FileLayoutName } from '../../../../ports/rows/layouts.ts';
 
 export const manifestName = 'manifest.json';
 export const loadScriptName = 'load.sql';
-/** beside it where the files are JSON Lines */
-export const sqliteScriptName = 'load.sqlite.sql';
-/** beside it where they are TSV */
-export const mysqlScriptName = 'load.mysql.sql';
-
-/** beside it where they are CSV or TSV */
+/** beside it where the files are CSV or TSV */
 export const dataPackageName = 'datapackage.json';
-
-/** for the databases of the load scripts, where a load was asked for views */
-export const viewsName = 'views.sql';
-export const sqliteViewsName = 'views.sqlite.sql';
-export const mysqlViewsName = 'views.mysql.sql';
-
-/** beside it where the files are Parquet in a bucket, which warehouses read where they lie */
-export const warehouseScriptNames = [
-  'load.snowflake.sql',
-  'load.bigquery.sql',
-  'load.redshift.sql',
-  'load.databricks.sql',
-] as const;
-
-/** Those that read files of that store: of Azure, Redshift and BigQuery do not load. */
-export function warehouseScriptsAt(location: string): readonly (typeof warehouseScriptNames)[number][] {
-  return isAzureLocation(location) ? ['load.snowflake.sql', 'load.databricks.sql'] : warehouseScriptNames;
-}
-
-export function isAzureLocation(location: string): boolean {
-  return location.startsWith('abfss://');
-}
-
-type Beside = Pick<TargetManifest, 'format' | 'data_package' | 'views' | 'location'>;
-
-/** One for each load script; none where no load was asked for views. */
-export function viewScriptNames({ format, views }: Pick<TargetManifest, 'format' | 'views'>): string[] {
-  if (views !== true) return [];
-  if (format === 'jsonl') return [viewsName, sqliteViewsName];
-  return format === 'tsv' ? [viewsName, mysqlViewsName] : [viewsName];
-}
-
-/** Files beside `load.sql` that tell how to read the folder. Null: an empty folder. */
-export function otherScriptNames(manifest: Beside | null): readonly string[] {
-  const own = [
-    ...(manifest?.data_package === true ? [dataPackageName] : []),
-    ...(manifest === null ? [] : viewScriptNames(manifest)),
-  ];
-  if (manifest?.format === 'parquet' && manifest.location !== undefined)
-    return [...warehouseScriptsAt(manifest.location), ...own];
-  if (manifest?.format === 'jsonl') return [sqliteScriptName, ...own];
-  return manifest?.format === 'tsv' ? [mysqlScriptName, ...own] : own;
-}
-/** All scripts of a folder. */
-export function scriptNames(manifest: Beside): readonly string[] {
-  return [loadScriptName, ...otherScriptNames(manifest)];
-}
 
 export const journalName = '.svc-publish.json';
 /** in front of the names of folders that new files wait in */
@@ -121,7 +69,7 @@ export interface ManifestJob {
 
 export interface TargetManifest {
   readonly version: 1;
-  readonly format: FolderFormat;
+  readonly format: FileLayoutName;
   /** `datapackage.json` was written by a job; one that somebody else put there stays theirs */
   readonly data_package?: true;
   /** a load was asked for views: those after it keep their scripts up to date */
@@ -167,10 +115,11 @@ export async function readCommittedManifest(directory: string): Promise<TargetMa
 export function parseManifest(text: string): TargetManifest {
   const manifest = parsed<TargetManifest>(text);
   if (manifest !== null && isManifest(manifest)) return manifest;
-  if (manifest !== null && ['delta', 'iceberg', 'delta,iceberg'].includes(manifest.format))
+  const other: unknown = manifest?.format;
+  if (isTableLayout(other))
     throw new AppError(
       'conflict',
-      `the folder holds tables of ${manifest.format}; take -f ${manifest.format}, or another folder.`,
+      `the folder holds tables of ${other}; take -f ${other}, or another folder.`,
     );
   throw foreignManifest(manifest);
 }
@@ -223,7 +172,7 @@ export const sideNames: ReadonlySet<string> = new Set([...Object.values(sideTabl
 function isManifest({ version, format, jobs, keys, tables, codes }: Partial<TargetManifest>): boolean {
   return (
     version === 1 &&
-    folderFormats.includes(format!) &&
+    isFileLayout(format) &&
     isList(jobs, isManifestJob) &&
     isObject(keys) &&
     (codes === undefined || isList(codes, isCodeRow)) &&

@@ -9,7 +9,7 @@ import { pathLiteral } from '../../../sql/duckdb/database.ts';
 import { sideTable } from '../../../../engine/sql/statements.ts';
 import { tableStatements } from '../../../sql/duckdb/tables.ts';
 import { columnSqlType, converted, decimalDigits, larger } from '../../../sql/duckdb/types.ts';
-import { tableColumns } from '../contents/formats.ts';
+import { tableColumns } from '../contents/table-columns.ts';
 import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
 import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
 

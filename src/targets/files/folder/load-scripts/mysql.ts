@@ -13,10 +13,10 @@ import { passed } from '../../../../engine/model/packed/lazy-array.ts';
 import { tableIndexes } from '../../../../engine/model/packed/table-names.ts';
 import { withColumns } from '../../../../engine/model/packed/models.ts';
 import type { Column, ColumnType, RelationalModel } from '../../../../engine/model/relational-model.ts';
-import { tableColumns } from '../contents/formats.ts';
+import { tableColumns } from '../contents/table-columns.ts';
 import { convertedText as converted, doubleForReal } from '../../../../engine/sql/mysql-values.ts';
 import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
-import { mysqlScriptName, type TargetManifest, type ManifestFile } from '../contents/manifest.ts';
+import { type TargetManifest, type ManifestFile } from '../contents/manifest.ts';
 
 const staged = '`_svc_items`';
 const format = String.raw`CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' IGNORE 1 LINES`;
@@ -25,17 +25,22 @@ const format = String.raw`CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPE
 const check =
   'SHOW WARNINGS LIMIT 5;\nSET @svc_warnings = @@warning_count;\nSET @svc_refused_for_warnings = IF(@svc_warnings = 0, 0, (SELECT 1 UNION ALL SELECT 2));';
 
-export function mysqlScript(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
-  return script(loadParagraphs(model, manifest));
+/** `name`: of the script. */
+export function mysqlLoad(model: RelationalModel, manifest: TargetManifest, name: string): Iterable<string> {
+  return script(loadParagraphs(model, manifest, name));
 }
 
-function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
+function* loadParagraphs(
+  model: RelationalModel,
+  manifest: TargetManifest,
+  scriptName: string,
+): Iterable<string> {
   const typed = adaptedModel(model, manifest);
   const tables = tablesOfFolder(typed, manifest);
   const adapted = withColumns(typed, doubleForReal, tables);
   const { model: drawn, lists } = withListTables(adapted, mysql);
   const physical = physicalTables(drawn, mysql, adapted);
-  yield `-- Makes the tables of this folder and fills them: mysql --local-infile=1 DATABASE < ${mysqlScriptName}, run inside the folder.\n-- Instants are kept in UTC. A column of numbers that MySQL cannot hold (NaN, infinities, more than 35 digits before the point) stays text.`;
+  yield `-- Makes the tables of this folder and fills them: mysql --local-infile=1 DATABASE < ${scriptName}, run inside the folder.\n-- Instants are kept in UTC. A column of numbers that MySQL cannot hold (NaN, infinities, more than 35 digits before the point) stays text.`;
   yield* notLoaded(model, manifest);
   yield "SET NAMES utf8mb4;\nSET SESSION sql_mode = 'STRICT_ALL_TABLES';\nSET FOREIGN_KEY_CHECKS = 0;";
   const after = yield* ddlInOrder(withColumns(adapted, asTextForNumbers, tables), mysql, {

@@ -3,7 +3,7 @@ import { standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { physicalName } from '../../../../engine/sql/physical-names.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
-import { tableColumns } from '../contents/formats.ts';
+import { tableColumns } from '../contents/table-columns.ts';
 import type { ManifestTable } from '../contents/manifest.ts';
 
 const staged = '_svc_lines';

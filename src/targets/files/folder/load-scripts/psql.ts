@@ -20,14 +20,22 @@ import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
 /** A command of psql is one line, and ends where a name has a line end: such a name gets another one, as those that are too long do. */
 const psql: Dialect = { ...postgresql, refusedCharacters: /[\0\r\n]/u };
 
-/** For the formats that psql reads; `parquetScript` is for the one that it does not. */
-export function loadScript(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
-  return script(loadParagraphs(model, manifest));
+/** `copied`: the format of the files, as `\\copy` reads them; null: JSON Lines. */
+export function loadScript(
+  model: RelationalModel,
+  manifest: TargetManifest,
+  copied: 'csv' | 'text' | null,
+): Iterable<string> {
+  return script(loadParagraphs(model, manifest, copied));
 }
 
-function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
+function* loadParagraphs(
+  model: RelationalModel,
+  manifest: TargetManifest,
+  copied: 'csv' | 'text' | null,
+): Iterable<string> {
   const adapted = adaptedModel(model, manifest);
-  const dialect = manifest.format === 'jsonl' ? postgresql : psql;
+  const dialect = copied === null ? postgresql : psql;
   const tables = loadedTables(model, manifest);
   yield '-- Makes the tables of this folder and fills them: psql -f load.sql DATABASE, run inside the folder.';
   yield* notLoaded(model, manifest);
@@ -38,9 +46,9 @@ function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iter
     tables: tablesOfFolder(adapted, manifest),
     hasCodes: hasCodes(manifest),
   });
-  yield manifest.format === 'jsonl'
+  yield copied === null
     ? jsonLinesCommands(model, tables)
-    : tables.flatMap((table) => copyCommands(table, manifest.format)).join('\n');
+    : tables.flatMap((table) => copyCommands(table, copied)).join('\n');
   yield ledger(manifest, dialect);
   yield* after;
   yield 'COMMIT;';
@@ -154,8 +162,8 @@ function columnsOfOthers(own: readonly Column[], written: readonly ReadonlySet<s
 }
 
 /** One line each, as psql wants them. */
-function copyCommands(table: ManifestTable, format: TargetManifest['format']): string[] {
-  const options = `FORMAT ${format === 'csv' ? 'csv' : 'text'}, HEADER true, ENCODING 'UTF8'`;
+function copyCommands(table: ManifestTable, format: 'csv' | 'text'): string[] {
+  const options = `FORMAT ${format}, HEADER true, ENCODING 'UTF8'`;
   return table.files
     .filter((file) => file.rows > 0)
     .map((file) => {

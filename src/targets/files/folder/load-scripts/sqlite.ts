@@ -10,21 +10,26 @@ import { memberName } from '../../../../engine/shred/json-lines/members.ts';
 import { physicalName } from '../../../../engine/sql/physical-names.ts';
 import { sqlite } from '../../../../engine/sql/dialects/sqlite.ts';
 import type { ColumnType, RelationalModel, Table } from '../../../../engine/model/relational-model.ts';
-import { tableColumns } from '../contents/formats.ts';
+import { tableColumns } from '../contents/table-columns.ts';
 import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
-import { sqliteScriptName, type TargetManifest, type ManifestTable } from '../contents/manifest.ts';
+import { type TargetManifest, type ManifestTable } from '../contents/manifest.ts';
 
 const lines = '_svc_lines';
 
 /** Dot commands among it: for the shell `sqlite3` (3.38 or later). */
-export function sqliteScript(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
-  return script(loadParagraphs(model, manifest));
+/** `name`: of the script. */
+export function sqliteLoad(model: RelationalModel, manifest: TargetManifest, name: string): Iterable<string> {
+  return script(loadParagraphs(model, manifest, name));
 }
 
-function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
+function* loadParagraphs(
+  model: RelationalModel,
+  manifest: TargetManifest,
+  scriptName: string,
+): Iterable<string> {
   const adapted = adaptedModel(model, manifest);
   const { model: drawn, lists } = withListTables(adapted, sqlite);
-  yield `-- Makes the tables of this folder and fills them: sqlite3 FILE '.read ${sqliteScriptName}', run inside the folder.`;
+  yield `-- Makes the tables of this folder and fills them: sqlite3 FILE '.read ${scriptName}', run inside the folder.`;
   yield* notLoaded(model, manifest);
   // rows come table by table, and keys lead both ways
   yield `.bail on\nPRAGMA foreign_keys = OFF;\nBEGIN;`;

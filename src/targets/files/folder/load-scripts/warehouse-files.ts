@@ -5,7 +5,7 @@ import { physicalTables } from '../../../../engine/sql/physical-model.ts';
 import type { Dialect } from '../../../../engine/sql/dialect.ts';
 import type { ColumnType, RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { columnSqlType } from '../../../sql/duckdb/types.ts';
-import { tableColumns } from '../contents/formats.ts';
+import { tableColumns } from '../contents/table-columns.ts';
 import type { ManifestTable } from '../contents/manifest.ts';
 
 /** A column of a file and where its values go. */

@@ -9,7 +9,7 @@ import { databricks } from '../../../../engine/sql/dialects/databricks.ts';
 import { redshift } from '../../../../engine/sql/dialects/redshift.ts';
 import { snowflake } from '../../../../engine/sql/dialects/snowflake.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
-import { warehouseScriptsAt, type TargetManifest, type warehouseScriptNames } from '../contents/manifest.ts';
+import type { TargetManifest } from '../contents/manifest.ts';
 import { decimalOfFiles } from './duckdb.ts';
 import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
 import { redshiftLoad } from './redshift.ts';
@@ -28,8 +28,8 @@ interface Warehouse {
   readonly load: (file: FileLoad, location: string) => LoadStatements;
 }
 
-const warehouses: Readonly<Record<(typeof warehouseScriptNames)[number], Warehouse>> = {
-  'load.snowflake.sql': {
+const warehouses = {
+  snowflake: {
     dialect: snowflake,
     about: [
       'snowsql -f load.snowflake.sql, in the database and schema of the session.',
@@ -41,7 +41,7 @@ const warehouses: Readonly<Record<(typeof warehouseScriptNames)[number], Warehou
     transaction: ['BEGIN;', 'COMMIT;'],
     load: snowflakeLoad,
   },
-  'load.bigquery.sql': {
+  bigquery: {
     dialect: bigquery,
     about: [
       'bq query --use_legacy_sql=false --dataset_id=DATASET < load.bigquery.sql',
@@ -52,7 +52,7 @@ const warehouses: Readonly<Record<(typeof warehouseScriptNames)[number], Warehou
     transaction: ['BEGIN TRANSACTION;', 'COMMIT TRANSACTION;'],
     load: bigqueryLoad,
   },
-  'load.redshift.sql': {
+  redshift: {
     dialect: redshift,
     about: [
       'psql -v ON_ERROR_STOP=1 -f load.redshift.sql DATABASE',
@@ -63,7 +63,7 @@ const warehouses: Readonly<Record<(typeof warehouseScriptNames)[number], Warehou
     transaction: ['', 'COMMIT;'],
     load: redshiftLoad,
   },
-  'load.databricks.sql': {
+  databricks: {
     dialect: databricks,
     about: [
       'In a SQL editor, in the catalogue and schema of the session, which must be let read the bucket (an external location).',
@@ -74,7 +74,7 @@ const warehouses: Readonly<Record<(typeof warehouseScriptNames)[number], Warehou
     transaction: ['', ''],
     load: databricksLoad,
   },
-};
+} as const satisfies Readonly<Record<string, Warehouse>>;
 
 /** Stages of Azure are addressed by their blobs. */
 function snowflakeAddress(location: string): string {
@@ -84,20 +84,18 @@ function snowflakeAddress(location: string): string {
     : `azure://${host!.replace('.dfs.', '.blob.')}/${container}${path}`;
 }
 
-/** Text by name, in pieces. `location`: address of the folder without a slash at its end, as in the manifest. */
-export function warehouseScripts(
+/** In pieces. `location`: address of the folder without a slash at its end, as in the manifest. */
+export function warehouseLoad(
+  name: keyof typeof warehouses,
   model: RelationalModel,
   manifest: TargetManifest,
   location: string,
-): Record<string, Iterable<string>> {
-  const adapted = adaptedModel(model, manifest, ({ name, type }, table) => decimalOfFiles(name, type, table));
-  return Object.fromEntries(
-    warehouseScriptsAt(location).map((name) => {
-      const warehouse = warehouses[name];
-      const address = warehouse.address(location);
-      return [name, script(loadParagraphs(warehouse, model, adapted, manifest, address))];
-    }),
+): Iterable<string> {
+  const adapted = adaptedModel(model, manifest, ({ name: column, type }, table) =>
+    decimalOfFiles(column, type, table),
   );
+  const warehouse: Warehouse = warehouses[name];
+  return script(loadParagraphs(warehouse, model, adapted, manifest, warehouse.address(location)));
 }
 
 function* loadParagraphs(

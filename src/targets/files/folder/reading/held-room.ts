@@ -43,6 +43,11 @@ export class HeldRoom {
   }
 }
 
+/** Bytes of the files, as far as a manifest, where anything may stand, tells. */
+export function bytesOf(files: readonly Pick<ManifestFile, 'bytes'>[]): number {
+  return files.reduce((sum, { bytes }) => sum + (Number.isFinite(bytes) ? Math.max(0, bytes) : 0), 0);
+}
+
 /** bytes of the pieces of all tables that are read at the same time, of which each may have two */
 const bytesOfAll = 8 * 1024 * 1024;
 

@@ -2,7 +2,12 @@
 import { open } from 'node:fs/promises';
 import { memberHead, type RecordsKernel } from '../../../../engine/records/kernel/instance.ts';
 import { MOST_KEY_BYTES } from '../../../../engine/records/kernel/layout.ts';
-import type { RecordFormat, RecordSurvey } from '../../../../engine/records/split.ts';
+import {
+  isJsonFormat,
+  recordForms,
+  type RecordFormat,
+  type RecordSurvey,
+} from '../../../../engine/records/split.ts';
 
 const newline = 0x0a;
 const quote = 0x22;
@@ -11,7 +16,6 @@ export const surveyBytes: number = 1024 * 1024;
 
 /** How records of a file look. */
 export interface SurveyedForm {
-  /** csv: a value in quotes may have line breaks (RFC 4180 §2) */
   readonly format: RecordFormat;
   /** of JSON Lines: the name of the key, which is the first member */
   readonly keyName?: string;
@@ -21,7 +25,7 @@ const nothing = new Uint8Array(0);
 
 /** What stands before the key. */
 function keyHeadOf({ format, keyName = '' }: SurveyedForm): Uint8Array {
-  return format === 'jsonl' ? Buffer.concat([Buffer.from('{'), memberHead(keyName)]) : nothing;
+  return isJsonFormat(format) ? Buffer.concat([Buffer.from('{'), memberHead(keyName)]) : nothing;
 }
 
 /** `buffer`: what files that are surveyed one after the other are read into. `kernel`: null: all of it in TypeScript. */
@@ -59,8 +63,8 @@ async function surveyByKernel(
 }
 
 async function surveyInTypeScript(path: string, form: SurveyedForm, buffer: Buffer): Promise<RecordSurvey> {
-  const quoted = form.format === 'csv';
-  const keys = new AscendingKeys(keyHeadOf(form), form.format !== 'jsonl');
+  const { isQuoted: quoted, hasHeader } = recordForms[form.format];
+  const keys = new AscendingKeys(keyHeadOf(form), hasHeader);
   let longest = 0;
   let length = 0;
   let isInQuotes = false;

@@ -3,7 +3,12 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { ColumnType } from '../../../../engine/model/relational-model.ts';
 import { literalBytes, memberHead } from '../../../../engine/records/kernel/instance.ts';
-import type { RecordFormat, RecordPlan } from '../../../../engine/records/split.ts';
+import {
+  isJsonFormat,
+  recordForms,
+  type RecordFormat,
+  type RecordPlan,
+} from '../../../../engine/records/split.ts';
 import type { RecordSplitter } from '../../../../engine/records/splitter.ts';
 import type { RowBlock } from '../../../../engine/unshred/rows/document-rows.ts';
 import type { SpareBuffers } from '../../../../engine/spare-buffers.ts';
@@ -119,7 +124,7 @@ class OpenFile {
     this.#options = options;
     const { names, columns, types } = file;
     const { format, width } = options;
-    const isJson = format === 'jsonl';
+    const isJson = isJsonFormat(format);
     const heads = isJson ? names.map(memberHead) : [];
     this.#plan = { format, names, heads, columns, forms: types.map(isJson ? jsonForm : typeForm), width };
     this.#decoders = types.map((type) => (isJson ? null : typeDecoder(type)));
@@ -138,7 +143,7 @@ class OpenFile {
     while (!this.#atEnd || this.#rest.length > 0) {
       const bytes = await this.#read();
       const { format, splitter, buffers, width } = this.#options;
-      const hasHeader = this.#records === 0 && format !== 'jsonl';
+      const hasHeader = this.#records === 0 && recordForms[format].hasHeader;
       const piece = { bytes, hasHeader, rows: this.#rows };
       const { block, end, count, fault, hasOthers } = splitter.split(piece, this.#plan, buffers);
       if (fault !== null) throw this.#damaged(this.#records + count + 1, fault);

@@ -1,18 +1,24 @@
 /** What the encodings of rows make of the forms of XSD, taken back. */
 import type { ColumnType } from '../../../../engine/model/relational-model.ts';
 import { FORM_BOOLEAN, FORM_FLOAT, FORM_LIST, FORM_PLAIN } from '../../../../engine/records/kernel/layout.ts';
+import type { RecordFormat } from '../../../../engine/records/split.ts';
 import { textOf, utf8Of } from '../../../../engine/unshred/rows/values.ts';
 import type { ValueDecoder } from '../../../rows/field-blocks.ts';
-import type { FolderFormat } from '../contents/formats.ts';
 
 const [yes, no] = [utf8Of('true'), utf8Of('false')];
 const [letterF, letterI, letterT, openBrace, backslash] = [0x66, 0x49, 0x74, 0x7b, 0x5c];
 
-/** As `typeDecoder`, of values whose escapes are those of the file; null where the format's values are those of XSD. */
-export function valueDecoder(format: FolderFormat, type: ColumnType | undefined): ValueDecoder | null {
-  if (format === 'parquet' || type === undefined) return null;
-  const plain = typeDecoder(type);
-  return format === 'tsv' ? copyDecoder(plain) : plain;
+/** What is to be done to values of a format, whose escapes are those of the file; `plain`: to what they stand for. */
+const ofFormats: Readonly<Record<RecordFormat, (plain: ValueDecoder | null) => ValueDecoder | null>> = {
+  csv: (plain) => plain,
+  tsv: copyDecoder,
+  // values of lines are decoded as they are read
+  jsonl: () => null,
+};
+
+/** As `typeDecoder`, of values whose escapes are those of the file. */
+export function valueDecoder(format: RecordFormat, type: ColumnType | undefined): ValueDecoder | null {
+  return type === undefined ? null : ofFormats[format](typeDecoder(type));
 }
 
 /** Null where values of the type are those of XSD. */

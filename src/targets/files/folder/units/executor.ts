@@ -6,6 +6,7 @@ import type { SideTable, UnconvertedValue } from '../../../../ports/rows/sink.ts
 import type { UnitFile, UnitReceipt } from '../../../../ports/rows/units.ts';
 import type { UnitSink } from '../../../../ports/rows/unit-sink.ts';
 import type { ParquetFile, ParquetTable } from '../parquet.ts';
+import { layoutOf } from '../layouts/every-layout.ts';
 import { TableRows } from '../table-rows.ts';
 import { digitsOf, tableName, typingOf, type FileUnitToken } from './token.ts';
 
@@ -39,6 +40,7 @@ class FileUnitSink implements UnitSink {
   readonly #folder: string;
   readonly #tables: ParquetTables;
   readonly #files: StagedFiles;
+  readonly #hasTypes: boolean;
   readonly #rows: TableRows;
   /** keys of tables, by the names of their files */
   readonly #keys = new Map<string, number | string>();
@@ -50,9 +52,11 @@ class FileUnitSink implements UnitSink {
     this.#model = model;
     this.#folder = folder;
     this.#tables = tables;
-    const isScratch = token.format === 'parquet';
+    const layout = layoutOf(token.format);
+    this.#hasTypes = layout.hasTypes;
+    const isScratch = layout.hasTypes;
     this.#files = new StagedFiles(folder, { isScratch, holdsSmall: isScratch });
-    this.#rows = new TableRows(token.format, model, this.#files);
+    this.#rows = new TableRows(layout, model, this.#files);
   }
 
   write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
@@ -73,7 +77,7 @@ class FileUnitSink implements UnitSink {
 
   async commit(note: (receipt: UnitReceipt) => string): Promise<string> {
     const staged = await this.#files.finish();
-    const files = this.#token.format === 'parquet' ? await this.#parquet(staged) : staged.map(this.#told);
+    const files = this.#hasTypes ? await this.#parquet(staged) : staged.map(this.#told);
     return note({
       rows: files.map(({ table, rows }) => [table, rows] as const),
       nullAllowed: [...this.#nullAllowed.values()],

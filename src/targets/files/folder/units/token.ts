@@ -1,10 +1,11 @@
 /** What executors write the files of units with, and what the types of Parquet files follow from. */
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import type { FileLayoutName } from '../../../../ports/rows/layouts.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import type { SideTable } from '../../../../ports/rows/sink.ts';
 import type { UnfitColumn, UnitToken } from '../../../../ports/rows/units.ts';
 import { UnfitColumns, usualRoom } from '../../../rows/unfit-columns.ts';
-import { tableColumns, type FolderFormat } from '../contents/formats.ts';
+import { tableColumns } from '../contents/table-columns.ts';
 import { typesIn } from '../contents/noted-columns.ts';
 import type { ColumnDigits, ColumnTyping } from '../parquet.ts';
 
@@ -22,7 +23,7 @@ export const nothingSettled: SettledColumns = { unfit: [], digits: [] };
 
 export interface FileUnitToken extends UnitToken {
   readonly kind: 'folder' | 'lake';
-  readonly format: FolderFormat;
+  readonly format: FileLayoutName;
   /** as in ParquetSettings (src/targets/files/folder/parquet.ts) */
   readonly deltas: boolean;
   readonly settled: SettledColumns;

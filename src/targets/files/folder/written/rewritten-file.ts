@@ -3,11 +3,10 @@ import { createHash } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
-import type { RecordFormat } from '../../../../engine/records/split.ts';
+import { recordForms, type RecordFormat } from '../../../../engine/records/split.ts';
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { openDuckDb, pathLiteral } from '../../../sql/duckdb/database.ts';
 import { converted } from '../../../sql/duckdb/types.ts';
-import type { FolderFormat } from '../contents/formats.ts';
 import type { FileOfJob } from '../contents/next-manifest.ts';
 import { recordsOf, storedText, textIn, valuesIn } from './text-records.ts';
 
@@ -30,12 +29,20 @@ export interface WrittenColumns {
 }
 
 export interface FileRewriting {
-  readonly format: FolderFormat;
+  /** Of the folder's layout: writes a file anew as a draft. Null: none of its values is written otherwise, and there is no draft. */
+  readonly rewrite: RewriteRows;
   /** the folder that all files are in */
   readonly directory: string;
   /** for files that are not whole yet */
   readonly scratch: string;
 }
+
+export type RewriteRows = (
+  rewriting: Pick<FileRewriting, 'directory' | 'scratch'>,
+  file: TableFile,
+  written: WrittenColumns,
+  draft: string,
+) => Promise<Pick<FileOfJob, 'types'> | null>;
 
 type Rewritten = Pick<FileOfJob, 'bytes' | 'sha256' | 'types'>;
 
@@ -46,15 +53,14 @@ export async function rewriteFile(
   written: WrittenColumns,
   to: string,
 ): Promise<Rewritten | null> {
-  const { format, scratch } = rewriting;
+  const { rewrite, scratch } = rewriting;
   const draft = join(scratch, 'written');
   try {
-    const types = format === 'parquet' ? await joinedParquet(rewriting, file, written, draft) : undefined;
-    const isMade = format === 'parquet' ? types !== null : await patchedRecords(format, file, written, draft);
-    if (!isMade) return null;
+    const made = await rewrite(rewriting, file, written, draft);
+    if (made === null) return null;
     const told = await durably(draft);
     await rename(draft, to);
-    return { ...told, ...(types == null ? {} : { types }) };
+    return { ...told, ...made };
   } finally {
     await rm(draft, { force: true });
   }
@@ -79,7 +85,8 @@ const mostHeld = 1_000_000;
 /** By row key, as digits, and name of the column. */
 type Entries = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-async function patchedRecords(
+/** False: no value of the file is written otherwise, and there is no draft. */
+export async function patchedRecords(
   format: RecordFormat,
   file: TableFile,
   written: WrittenColumns,
@@ -111,7 +118,7 @@ async function* entriesOf(
   let entries = new Map<string, Map<string, string>>();
   let held = 0;
   for (const path of lexical) {
-    let isHeader = format !== 'jsonl';
+    let isHeader: boolean = recordForms[format].hasHeader;
     for await (const record of recordsOf(path, format)) {
       if (isHeader) {
         isHeader = false;
@@ -193,8 +200,8 @@ async function patchOnce(
 const memoryBytes = 256 * 1024 * 1024;
 
 /** Types of the new file's columns; null if it would be the same. */
-async function joinedParquet(
-  { directory, scratch }: FileRewriting,
+export async function joinedParquet(
+  { directory, scratch }: Pick<FileRewriting, 'directory' | 'scratch'>,
   { path, columns, types = [] }: TableFile,
   written: WrittenColumns,
   draft: string,

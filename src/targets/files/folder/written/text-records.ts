@@ -1,10 +1,10 @@
 /** Records of CSV, TSV and JSON Lines as we write them, one at a time, and their values as they are stored. */
 import { open } from 'node:fs/promises';
-import { csvEncoder, rowEncoderFor, type RowEncoder } from '../../../../engine/shred/rows/encoding.ts';
+import { rowEncoderFor, type RowEncoder } from '../../../../engine/shred/rows/encoding.ts';
 import { ByteBuffer } from '../../../../engine/shred/rows/byte-buffer.ts';
-import type { RecordFormat } from '../../../../engine/records/split.ts';
+import { recordForms, type RecordFormat } from '../../../../engine/records/split.ts';
 
-const [tab, newline, quote, comma, backslash] = [0x09, 0x0a, 0x22, 0x2c, 0x5c];
+const [newline, quote, comma, backslash] = [0x0a, 0x22, 0x2c, 0x5c];
 const [openBrace, closeBrace, openBracket, closeBracket, colon] = [0x7b, 0x7d, 0x5b, 0x5d, 0x3a];
 const readBytes = 256 * 1024;
 
@@ -33,7 +33,7 @@ export async function* recordsOf(path: string, format: RecordFormat): AsyncGener
 
 /** Behind the line break of the record; 0: the record goes on. */
 function recordEnd(bytes: Buffer, from: number, format: RecordFormat): number {
-  if (format !== 'csv') return bytes.indexOf(newline, from) + 1;
+  if (!recordForms[format].isQuoted) return bytes.indexOf(newline, from) + 1;
   let isInQuotes = false;
   for (let at = from; at < bytes.length; at += 1) {
     if (bytes[at] === quote) isInQuotes = !isInQuotes;
@@ -48,15 +48,16 @@ export type ValuePlace = readonly [from: number, to: number];
 /** The places of the values of a record, in the order of the columns. */
 export function valuesIn(record: Buffer, format: RecordFormat): ValuePlace[] {
   const end = record.at(-1) === newline ? record.length - 1 : record.length;
-  return format === 'jsonl' ? membersIn(record, end) : fieldsIn(record, end, format === 'csv' ? comma : tab);
+  const { delimiter, isQuoted } = recordForms[format];
+  return delimiter === null ? membersIn(record, end) : fieldsIn(record, end, delimiter, isQuoted);
 }
 
-function fieldsIn(record: Buffer, end: number, separator: number): ValuePlace[] {
+function fieldsIn(record: Buffer, end: number, separator: number, isQuoted: boolean): ValuePlace[] {
   const places: ValuePlace[] = [];
   let isInQuotes = false;
   let from = 0;
   for (let at = 0; at <= end; at += 1) {
-    if (separator === comma && record[at] === quote) isInQuotes = !isInQuotes;
+    if (isQuoted && record[at] === quote) isInQuotes = !isInQuotes;
     if (at < end && (isInQuotes || record[at] !== separator)) continue;
     places.push([from, at]);
     from = at + 1;
@@ -92,25 +93,42 @@ function stringEnd(line: Buffer, from: number): number {
 
 const unescaped: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r' };
 
+/** How a format stores text. */
+interface StoredText {
+  readonly read: (stored: string) => string;
+  readonly write: (text: string) => Buffer;
+}
+
+const texts: Readonly<Record<RecordFormat, StoredText>> = {
+  csv: {
+    read: (stored) => (stored.startsWith('"') ? stored.slice(1, -1).replaceAll('""', '"') : stored),
+    write: encodedBy(rowEncoderFor('csv')),
+  },
+  tsv: {
+    read: (stored) => stored.replaceAll(/\\(.)/g, (_, letter: string) => unescaped[letter] ?? letter),
+    write: encodedBy(rowEncoderFor('tsv')),
+  },
+  jsonl: {
+    read: (stored) => (stored.startsWith('"') ? (JSON.parse(stored) as string) : stored),
+    write: (text) => Buffer.from(JSON.stringify(text)),
+  },
+};
+
+function encodedBy(encoder: RowEncoder): StoredText['write'] {
+  return (text) => {
+    const out = new ByteBuffer(64);
+    const bytes = Buffer.from(text);
+    encoder.pushText(out, bytes, 0, bytes.length);
+    return Buffer.from(out.bytes.subarray(0, out.length));
+  };
+}
+
 /** A value that is text, out of the form in which it is stored. */
 export function textIn(record: Buffer, [from, to]: ValuePlace, format: RecordFormat): string {
-  const stored = record.toString('utf8', from, to);
-  switch (format) {
-    case 'csv':
-      return stored.startsWith('"') ? stored.slice(1, -1).replaceAll('""', '"') : stored;
-    case 'tsv':
-      return stored.replaceAll(/\\(.)/g, (_, letter: string) => unescaped[letter] ?? letter);
-    case 'jsonl':
-      return stored.startsWith('"') ? (JSON.parse(stored) as string) : stored;
-  }
+  return texts[format].read(record.toString('utf8', from, to));
 }
 
 /** A text in the form in which it is stored. */
 export function storedText(text: string, format: RecordFormat): Buffer {
-  if (format === 'jsonl') return Buffer.from(JSON.stringify(text));
-  const encoder: RowEncoder = format === 'csv' ? csvEncoder : rowEncoderFor('tsv');
-  const out = new ByteBuffer(64);
-  const bytes = Buffer.from(text);
-  encoder.pushText(out, bytes, 0, bytes.length);
-  return Buffer.from(out.bytes.subarray(0, out.length));
+  return texts[format].write(text);
 }

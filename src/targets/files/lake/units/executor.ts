@@ -3,7 +3,7 @@ import type { RelationalModel } from '../../../../engine/model/relational-model.
 import type { UnitSink } from '../../../../ports/rows/unit-sink.ts';
 import { openFileUnit } from '../../folder/units/executor.ts';
 import { tableName } from '../../folder/units/token.ts';
-import { tableColumns } from '../../folder/contents/formats.ts';
+import { tableColumns } from '../../folder/contents/table-columns.ts';
 import { fileStatistics } from '../file-statistics.ts';
 import type { TypedName } from '../data-files.ts';
 import { partsOfUnit } from './parts.ts';

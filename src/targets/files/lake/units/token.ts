@@ -1,6 +1,6 @@
 /** What executors write Parquet files of a folder's tables with. */
 import type { FileUnitToken } from '../../folder/units/token.ts';
-import type { NamedColumn } from '../../folder/contents/formats.ts';
+import type { NamedColumn } from '../../folder/contents/table-columns.ts';
 import { storedTypeIn } from '../formats.ts';
 import type { LakeFormatName } from '../table-format.ts';
 import { typeToWrite } from '../commit/next-version.ts';

@@ -13,7 +13,7 @@ import { isList, isObject, parsed, stagingPrefix } from '../../../folder/content
 import type { DecidingStore } from '../../../../../ports/files/objects.ts';
 import { dataFolder } from '../../data-files.ts';
 import { emptyManifest, type LakeManifest, type LakeStep, type TableStep } from '../../manifest.ts';
-import { isLakeFormat } from '../../table-format.ts';
+import { isTableLayout } from '../../../../../ports/rows/layouts.ts';
 import type { HeldPlace, LakeTarget, SteadyPlace } from '../place.ts';
 import type { TableCatalogue } from '../../iceberg/shape.ts';
 import type { TableHolder } from '../files.ts';
@@ -349,7 +349,7 @@ class HeldBucketPlace extends BucketPlace implements HeldPlace {
     const bytes = await this.read(noteName(name));
     const note = bytes === null ? null : parsed<unknown>(new TextDecoder().decode(bytes));
     // anybody may have written it who may write there: it names nothing but files of rows of jobs
-    const isNote = isObject(note) && isLakeFormat(note['format']) && isList(note['paths'], isRowsPath);
+    const isNote = isObject(note) && isTableLayout(note['format']) && isList(note['paths'], isRowsPath);
     return isNote ? (note as unknown as Note) : null;
   }
 }
