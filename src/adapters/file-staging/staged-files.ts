@@ -29,6 +29,8 @@ export interface FinishedFile {
   readonly longestWriteBytes: number;
   /** DuckDB's types of the columns, for Parquet files */
   readonly types?: readonly string[];
+  /** the sheet that has the rows, of a workbook that holds several tables */
+  readonly sheet?: string;
   /** all of it, where it is in memory and not on the disk */
   readonly held?: readonly Uint8Array[];
 }

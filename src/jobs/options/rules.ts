@@ -89,6 +89,21 @@ export function checkCombinations(
       '--parquet-version',
       '--parquet-version 2: readers of Iceberg tables do not all know its encodings: leave it out, or say 1',
     );
+  if (!layout.isReadAgain && request.views === true)
+    fault(
+      '--views',
+      `--views writes views for databases that load the files, and none loads -f ${request.format}: leave it out`,
+    );
+  if (!layout.isReadAgain)
+    for (const [flag, isGiven] of [
+      ['--skip-loaded', request.skipLoaded],
+      ['--keys', request.keys === 'hash'],
+    ] as const)
+      if (isGiven)
+        fault(
+          flag,
+          `${flag} looks up which documents the target has, and -f ${request.format} is not read again: take -f csv or -f parquet, or leave ${flag} out`,
+        );
   const isRemote = [...request.inputs, ...(request.xsd ?? []), request.from ?? ''].some(isRemoteLocation);
   if (request.credential !== undefined && !isRemote && !isCatalogue)
     fault(

@@ -127,7 +127,7 @@ function registered(scheme: string, text: string): Target | { readonly fault: st
 /** Layouts that make files of their own in a folder, whose name alone is no target. */
 const namedLayouts = layoutNames.filter((name) => layouts[name].insteadOfFile !== null);
 /** Names of files of a kind that are written into another, or as several. */
-const fileNames = new RegExp(String.raw`\.(duckdb|sqlite3?|db3?|xlsx|${namedLayouts.join('|')})$`, 'i');
+const fileNames = new RegExp(String.raw`\.(duckdb|sqlite3?|db3?|${namedLayouts.join('|')})$`, 'i');
 
 /**
  * What is wrong with a path whose name is that of a file, although the target is a folder: the right spelling. Null: it is no such path. A folder of
@@ -148,8 +148,6 @@ function spellingOf(text: string, suffix: string, folder: string, kind: 'folder'
   const lower = suffix.toLowerCase();
   const layout = namedLayouts.find((name) => name === lower);
   if (layout !== undefined) return `${folder} with -f ${layout}, ${layouts[layout].insteadOfFile}`;
-  if (lower === 'xlsx')
-    return `${folder} with -f csv, tsv, jsonl or parquet, which make a file for each table in it`;
   if (kind === 'bucket') return `${folder}: a file of a database is not written into a bucket`;
   if (lower === 'duckdb') return `duckdb:${text}`;
   return lower.startsWith('sqlite') ? `sqlite:${text}` : `sqlite:${text} or duckdb:${text}`;

@@ -15,15 +15,24 @@ interface LayoutFacts {
   readonly parquetVersions: readonly (1 | 2)[];
   /** in whose words `-S p` prints the tables: those of the database that reads the files best */
   readonly dialect: 'postgresql' | 'duckdb';
+  /** whether rows are read again: by `er2xml`, `--skip-loaded` and `--keys hash` */
+  readonly isReadAgain: boolean;
   /** what the layout makes of a folder, for a path that ends like a file of it (`orders.parquet`); null: such a path is a folder */
   readonly insteadOfFile: string | null;
 }
 
-const text = { holds: 'files', parquetVersions: [], dialect: 'postgresql', insteadOfFile: null } as const;
+const text = {
+  holds: 'files',
+  parquetVersions: [],
+  dialect: 'postgresql',
+  isReadAgain: true,
+  insteadOfFile: null,
+} as const;
 const tables = {
   holds: 'tables',
   encoding: 'words',
   dialect: 'duckdb',
+  isReadAgain: true,
   insteadOfFile: null,
 } as const;
 
@@ -38,7 +47,18 @@ export const layouts = {
     encoding: 'words',
     parquetVersions: [1, 2],
     dialect: 'duckdb',
+    isReadAgain: true,
     insteadOfFile: 'which makes a file of Parquet for each table in it',
+  },
+  xlsx: {
+    title: 'Excel',
+    holds: 'files',
+    encoding: 'words',
+    parquetVersions: [],
+    dialect: 'postgresql',
+    // a cell of Excel does not hold every value as it was
+    isReadAgain: false,
+    insteadOfFile: 'which makes a workbook with a sheet for each table in it',
   },
   delta: { ...tables, title: 'Delta Lake', parquetVersions: [1, 2] },
   // readers of Iceberg tables do not all know the encodings of version 2
@@ -77,3 +97,8 @@ export function isFileLayout(name: unknown): name is FileLayoutName {
 export function isTableLayout(name: unknown): name is TableLayoutName {
   return layoutNames.some((known) => known === name && layouts[known].holds === 'tables');
 }
+
+/** Titles of the layouts of files. */
+export const fileLayoutTitles: readonly string[] = layoutNames
+  .filter(isFileLayout)
+  .map((name) => layouts[name].title);

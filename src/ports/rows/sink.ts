@@ -57,6 +57,8 @@ export interface SinkPlan {
   readonly codes?: CodeChoice;
   /** `--partition`: what new tables are partitioned by, where the target has partitions. */
   readonly partition?: readonly PartitionWish[];
+  /** Returns the name of the schema, for a file that is named for it; null: it has none. */
+  readonly schemaName?: () => Promise<string | null>;
   /** values that columns can have, by indexes of table and column; worked out when it is called. Absent: none are known. */
   readonly enumerations?: () => Promise<Enumerations>;
 }

@@ -78,6 +78,7 @@ export async function loadRows(
     ...(request.codes === undefined ? {} : { codes: request.codes }),
     ...(request.views === true ? { views: true } : {}),
     ...partitionOf(request),
+    schemaName: async () => (await catalog.findOrigin(session.idOrg, logical.idSch))?.name ?? null,
     enumerations: () => enumerationsOfOrigin(session, logical),
   });
   session.noteReached(sink.label);

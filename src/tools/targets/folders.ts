@@ -6,6 +6,7 @@ import type { Target } from '../../jobs/request/target.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import {
   defaultLayout,
+  fileLayoutTitles,
   isFileLayout,
   isTableLayout,
   layoutFacts,
@@ -45,7 +46,7 @@ const files = {
     if ((await lakeFormatOf(lake)) !== null) return lakeRemover(lake);
     throw new AppError(
       'invalid_option',
-      '-i: unload removes documents from postgresql://, mysql://, metadb:, sqlite: and duckdb: targets, and from Delta and Iceberg tables (folders, s3://, iceberg:https://…). To remove them from a folder of CSV, TSV, JSON Lines or Parquet, load the others again with -S o.',
+      `-i: unload removes documents from postgresql://, mysql://, metadb:, sqlite: and duckdb: targets, and from Delta and Iceberg tables (folders, s3://, iceberg:https://…). To remove them from a folder of files (${fileLayoutTitles.join(', ')}), load the others again with -S o.`,
     );
   },
 } satisfies Partial<KindOfTarget<FolderTarget | BucketTarget>>;

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createDuckDbRowSource } from '../../../src/targets/sql/duckdb/source.ts';
-import { isFileLayout, layoutNames } from '../../../src/ports/rows/layouts.ts';
 import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { createFolderRowSource } from '../../../src/targets/files/folder/source.ts';
 import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
@@ -127,7 +126,7 @@ describe.each(Object.keys(targets).map((kind, at) => [kind, at] as const))('%s',
   });
 });
 
-const folders = [...layoutNames.filter(isFileLayout), 'delta'] as const;
+const folders = ['csv', 'tsv', 'jsonl', 'parquet', 'delta'] as const;
 
 describe.each(folders.map((format, at) => [format, at] as const))('a folder of %s', (format, number) => {
   const open = (): Target => {

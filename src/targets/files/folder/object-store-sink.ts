@@ -32,8 +32,8 @@ import { fileNamePart } from './contents/file-names.ts';
 import { scriptNames } from './layouts/every-layout.ts';
 import {
   dataPackageName,
+  isObject,
   isOwnName,
-  loadScriptName,
   manifestName,
   parseManifest,
   type TargetManifest,
@@ -66,9 +66,8 @@ interface Journal {
   readonly files: readonly string[];
   /** files of an earlier manifest, to be removed once the new one is there */
   readonly remove: readonly string[];
-  readonly loadScript: string;
-  /** text by name */
-  readonly otherScripts: Readonly<Record<string, string>>;
+  /** texts of scripts by their names */
+  readonly scripts: Readonly<Record<string, string>>;
 }
 
 const journalPrefix = '.svc-publish-';
@@ -176,8 +175,8 @@ class ObjectFolderRowSink implements RowSink {
     const after = JSON.parse(text) as TargetManifest;
     if (after.jobs.length === (this.#before?.jobs.length ?? 0)) return published;
     const journal = await this.#journal(after);
-    const known = otherScriptNames(this.#before);
-    const scripts = otherScriptNames(after).filter((name) => !known.includes(name));
+    const known = scriptsOf(this.#before);
+    const scripts = scriptNames(after).filter((name) => !known.includes(name));
     await this.#refuseForeign([...journal.files, ...scripts]);
     await this.#put(this.#journalName(journal), new TextEncoder().encode(JSON.stringify(journal)));
     for (const name of journal.files) await this.#upload(name);
@@ -233,7 +232,7 @@ class ObjectFolderRowSink implements RowSink {
     const before = namesIn(this.#before);
     const names = namesIn(after);
     const scripts = await Promise.all(
-      otherScriptNames(after).map(async (name) => [
+      scriptNames(after).map(async (name) => [
         name,
         await readFile(join(this.#options.staging, name), 'utf8'),
       ]),
@@ -243,10 +242,9 @@ class ObjectFolderRowSink implements RowSink {
       files: [...names].filter((name) => !before.has(name)),
       remove: [
         ...[...before].filter((name) => !names.has(name)),
-        ...otherScriptNames(this.#before).filter((name) => !otherScriptNames(after).includes(name)),
+        ...scriptsOf(this.#before).filter((name) => !scriptNames(after).includes(name)),
       ],
-      loadScript: await readFile(join(this.#options.staging, loadScriptName), 'utf8'),
-      otherScripts: Object.fromEntries(scripts),
+      scripts: Object.fromEntries(scripts),
     };
   }
 
@@ -256,7 +254,7 @@ class ObjectFolderRowSink implements RowSink {
 
   /** Files that no manifest lists belong to somebody else. */
   async #refuseForeign(names: readonly string[]): Promise<void> {
-    const wanted = new Set([...names, ...(this.#before === null ? [loadScriptName] : [])]);
+    const wanted = new Set(names);
     for await (const { name } of this.#options.files.listFiles(this.#options.location)) {
       if (wanted.has(name))
         throw new AppError('conflict', `${this.label}: ${name} exists and was not written by a job.`);
@@ -270,8 +268,7 @@ class ObjectFolderRowSink implements RowSink {
   }
 
   async #finish(journal: Journal): Promise<void> {
-    await this.#put(loadScriptName, new TextEncoder().encode(journal.loadScript));
-    for (const [name, text] of Object.entries(journal.otherScripts))
+    for (const [name, text] of Object.entries(journal.scripts))
       await this.#put(name, new TextEncoder().encode(text));
     for (const name of journal.remove) await this.#options.files.discard(this.#at(name));
     await this.#options.files.discard(this.#at(this.#journalName(journal)));
@@ -291,7 +288,8 @@ class ObjectFolderRowSink implements RowSink {
       const text = await this.#text(name);
       if (text === null) continue;
       const journal = JSON.parse(text) as Journal;
-      if (![...journal.files, ...journal.remove].every(isOwnName))
+      const scripts = isObject(journal.scripts) ? Object.keys(journal.scripts) : null;
+      if (scripts === null || ![...journal.files, ...journal.remove, ...scripts].every(isOwnName))
         throw new AppError('conflict', `${this.label}: ${name} is not a journal of this version.`);
       const isThere = manifest?.jobs.some((job) => job.job_uuid === journal.job_uuid);
       if (isThere === true) {
@@ -304,9 +302,9 @@ class ObjectFolderRowSink implements RowSink {
   }
 }
 
-/** Scripts of a folder but for `load.sql`. Null: an empty folder. */
-function otherScriptNames(manifest: TargetManifest | null): readonly string[] {
-  return manifest === null ? [] : scriptNames(manifest).filter((name) => name !== loadScriptName);
+/** Null: an empty folder. */
+function scriptsOf(manifest: TargetManifest | null): readonly string[] {
+  return manifest === null ? [] : scriptNames(manifest);
 }
 
 function namesIn(manifest: TargetManifest | null): Set<string> {

@@ -148,17 +148,20 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   }
 
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.guarded(() =>
-      documentsIn(this.#directory, this.#layout.stored, this.#ownDocuments(), new Set(sha256s)),
-    );
+    const { stored } = this.#layout;
+    if (stored === null)
+      throw new AppError('invalid_option', `${this.label}: -f ${this.#options.format} is not read again.`);
+    return this.guarded(() => documentsIn(this.#directory, stored, this.#ownDocuments(), new Set(sha256s)));
   }
 
-  override get units(): UnitTarget {
+  override get units(): UnitTarget | null {
     const { format, deltas = true } = this.#options;
+    const kind = this.#layout.units;
+    if (kind === null) return null;
     return (this.#units ??= createFileUnits({
       model: this.plan.model,
       tokenFor: async (settled) => ({ kind: 'folder', format, deltas, settled }),
-      rulesFor: this.#layout.hasTypes ? async () => ({}) : null,
+      rulesFor: kind === 'typed' ? async () => ({}) : null,
       take: async ({ table, ...file }, path, unit) => {
         const ofTable = tableName(this.plan.model, table);
         const name = this.#nameFor(ofTable, `u${unit}.${format}`);
@@ -195,7 +198,8 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const added = await this.#withWrittenTexts(await this.#added());
     const manifest = await this.#nextManifest(lastKeys, codes.rows, added);
     const names = new Set(manifest.tables.flatMap(({ files }) => files.map(({ name }) => name)));
-    const before = this.#manifest.tables.flatMap((table) => table.files);
+    const before = new Set(this.#manifest.tables.flatMap(({ files }) => files.map(({ name }) => name)));
+    const made = new Set([...added.values()].flatMap((files) => files.map(({ name }) => name)));
     await this.#checkForeignFiles(manifest, names);
     const scripts = await writeScripts(join(this.#directory, this.#staging), this.plan, manifest);
     if (!(await this.#lock!.isHeld())) {
@@ -204,12 +208,9 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     await passFence(fence);
     await commitJournal(this.#directory, {
       staging: this.#staging,
-      files: [
-        ...[...names].filter((name) => this.#files!.has(name) || this.#rewritten.has(name)),
-        ...scripts,
-      ],
+      files: [...[...names].filter((name) => made.has(name) || this.#rewritten.has(name)), ...scripts],
       remove: [
-        ...before.map((file) => file.name).filter((name) => !names.has(name)),
+        ...[...before].filter((name) => !names.has(name)),
         ...this.#ownScripts().filter((name) => !scriptNames(manifest).includes(name)),
       ],
       manifest,
@@ -294,7 +295,16 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     await makeStaging(join(this.#directory, this.#staging));
     const directory = join(this.#directory, this.#staging);
     const typings = (): Map<string, ColumnTyping> => this.#typings();
-    this.#making = this.#layout.makeFiles?.({ directory, columnsThread, deltas, typings }) ?? null;
+    this.#making =
+      this.#layout.makeFiles?.({
+        directory,
+        columnsThread,
+        deltas,
+        typings,
+        model: plan.model,
+        stagedNames: () => this.#names,
+        fileName: () => this.#nameForAll(),
+      }) ?? null;
     const isScratch = this.#making !== null;
     const appended = this.#making?.appended;
     this.#files = new StagedFiles(directory, { isScratch, holdsSmall: isScratch, appended });
@@ -332,6 +342,13 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     return freeFileName(part, this.plan.idJob, extension, taken.union(others));
   }
 
+  /** For a file with the rows of all tables. */
+  async #nameForAll(): Promise<string> {
+    const part = (this.#options.fileNameOf ?? fileNamePart)((await this.plan.schemaName?.()) ?? 'tables');
+    const taken = new Set(this.#kept.flatMap(({ files }) => files.map(({ name }) => name)));
+    return freeFileName(part, this.plan.idJob, this.#options.format, taken);
+  }
+
   async #write(table: string, ...rows: HandedRows): Promise<void> {
     await this.guarded(() => this.#rows!.write(table, this.#fileOf(table), ...rows));
   }
@@ -353,10 +370,12 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   async #withWrittenTexts(added: ManifestStep['added']): Promise<ManifestStep['added']> {
     const { model } = this.plan;
     const { format, fetch = () => Promise.resolve() } = this.#options;
+    const { stored } = this.#layout;
+    if (stored === null) return added;
     const names = new Set<string>();
     const written = await withWrittenTexts({
       model,
-      rewriting: { rewrite: this.#layout.stored.rewrite, directory: this.#directory },
+      rewriting: { rewrite: stored.rewrite, directory: this.#directory },
       staging: join(this.#directory, this.#staging),
       kept: this.#kept,
       added,
@@ -408,10 +427,11 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     });
   }
 
+  /** By the name of the staged file. */
   async #finish(): Promise<Map<string, FinishedFile>> {
     const staged = await this.#files!.finish();
     const files = (await this.#making?.write(staged)) ?? staged;
-    return new Map(files.map((file) => [file.name, file]));
+    return new Map(staged.map(({ name }, at) => [name, files[at]!]));
   }
 
   /** By the name of the staged file, as values are by now. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { AppError } from '../../../errors.ts';
+import { layoutFacts } from '../../../ports/rows/layouts.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
 import { openDuckDbReader } from '../../sql/duckdb/database.ts';
 import { LazyReader } from '../../sql/duckdb/lazy-reader.ts';
@@ -67,6 +68,11 @@ async function openTables(
     );
     const tables = new Map(manifest.tables.map((table) => [table.name, table]));
     const { stored } = layoutOf(manifest.format);
+    if (stored === null)
+      throw new AppError(
+        'invalid_option',
+        `${label}: documents are not written back from ${layoutFacts(manifest.format).title} workbooks, as a cell does not hold every value as it was: load them into -f csv or -f parquet, too, and read that folder.`,
+      );
     const opened = await stored.openTables(directory, label, manifest.tables);
     return {
       table: (name) => {

@@ -28,6 +28,8 @@ export interface ManifestFile {
   readonly columns: readonly string[];
   /** DuckDB's types of the columns, for Parquet files */
   readonly types?: readonly string[];
+  /** the sheet with the rows, of a workbook, whose bytes and hash are those of all its sheets */
+  readonly sheet?: string;
 }
 
 export interface ManifestTable {

@@ -66,7 +66,8 @@ export function tableOfOtherKeys(
 }
 
 /** A file that a job adds. */
-export type FileOfJob = Pick<UnitFile, 'name' | 'rows' | 'bytes' | 'sha256' | 'types'>;
+export type FileOfJob = Pick<UnitFile, 'name' | 'rows' | 'bytes' | 'sha256' | 'types'> &
+  Pick<ManifestFile, 'sheet'>;
 
 export interface ManifestStep {
   readonly plan: SinkPlan;
@@ -99,10 +100,15 @@ export function nextManifest(step: ManifestStep): TargetManifest {
     const columns = step.added.has(name) ? step.columnsOf(name) : [];
     const files = [
       ...(known?.files ?? []),
-      ...(step.added.get(name) ?? []).map(({ name: file, rows, bytes, sha256, types }): ManifestFile => {
-        const typed = types === undefined ? {} : { types };
-        return { name: file, rows, bytes, sha256, job_uuid: jobUuid, job: idJob, columns, ...typed };
-      }),
+      ...(step.added.get(name) ?? []).map(
+        ({ name: file, rows, bytes, sha256, types, sheet }): ManifestFile => {
+          const typed = {
+            ...(types === undefined ? {} : { types }),
+            ...(sheet === undefined ? {} : { sheet }),
+          };
+          return { name: file, rows, bytes, sha256, job_uuid: jobUuid, job: idJob, columns, ...typed };
+        },
+      ),
     ];
     if (files.length === 0) continue;
     const index = indexes.get(name);

@@ -5,8 +5,9 @@ import { writeDurably, type TargetManifest } from '../contents/manifest.ts';
 import type { FolderLayout, ScriptConditions } from './folder-layout.ts';
 import { parquet } from './parquet.ts';
 import { csv, jsonl, tsv } from './text.ts';
+import { xlsx } from './xlsx.ts';
 
-const layouts: Readonly<Record<FileLayoutName, FolderLayout>> = { csv, tsv, jsonl, parquet };
+const layouts: Readonly<Record<FileLayoutName, FolderLayout>> = { csv, tsv, jsonl, parquet, xlsx };
 
 export function layoutOf(name: FileLayoutName): FolderLayout {
   return layouts[name];

@@ -1,4 +1,5 @@
 /** What a layout of files is: everything of a folder that depends on the value of `-f`. */
+import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import type { SinkPlan } from '../../../../ports/rows/sink.ts';
 import type { AppendedFile, FinishedFile } from '../../../../adapters/file-staging/staged-files.ts';
 import type { SourceTable } from '../../../sql/duckdb/reader.ts';
@@ -29,6 +30,14 @@ export interface FileMaking {
   end(): Promise<void>;
 }
 
+export interface FileMakingOptions extends ColumnsBesideOptions {
+  readonly model: RelationalModel;
+  /** names of the staged files, by table */
+  readonly stagedNames: () => ReadonlyMap<string, string>;
+  /** Returns a name for a file with the rows of all tables. */
+  readonly fileName: () => Promise<string>;
+}
+
 /** The tables of a folder while it is read. */
 export interface OpenedTables {
   table(table: ManifestTable, columns: readonly NamedColumn[]): SourceTable;
@@ -48,10 +57,13 @@ export interface FolderLayout {
   /** as of `RowSink` */
   readonly scalesDecimals: boolean;
   /** Null: the staged files are the folder's, as they are. */
-  readonly makeFiles: ((options: ColumnsBesideOptions) => FileMaking) | null;
+  readonly makeFiles: ((options: FileMakingOptions) => FileMaking) | null;
+  /** Of the rows that a job has for one table, the heading among them; null: none. */
+  readonly limits: { readonly rows: number; readonly columns: number; readonly advice: string } | null;
   /** in the order in which a folder is told to have them */
   readonly scripts: readonly FolderScript[];
-  /** whether files have types, on which those that executors write must agree */
-  readonly hasTypes: boolean;
-  readonly stored: StoredLayout;
+  /** What executors on other machines write: files as they lie, or typed ones, which must agree on their types. Null: rows alone. */
+  readonly units: 'plain' | 'typed' | null;
+  /** null: rows are not read again */
+  readonly stored: StoredLayout | null;
 }

@@ -8,8 +8,9 @@ export const parquet: FolderLayout = {
   header: () => new Uint8Array(0),
   scalesDecimals: true,
   makeFiles: (options) => new ColumnsBeside(options),
+  limits: null,
   scripts: [duckDbScript, ...warehouseScripts, viewsScript('views.sql', 'duckdb')],
-  hasTypes: true,
+  units: 'typed',
   stored: {
     openTables: async (...folder) => {
       const { openParquetTables } = await import('../reading/parquet-tables.ts');

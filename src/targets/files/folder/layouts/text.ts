@@ -40,8 +40,9 @@ function textLayout(
     header: (names) => Buffer.from(own.header(names)),
     scalesDecimals: false,
     makeFiles: null,
+    limits: null,
     scripts: own.scripts,
-    hasTypes: false,
+    units: 'plain',
     stored: {
       openTables: async (...folder) => {
         const { openTextTables } = await import('../reading/text-tables.ts');

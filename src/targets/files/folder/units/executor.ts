@@ -53,8 +53,8 @@ class FileUnitSink implements UnitSink {
     this.#folder = folder;
     this.#tables = tables;
     const layout = layoutOf(token.format);
-    this.#hasTypes = layout.hasTypes;
-    const isScratch = layout.hasTypes;
+    this.#hasTypes = layout.units === 'typed';
+    const isScratch = this.#hasTypes;
     this.#files = new StagedFiles(folder, { isScratch, holdsSmall: isScratch });
     this.#rows = new TableRows(layout, model, this.#files);
   }
