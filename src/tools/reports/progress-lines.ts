@@ -17,14 +17,23 @@ export interface ProgressLines {
   end(): void;
 }
 
-/** `everyMs`: between two lines. */
+/** `everyMs`: between two lines. A run that comes no further, as it waits for a lock or a server, says so at intervals that double. */
 export function createProgressLines(log: (line: string) => void, everyMs: number): ProgressLines {
   let timer: NodeJS.Timeout | undefined;
   let last: { readonly fraction: number; readonly done: PassProgress } | null = null;
   let pass: PassProgress['pass'] | null = null;
   let since = 0;
+  let told = '';
+  let idle = 0;
   const tell = (): void => {
-    if (last !== null) log(lineOf(last.fraction, last.done, (performance.now() - since) / 1000));
+    if (last === null) return;
+    const state = JSON.stringify(last);
+    idle = state === told ? idle + 1 : 0;
+    told = state;
+    // 1, 2, 4, 8 …
+    if ((idle & (idle - 1)) !== 0) return;
+    const line = lineOf(last.fraction, last.done, (performance.now() - since) / 1000);
+    log(idle === 0 ? line : `${line}; no further for ${Math.round((idle * everyMs) / 1000)} s`);
   };
   return {
     take(fraction, done) {
