@@ -43,13 +43,23 @@ interface Occurs {
 
 interface Place extends Occurs {
   readonly element: number;
+  /** where the map writes the place out: a path may go through a recursion more often than the map does */
   readonly xpath: string;
+  readonly above: Above | null;
   /** the place in its parent; null: the schema has no place for it */
   readonly edge: PlanEdge | null;
   /** the plan of the declared type, whose row each element has, whatever its type; null: the schema has no place for it */
   readonly declared: PlanNode | null;
   /** the plan of the declared type, and those of types that xsi:type may name; none: the schema has no place for it */
   readonly nodes: readonly PlanNode[];
+}
+
+/** An element above a place, from the inside out. */
+interface Above {
+  readonly xpath: string;
+  /** its plans: of the declared type, and of the type that its rows are of */
+  readonly nodes: readonly PlanNode[];
+  readonly above: Above | null;
 }
 
 type Lines = readonly MappingRecord[];
@@ -150,7 +160,14 @@ class FigureWalk {
       if (edge === undefined || this.#isVisited[element] === 1) continue;
       this.#isVisited[element] = 1;
       const xpath = this.#paths.child('', name);
-      open.push({ element, xpath, ...this.#plansOf(edge, element), minOccurs: 1, maxOccurs: 1 });
+      open.push({
+        element,
+        xpath,
+        above: null,
+        ...this.#plansOf(edge, element),
+        minOccurs: 1,
+        maxOccurs: 1,
+      });
     }
     // the paths near the root before those that come back to the same elements
     for (const place of open) {
@@ -160,11 +177,15 @@ class FigureWalk {
         this.#isVisited[element] = 1;
         const { name } = nameByType(this.#statistics.elements[element]!);
         const edge = edgeTo(place.nodes, clarkName(name));
-        const xpath = this.#paths.child(place.xpath, name);
+        const own: Above = { xpath: place.xpath, nodes: plansWithRows(place), above: place.above };
+        const above =
+          edge !== undefined && this.#lines.leavesOut ? writtenOut(own, this.#model.nodes[edge.node]!) : own;
+        const xpath = this.#paths.child(above.xpath, name);
         if (edge === undefined) this.#noteOther(place, element, xpath);
         open.push({
           element,
           xpath,
+          above,
           ...(edge === undefined ? { edge: null, declared: null, nodes: [] } : this.#plansOf(edge, element)),
           minOccurs: Number.isFinite(minOccurs) ? minOccurs : 0,
           maxOccurs,
@@ -378,6 +399,51 @@ function together(a: ValueStatistics | null, b: ValueStatistics | null): ValueSt
   return both;
 }
 
+function plansWithRows({ declared, nodes: [own] }: Place): readonly PlanNode[] {
+  return [declared, own].filter((node) => node != null);
+}
+
+/**
+ * Returns the elements above a child of the plan `node` without the rounds of a recursion that the map does not write out (`MappingListing`).
+ * The innermost element that stands within one of the same plan, and all that is above it up to that one, is left out each time.
+ */
+function writtenOut(above: Above, node: PlanNode): Above {
+  let innermost = above;
+  while (isLeftOut(innermost, node)) {
+    const within = [...elementsFrom(innermost)];
+    const at = within.findIndex((one) => outerAlike(one) !== null);
+    if (at < 0) break;
+    const repeated = within[at]!;
+    const outer = outerAlike(repeated)!;
+    innermost = within.slice(0, at).reduceRight<Above>(
+      (last, { xpath, nodes }) => ({
+        xpath: outer.xpath + xpath.slice(repeated.xpath.length),
+        nodes,
+        above: last,
+      }),
+      outer,
+    );
+  }
+  return innermost;
+}
+
+/** Whether the map lists no child of that plan there: it stands in the third round of a recursion, or again in the second. */
+function isLeftOut(above: Above, node: PlanNode): boolean {
+  const times = elementsFrom(above)
+    .filter(({ nodes }) => nodes.includes(node))
+    .reduce((sum) => sum + 1, 0);
+  return times >= (outerAlike(above) === null ? 2 : 1);
+}
+
+/** The nearest element above that is read by the same plan. */
+function outerAlike({ nodes: [declared], above }: Above): Above | null {
+  return elementsFrom(above).find(({ nodes }) => nodes.includes(declared!)) ?? null;
+}
+
+function* elementsFrom(innermost: Above | null): Generator<Above, undefined> {
+  for (let at = innermost; at !== null; at = at.above) yield at;
+}
+
 function edgeTo(nodes: readonly PlanNode[], name: string): PlanEdge | undefined {
   for (const { edges } of nodes) {
     const found = edges.find((edge) => clarkName(edge.name) === name);
@@ -396,10 +462,11 @@ class LinesOfColumns {
   readonly #byColumn = new Map<string, MappingRecord[]>();
   readonly #byPath = new Map<string, MappingRecord>();
   readonly #inactive = new Map<string, MappingRecord[]>();
-  readonly #leavesOut: boolean;
+  /** whether the map leaves out places */
+  readonly leavesOut: boolean;
 
   constructor(lines: Lines) {
-    this.#leavesOut = lines.length > manyMappings;
+    this.leavesOut = lines.length > manyMappings;
     for (const line of lines) {
       const { xpath, active } = line;
       if (xpath === null) continue;
@@ -428,7 +495,7 @@ class LinesOfColumns {
     if (own !== undefined) return own;
     const lines = (this.#byColumn.get(columnKey(place)) ?? []).slice(0, mostCandidates);
     const { xpath } = place;
-    if (!this.#leavesOut) return closest(lines, (line) => sharedSteps(line.xpath!, xpath));
+    if (!this.leavesOut) return closest(lines, (line) => sharedSteps(line.xpath!, xpath));
     const inactive = this.inactive(xpath).find((line) => columnKey(line) === columnKey(place));
     if (inactive !== undefined) return inactive;
     const kind = kindOf(place.node_type);

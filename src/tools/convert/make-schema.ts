@@ -6,7 +6,6 @@ import type { ToolSession } from '../session/tool-session.ts';
 import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import type { ConversionContext } from './context.ts';
 import { storedStatistics } from './stored-statistics.ts';
-import { counted } from '../reports/counted.ts';
 
 /** Reports what it stored; a dry run and printed tables store nothing. */
 export async function makeSchema(
@@ -22,13 +21,11 @@ export async function makeSchema(
   const source = earlier?.source ?? inferSourceModel(all);
   steps.begin('map');
   session.expectWork({ elements: source.elements.length });
-  const { buildModel } = await import('../schemas/build-model.ts');
+  const { buildModel, modelSize } = await import('../schemas/build-model.ts');
   // places of a type that several share hold less than all of them together
   const met = request.prune ? { statistics: all, declared: source } : undefined;
   const model = buildModel(request, source, { ...(await choicesAfterParent(session)), met });
-  session.log(
-    `model at level ${model.mapLevel}: ${counted(model.tables.length, 'table')}, ${counted(model.mappings.length, 'mapping')}`,
-  );
+  session.log(modelSize(model));
   const why = 'made of the documents themselves';
   if (storesNothing(request))
     return { stored: { idSch: -1, idLschma: -1, model, modelHash: '', variant: false }, why };

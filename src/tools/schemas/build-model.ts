@@ -2,10 +2,12 @@
 import { buildRelationalModel } from '../../engine/map/build-model.ts';
 import { chooseRoots } from '../../engine/map/chosen-roots.ts';
 import { namingLike } from '../../engine/map/creation-options.ts';
+import { manyMappings } from '../../engine/map/mappings.ts';
 import { defaultNaming, type NamingOptions } from '../../engine/map/names/identifiers.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import { counted } from '../reports/counted.ts';
 import { rootsOf, type ModelChoices } from './model-choices.ts';
 
 export function buildModel(
@@ -41,6 +43,13 @@ export function buildModel(
     keepsDefaultNames,
     extraColumns: given.length > 0 ? given : extras,
   });
+}
+
+/** The size of a model, and whether its map leaves out paths, as a line of the log. */
+export function modelSize({ mapLevel, tables, mappings }: RelationalModel): string {
+  const size = `model at level ${mapLevel}: ${counted(tables.length, 'table')}, ${counted(mappings.length, 'mapping')}`;
+  if (mappings.length <= manyMappings) return size;
+  return `${size}; the map has more than ${manyMappings} and so leaves out further paths to shared tables until documents use them`;
 }
 
 function namingOf(request: ToolRequest): NamingOptions {

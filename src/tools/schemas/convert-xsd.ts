@@ -10,7 +10,7 @@ import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { compileInThread } from './compile-in-thread.ts';
 import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
 import { choicesAfterParent, storeModel } from './logical-schema.ts';
-import { buildModel } from './build-model.ts';
+import { buildModel, modelSize } from './build-model.ts';
 import { requireDocumentElements } from './document-elements.ts';
 import { diagnosticLines, entriesLine } from './told-diagnostics.ts';
 import { storeOrigin } from './store-origin.ts';
@@ -18,7 +18,6 @@ import { inputPaths } from '../session/resolve-inputs.ts';
 import { setFingerprint } from './fingerprints/set-fingerprint.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { compileOptions, followOf, readXsdSet, type XsdSetFiles } from '../inputs/xsd-files.ts';
-import { counted } from '../reports/counted.ts';
 
 /** What came of an XSD set. */
 export interface DrawnSet {
@@ -76,9 +75,7 @@ export async function drawXsdSet(session: ToolSession, set: XsdSetFiles): Promis
     session.expectWork({ elements: source.elements.length });
   }
   const model = known?.model ?? buildModel(request, source, await choicesAfterParent(session));
-  session.log(
-    `model at level ${model.mapLevel}: ${counted(model.tables.length, 'table')}, ${counted(model.mappings.length, 'mapping')}`,
-  );
+  session.log(modelSize(model));
   if (storesNothing(request)) return { source, model, origin: null, logical: null };
   steps.begin('store');
   const origin = await storeOrigin(session, source, 'xsd', records);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadJob } from '../../../../scripts/random/engine/load.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
+import { manyMappings } from '../../../../src/engine/map/mappings.ts';
 import { compiled } from '../../../support/models/shredding.ts';
 
 const xs = (body: string): string =>
@@ -17,6 +18,17 @@ const extension = (name: string, base: string, body: string): string =>
 /** Members have more attributes than one table takes, so that rows of the head come before theirs. */
 const wideGroup = xs(
   `<xs:element name="r"><xs:complexType>${sequence('<xs:element ref="head" maxOccurs="9"/>')}</xs:complexType></xs:element><xs:element name="head" type="H" abstract="true"/><xs:element name="one" type="One" substitutionGroup="head"/><xs:element name="two" type="Two" substitutionGroup="head"/>${complex('H', '<xs:attribute name="h"/>')}${extension('One', 'H', `${sequence('<xs:element ref="head" minOccurs="0"/>')}${pad('a')}`)}${extension('Two', 'H', pad('b'))}`,
+);
+
+const elements = (prefix: string, type: string): string =>
+  Array.from(
+    { length: 42 },
+    (_, at) => `<xs:element name="${prefix}${at}" type="${type}" minOccurs="0" maxOccurs="9"/>`,
+  ).join('');
+
+/** A map of more than 40,000 lines, and elements of a type that holds itself, of which derived types have tables of their own. */
+const longMap = xs(
+  `<xs:element name="r"><xs:complexType>${sequence(`${elements('g', 'G')}<xs:element name="n" type="N" maxOccurs="9"/>`)}</xs:complexType></xs:element>${complex('G', sequence(elements('p', 'P')))}${complex('P', sequence(elements('f', 'F')))}<xs:complexType name="F"><xs:attribute name="f"/></xs:complexType>${complex('N', sequence('<xs:element name="v" type="xs:int" minOccurs="0" maxOccurs="9"/><xs:element name="n" type="N" minOccurs="0" maxOccurs="9"/>'))}${extension('M', 'N', pad('m'))}${extension('L', 'N', pad('l'))}`,
 );
 
 const cases = {
@@ -47,6 +59,10 @@ const cases = {
     ),
     '<r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><m>one</m><m xsi:type="Alone">two</m><m xsi:type="More">three<b>4</b>five</m><m/></r>',
   ],
+  'places of a recursion that a long map leaves out': [
+    longMap,
+    '<r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><n><v>1</v><n xsi:type="M" m1="a"><v>2</v><n xsi:type="L" l1="b"><v>3</v><v>4</v></n><n><v>5</v></n></n><n><n><v>6</v></n></n></n></r>',
+  ],
 } as const;
 
 describe('figures of the map are what a load puts there, for', () => {
@@ -76,4 +92,25 @@ describe('figures of the map are what a load puts there, for', () => {
     }
     for (const [place, count] of loaded) expect([place, told.get(place) ?? 0]).toEqual([place, count]);
   });
+});
+
+it('a long map gets lines for the rounds of a recursion that a map writes out, and for no more', async () => {
+  const [xsd, document] = cases['places of a recursion that a long map leaves out'];
+  const model = buildRelationalModel(compiled(xsd), { mapLevel: 3 });
+  expect(model.mappings.length).toBeGreaterThan(manyMappings);
+  const { lines, occurrences } = await loadJob(compiled(xsd), model, [document]);
+  const below = lines.filter(({ xpath }) => xpath!.startsWith('/r/n'));
+  expect(below.map(({ xpath }) => xpath).filter((xpath) => xpath!.startsWith('/r/n/n/n'))).toEqual([]);
+  const told = below
+    .filter((line) => occurrences!.has(line) && line.node_type !== 'attribute' && line.column_name === null)
+    .map((line) => [line.xpath, line.table_name, occurrences!.get(line)]);
+  expect(told.toSorted()).toEqual([
+    ['/r/n', 'n', 2],
+    ['/r/n/n', 'l', 1],
+    ['/r/n/n', 'm', 1],
+    ['/r/n/n', 'n', 4],
+    ['/r/n/n/v', 'l_v', 2],
+    ['/r/n/n/v', 'm_v', 1],
+    ['/r/n/v', 'n_v', 3],
+  ]);
 });
