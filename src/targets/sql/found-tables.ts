@@ -3,7 +3,6 @@ import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.t
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
 import { physicalName } from '../../engine/sql/physical-names.ts';
-import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import { AppError } from '../../errors.ts';
 import { refusePreRelease } from '../rows/pre-release.ts';
 import { qualified, type Dialect } from '../../engine/sql/dialect.ts';
@@ -38,6 +37,7 @@ export interface FoundColumn {
 
 export interface FoundTable {
   readonly name: string;
+  /** a view, or another relation that is no table */
   readonly isView: boolean;
   readonly comment: string | null;
   /** the statement that made it, where the database keeps its text */
@@ -56,20 +56,26 @@ export function knowsMerges(known: FoundTables): boolean {
   return known.get(sideTableNames.documents)?.columns.has('valid_to') === true;
 }
 
+/** A model, and its tables as the database has them. */
+interface NamedTables {
+  readonly model: RelationalModel;
+  readonly tables: readonly { readonly name: string }[];
+}
+
 /**
- * Throws AppError `conflict` if a name that the job needs is a view of somebody else, if a version before 1.0 made the target, if a table
- * beside the data lacks a column, or if another logical schema made a table, whose rows have other keys. A table that is overwritten may have
- * any keys.
+ * Throws AppError `conflict` if a name that the job needs is no table, or a view of somebody else, if a version before 1.0 made the target, if a table
+ * beside the data lacks a column, or if another logical schema made a table, whose rows have other keys. `keepsRows`: whether a table keeps the rows that
+ * it has. One that is overwritten may have any keys.
  */
-export function checkFoundTables(
-  { dialect, foldedName }: SqlNames,
+export function checkFoundTables<Table extends FoundTable>(
+  names: SqlNames,
   label: string,
-  known: FoundTables,
-  drawn: { readonly model: RelationalModel; readonly tables: readonly PhysicalTable[] },
-  isOverwritten: boolean,
+  known: ReadonlyMap<string, Table>,
+  drawn: NamedTables,
+  keepsRows: (table: Table) => boolean,
 ): void {
   for (const name of [...drawn.tables.map((table) => table.name), ...Object.values(sideTableNames)]) {
-    const there = known.get(foldedName(name));
+    const there = known.get(names.foldedName(name));
     if (there?.isView === true && there.madeView === null)
       throw new AppError('conflict', `${label}: ${name} exists and is not a table.`);
   }
@@ -83,11 +89,21 @@ export function checkFoundTables(
         `${label}: ${name} has no column ${missing.name}: another program made it, or it was changed by hand. Name another target, or put the column back.`,
       );
   }
-  if (isOverwritten) return;
-  for (const [index, { columns }] of drawn.model.tables.entries()) {
-    const { name } = drawn.tables[index]!;
+  checkKeys(names, label, known, drawn, (table) => !table.isView && keepsRows(table));
+}
+
+/** Throws AppError `conflict` if another logical schema made a table, whose rows have other keys. `isAsked`: which tables count. */
+export function checkKeys<Table extends FoundTable>(
+  { dialect, foldedName }: SqlNames,
+  label: string,
+  known: ReadonlyMap<string, Table>,
+  { model, tables }: NamedTables,
+  isAsked: (table: Table) => boolean = () => true,
+): void {
+  for (const [index, { columns }] of model.tables.entries()) {
+    const { name } = tables[index]!;
     const table = known.get(foldedName(name));
-    if (table === undefined || table.isView) continue;
+    if (table === undefined || !isAsked(table)) continue;
     const has = (key: string): boolean => table.columns.has(foldedName(physicalName(dialect, key)));
     if (hasOtherKeys(columns, has)) throw new AppError('conflict', otherKeysMessage(label, name));
   }

@@ -48,6 +48,42 @@ export async function keyOffsets<Database extends SqlDatabase>({
   return offsets;
 }
 
+/** Columns of `_unmapped` and `_lexical` that name the table and the key of a row. */
+const namedRows = {
+  unmapped: ['parent_table', 'parent_key'],
+  lexical: ['table_name', 'row_key'],
+} as const;
+
+/**
+ * How staged rows `s` of `_unmapped` or `_lexical` become rows of the target, whose keys have the offsets of the tables that they name. `value`: the value of
+ * a column; `text`: of one that holds text, as it is staged. Returns the values of the columns, and what follows the staged rows in FROM.
+ */
+export function shiftedSideRows<Database extends SqlDatabase>(
+  { driver, plan, drawn }: Pick<AskedTarget<Database>, 'driver' | 'plan' | 'drawn'>,
+  side: keyof typeof namedRows,
+  offsets: KeyOffsets,
+  { value, text }: { value(column: number): string; text(column: number): string },
+): { readonly values: readonly string[]; readonly join: string } {
+  const { literal } = driver.dialect;
+  const { documents } = sideTableNames;
+  const shifts = plan.model.tables.flatMap(({ name }, index) => {
+    const offset = offsets.get(driver.foldedName(drawn.tables[index]!.keysOf)) ?? 0n;
+    return offset === 0n ? [] : [`(${literal(name)}, ${offset})`];
+  });
+  const ofDocuments = offsets.get(documents) ?? 0n;
+  // documents that are kept whole hang from themselves
+  if (ofDocuments > 0n) shifts.push(`(${literal(documents)}, ${ofDocuments})`);
+  const { columns } = sideTableDefinitions[side];
+  const [table, key] = namedRows[side].map((name) => columns.findIndex((column) => column.name === name));
+  const values = columns.map(({ name }, at) => {
+    if (name === 'document_key') return `${value(at)} + ${ofDocuments}`;
+    return at === key && shifts.length > 0 ? `${value(at)} + coalesce(o.shift, 0)` : value(at);
+  });
+  const named = `(VALUES ${shifts.join(', ')}) o (name, shift)`;
+  const join = shifts.length === 0 ? '' : ` LEFT JOIN ${named} ON o.name = ${text(table!)}`;
+  return { values, join };
+}
+
 /**
  * Notes the highest key of tables that took rows. If keys follow from the documents, `_keys` only says that loads made the table. `filled`: the tables;
  * `hasDocuments`: documents were added.

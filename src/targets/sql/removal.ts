@@ -355,7 +355,7 @@ export async function removeInTransaction<Database extends SqlDatabase>(
     if (!known.has(sideTableNames.documents))
       throw new AppError('not_found', `${label}: no documents were loaded there.`);
     const drawn = drawModel(plan.model, driver.dialect);
-    checkFoundTables(driver, label, known, drawn, false);
+    checkFoundTables(driver, label, known, drawn, () => true);
     const removed = await removeNamed({ database, driver, known, drawn }, plan, label);
     if (plan.dryRun || removed.already) return removed;
     if (!(await fence(removed)))

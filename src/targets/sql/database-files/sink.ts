@@ -247,7 +247,8 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
   }
 
   protected override check({ known }: AskedTarget<Database>): void {
-    checkFoundTables(this.#driver, this.label, known, this.#drawn, this.plan.saveMode === 'overwrite');
+    const keepsRows = this.plan.saveMode !== 'overwrite';
+    checkFoundTables(this.#driver, this.label, known, this.#drawn, () => keepsRows);
   }
 
   #stagedName(table: number | string): string {

@@ -1,7 +1,8 @@
 /** Staged CSV becomes rows of tables, each by one statement. */
 import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
-import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
+import { shiftedSideRows } from '../keys.ts';
 import type { KeyOffsets } from '../publication.ts';
 import type { Publication } from '../publication.ts';
 import type { Incoming } from './alter-tables.ts';
@@ -79,28 +80,13 @@ export async function addSideRows(
   side: 'unmapped' | 'lexical',
   offsets: KeyOffsets,
 ): Promise<number> {
-  const { database, plan, drawn, staged, earlierDocuments } = publication;
-  const shifts = plan.model.tables.flatMap(({ name }, index) => {
-    const offset = offsets.get(foldedName(drawn.tables[index]!.keysOf)) ?? 0n;
-    return offset === 0n ? [] : [`(${standardLiteral(name)}, ${offset})`];
-  });
-  const documentShift = offsets.get(sideTableNames.documents) ?? 0n;
-  // documents that are kept whole hang from themselves
-  if (documentShift > 0n) shifts.push(`(${standardLiteral(sideTableNames.documents)}, ${documentShift})`);
+  const { database, plan, staged, earlierDocuments } = publication;
   const csv = staged.get(side)!;
-  const [tableColumn, keyColumn] =
-    side === 'unmapped' ? (['parent_table', 'parent_key'] as const) : (['table_name', 'row_key'] as const);
   const { columns } = sideTableDefinitions[side];
-  const values = columns.map(({ name, type }, at) => {
-    const value = stagedValue(`s.${stagedColumn(at)}`, type, columnSqlType(type));
-    if (name === 'document_key') return `${value} + ${documentShift}`;
-    return name === keyColumn && shifts.length > 0 ? `${value} + coalesce(o.shift, 0)` : value;
+  const { values, join } = shiftedSideRows(publication, side, offsets, {
+    value: (at) => stagedValue(`s.${stagedColumn(at)}`, columns[at]!.type, columnSqlType(columns[at]!.type)),
+    text: (at) => `s.${stagedColumn(at)}`,
   });
-  const tableAt = columns.findIndex(({ name }) => name === tableColumn);
-  const join =
-    shifts.length === 0
-      ? ''
-      : ` LEFT JOIN (VALUES ${shifts.join(', ')}) o (name, shift) ON o.name = s.${stagedColumn(tableAt)}`;
   const isNew =
     earlierDocuments === null
       ? ''

@@ -171,7 +171,8 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
   }
 
   protected override check({ known }: AskedTarget<Mysql>): void {
-    checkFoundTables(mysqlDriver, this.label, known, this.#drawn, this.plan.saveMode === 'overwrite');
+    const keepsRows = this.plan.saveMode !== 'overwrite';
+    checkFoundTables(mysqlDriver, this.label, known, this.#drawn, () => keepsRows);
   }
 
   async write(

@@ -2,7 +2,6 @@
  * Rows out of MySQL or MariaDB, for writing documents back: one connection, whose transaction sees one moment, and pages of rows by their
  * keys, so that memory holds a page of each table and no more.
  */
-import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { versionCondition, type DocumentVersions } from '../../../engine/sql/document-versions.ts';
@@ -10,7 +9,6 @@ import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { fractionDigits } from '../../../engine/sql/fraction-digits.ts';
 import { withListTables, type ListTable } from '../../../engine/sql/list-tables.ts';
 import { doubleForReal } from '../../../engine/sql/mysql-values.ts';
-import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import type {
   DocumentRows,
@@ -28,7 +26,8 @@ import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connecti
 import { refusePreRelease } from '../../rows/pre-release.ts';
 import { targetLoads } from '../ledger.ts';
 import { foldedName, holdsInstants, readTables } from './tables.ts';
-import { knowsMerges, type FoundColumn, type FoundTables } from '../found-tables.ts';
+import { checkKeys, knowsMerges, type FoundColumn, type FoundTables } from '../found-tables.ts';
+import { mysqlDriver } from './driver.ts';
 import { isText, plainType, textOf } from './types.ts';
 
 const pageRows = 2000;
@@ -82,12 +81,7 @@ class MysqlRowSource implements RowSource {
     if (!this.#known.has(sideTableNames.documents))
       throw new AppError('not_found', `${this.label}: no documents were loaded there.`);
     refusePreRelease(this.label, (name) => this.#known.get(name)?.columns);
-    for (const [index, { name }] of this.#tables.entries()) {
-      const there = this.#known.get(foldedName(name))?.columns;
-      const has = (key: string): boolean => there!.has(foldedName(physicalName(mysql, key)));
-      if (there !== undefined && hasOtherKeys(drawn.tables[index]!.columns, has))
-        throw new AppError('conflict', otherKeysMessage(this.label, name));
-    }
+    checkKeys(mysqlDriver, this.label, this.#known, { model: drawn, tables: this.#tables });
   }
 
   async documentCount(name?: string, versions?: DocumentVersions): Promise<number> {

@@ -2,13 +2,9 @@
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
-import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
-import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { checkMark } from '../../../engine/sql/code-lists.ts';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
-import { AppError } from '../../../errors.ts';
 import { viewMark } from '../../rows/made-views.ts';
-import { refusePreRelease } from '../../rows/pre-release.ts';
 import type { FoundColumn, FoundTable } from '../found-tables.ts';
 import type { Sql, TransactionSql } from '../../../adapters/postgres/client/connect.ts';
 import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
@@ -28,7 +24,6 @@ interface TargetForeignKey {
 }
 
 export interface TargetTable extends FoundTable {
-  readonly kind: string;
   readonly columns: Map<string, TargetColumn>;
   /** nothing would be lost if it were dropped and made anew: no views, grants, triggers, policies, indexes of others … */
   readonly plain: boolean;
@@ -202,11 +197,10 @@ export async function readTarget(
         name,
         {
           name,
-          isView: kind === 'v' || kind === 'm',
+          isView: kind !== 'r' && kind !== 'p',
           comment: null,
           statement: null,
           madeView: null,
-          kind,
           plain: bare && others === null,
           hasOwnCode: code,
           referredToBy: others ?? [],
@@ -233,25 +227,6 @@ export async function readCounters(
     `SELECT table_name AS name, last_value AS key FROM ${doubleQuoted(sqlSchema)}.${doubleQuoted(sideTableNames.keys)}`,
   );
   return new Map(rows.flatMap(({ name, key }) => (Number.isSafeInteger(key) ? [[name, key] as const] : [])));
-}
-
-/**
- * Throws AppError `conflict` if a version before 1.0 made the target, or a table has its keys elsewhere than the model; `stays`: which tables are
- * asked for keys (all). `label`: the target.
- */
-export function checkTarget(
-  known: ExistingTarget['tables'],
-  model: RelationalModel,
-  label: string,
-  stays: (table: TargetTable) => boolean = () => true,
-): void {
-  refusePreRelease(label, (name) => known.get(name)?.columns);
-  for (const table of model.tables) {
-    const there = known.get(physicalName(postgresql, table.name));
-    if (there === undefined || !stays(there)) continue;
-    if (hasOtherKeys(table.columns, (key) => there.columns.has(physicalName(postgresql, key))))
-      throw new AppError('conflict', otherKeysMessage(label, there.name));
-  }
 }
 
 /** As `RowSink.zonesThere`. */

@@ -15,7 +15,8 @@ import {
   type TargetAddress,
 } from './connection.ts';
 import { targetFault } from './faults.ts';
-import { checkTarget, readTarget } from './existing-tables.ts';
+import { checkFoundTables } from '../found-tables.ts';
+import { readTarget } from './existing-tables.ts';
 import { removeNamed } from '../removal.ts';
 
 interface PostgresRowRemoverOptions extends TargetAddress {
@@ -87,6 +88,7 @@ async function removeUnderLock(
     throw new AppError('not_found', `${label}: no documents were loaded there.`);
   const names = [...tables.map(({ name }) => name), ...Object.values(sideTableNames)];
   const { tables: there } = await readTarget(tx, sqlSchema, names);
-  checkTarget(there, model, label);
-  return removeNamed({ database, driver, drawn: { model, tables, lists: [] }, known }, plan, label);
+  const drawn = { model, tables, lists: [] };
+  checkFoundTables(driver, label, there, drawn, () => true);
+  return removeNamed({ database, driver, drawn, known }, plan, label);
 }

@@ -50,6 +50,7 @@ import type { AskedTarget } from '../ledger.ts';
 import { nothingPublished, SqlRowSink } from '../sink.ts';
 import { databaseOf, namesIn, readTargetLoads, postgresDriver } from './driver.ts';
 import { unconvertedRow, unconvertedValues } from './staging/staged-table.ts';
+import { checkFoundTables } from '../found-tables.ts';
 import { givenKeys } from '../keys.ts';
 import { reportOf } from '../publication.ts';
 import { nothingDone, type PostgresPublication } from './publish/publication.ts';
@@ -59,7 +60,6 @@ import { keyAlterations, primaryKey, makeTablesAhead } from './publish/tables.ts
 import { createUnitTarget, type PostgresUnitTarget } from './units/publisher.ts';
 import type { UnitTarget } from '../../../ports/rows/units.ts';
 import {
-  checkTarget,
   readCounters,
   readTarget,
   readZones,
@@ -287,13 +287,10 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
   }
 
   protected override check({ known }: AskedPostgresTarget): void {
-    for (const { name, kind } of known.values()) {
-      if (kind === 'r' || kind === 'p') continue;
-      throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
-    }
     // one that is dropped is made anew
-    const stays = (table: TargetTable): boolean => this.plan.saveMode !== 'overwrite' || !table.plain;
-    checkTarget(known, this.plan.model, this.label, stays);
+    const keepsRows = (table: TargetTable): boolean => this.plan.saveMode !== 'overwrite' || !table.plain;
+    const drawn = { model: this.plan.model, tables: this.#tables };
+    checkFoundTables(namesIn(this.#options.sqlSchema), this.label, known, drawn, keepsRows);
   }
 
   #createStaging(target: ExistingTarget): StagingArea {

@@ -21,7 +21,7 @@ import type { RowSource, StoredDocument } from '../../../ports/rows/source.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { sqlState, type Sql } from '../../../adapters/postgres/client/connect.ts';
 import { createRowTap, type RowTap } from '../../../adapters/postgres/client/row-tap.ts';
-import { askTargetLoads } from './driver.ts';
+import { askTargetLoads, namesIn } from './driver.ts';
 import {
   addressLabel,
   connectTarget,
@@ -30,7 +30,9 @@ import {
   type TargetAddress,
 } from './connection.ts';
 import { targetFault } from './faults.ts';
-import { checkTarget, readTarget, type ExistingTarget } from './existing-tables.ts';
+import { refusePreRelease } from '../../rows/pre-release.ts';
+import { checkKeys } from '../found-tables.ts';
+import { readTarget, type ExistingTarget } from './existing-tables.ts';
 import { sentText, asMoment, type SentText } from './types.ts';
 import type { SilenceWatch } from '../silence-watch.ts';
 
@@ -100,7 +102,9 @@ class PostgresRowSource implements RowSource {
       if (!this.#target.tables.has(documents)) {
         throw new AppError('not_found', `${this.label}: no documents were loaded there.`);
       }
-      checkTarget(this.#target.tables, model, this.label);
+      const known = this.#target.tables;
+      refusePreRelease(this.label, (name) => known.get(name)?.columns);
+      checkKeys(namesIn(this.#options.sqlSchema), this.label, known, { model, tables: this.#names });
       this.#withLexical = await this.#distinct(lexical, 'table_name');
       this.#withUnmapped = await this.#distinct(unmapped, 'parent_table');
     });

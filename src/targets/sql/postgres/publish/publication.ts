@@ -20,7 +20,7 @@ export interface Insertion {
   readonly table: string;
   readonly key: string | undefined;
   /** of the table's keys */
-  readonly offset: number;
+  readonly offset: bigint;
   /** quoted, with its schema */
   readonly staged: string;
   readonly stagedRows: number;

@@ -13,7 +13,8 @@ import { dropViewsOfNames, publishViews } from './views.ts';
 import { strayReferences } from '../staging/staged-keys.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { columnId, widenedWords } from '../../../rows/unfit-columns.ts';
-import { keepKeys, keyOffsets as keysInUse } from '../../keys.ts';
+import { keepKeys, keyOffsets as keysInUse, shiftedSideRows } from '../../keys.ts';
+import type { KeyOffsets } from '../../publication.ts';
 import { noteJob } from '../../ledger.ts';
 import { beginMerge } from '../../merge.ts';
 import { addedBy, makeSideTables, writeTexts } from '../../publish.ts';
@@ -61,7 +62,7 @@ export async function publishRows(publication: PostgresPublication): Promise<Rec
       await checkTaken(publication, {
         table: table.name,
         key: table.primaryKey[0],
-        offset: offsets.get(table.keysOf) ?? 0,
+        offset: offsets.get(table.keysOf) ?? 0n,
         staged: staged.relation,
         stagedRows: staged.rows,
         added,
@@ -101,7 +102,7 @@ function checkKeysDiffer(
  * By physical table name, `_documents` among them: what is added to this job's keys. No key is given twice, also where the rows that
  * had it are gone: the counter outlives rows and tables.
  */
-async function keyOffsets(publication: PostgresPublication): Promise<ReadonlyMap<string, number>> {
+async function keyOffsets(publication: PostgresPublication): Promise<KeyOffsets> {
   const { plan, drawn, tables, countedFrom } = publication;
   if (plan.keys === 'hash') return new Map();
   const filled = tables.filter((_, index) => publication.staging.get(index)!.created);
@@ -112,8 +113,9 @@ async function keyOffsets(publication: PostgresPublication): Promise<ReadonlyMap
   });
   return new Map(
     [...used].flatMap(([name, last]) => {
-      const offset = Number(last) - (countedFrom.get(name) ?? 0);
-      return offset > 0 ? [[name, offset] as const] : [];
+      const offset = last - BigInt(countedFrom.get(name) ?? 0);
+      const isUsed = needed.has(name) || name === sideTableNames.documents;
+      return isUsed && offset > 0n ? [[name, offset] as const] : [];
     }),
   );
 }
@@ -181,7 +183,7 @@ function canMove(
   publication: PostgresPublication,
   index: number,
   staged: StagedTable,
-  offsets: ReadonlyMap<string, number>,
+  offsets: KeyOffsets,
 ): boolean {
   const { tables, target, present } = publication;
   if (!staged.form.logged || target.hasDefaultGrants || present.has(tables[index]!.name)) return false;
@@ -228,15 +230,12 @@ function mergedDocuments({ driver, merging }: PostgresPublication): {
   };
 }
 
-async function addDocuments(
-  publication: PostgresPublication,
-  offsets: ReadonlyMap<string, number>,
-): Promise<number> {
+async function addDocuments(publication: PostgresPublication, offsets: KeyOffsets): Promise<number> {
   const { tx, plan, staging } = publication;
   const staged = staging.get('documents')!;
   if (!staged.created) return 0;
-  const offset = offsets.get(sideTableNames.documents) ?? 0;
-  if (offset === 0 && (await moveDocuments(publication, staged))) return staged.rows;
+  const offset = offsets.get(sideTableNames.documents) ?? 0n;
+  if (offset === 0n && (await moveDocuments(publication, staged))) return staged.rows;
   const conflict = plan.keys === 'hash' ? ' ON CONFLICT DO NOTHING' : '';
   const side = ['unmapped', 'lexical'].map((name) => staging.get(name)!).filter((table) => table.created);
   if (plan.keys === 'hash') {
@@ -266,37 +265,14 @@ async function addDocuments(
 }
 
 /** `_unmapped` and `_lexical` name rows of any table: each with its own shift. */
-async function addSideRows(
-  publication: PostgresPublication,
-  offsets: ReadonlyMap<string, number>,
-): Promise<void> {
-  const { plan, tables, staging } = publication;
-  const shifts = tables.flatMap((table, index) => {
-    const offset = staging.get(index)!.created ? (offsets.get(table.keysOf) ?? 0) : 0;
-    return offset === 0 ? [] : [`(${standardLiteral(plan.model.tables[index]!.name)}, ${offset})`];
-  });
-  const documentShift = offsets.get(sideTableNames.documents) ?? 0;
-  // documents that are kept whole hang from themselves
-  if (documentShift > 0) shifts.push(`(${standardLiteral(sideTableNames.documents)}, ${documentShift})`);
-  const keyColumns = {
-    unmapped: ['parent_table', 'parent_key'],
-    lexical: ['table_name', 'row_key'],
-  } as const;
-  for (const [side, [tableColumn, keyColumn]] of Object.entries(keyColumns) as [
-    keyof typeof keyColumns,
-    readonly [string, string],
-  ][]) {
+async function addSideRows(publication: PostgresPublication, offsets: KeyOffsets): Promise<void> {
+  const { plan, staging } = publication;
+  for (const side of ['unmapped', 'lexical'] as const) {
     const staged = staging.get(side)!;
     if (!staged.created) continue;
     const columns = sideTableDefinitions[side].columns.map((column) => column.name);
-    const values = columns.map((column) => {
-      if (column === 'document_key') return `s.document_key + ${documentShift}`;
-      return column === keyColumn && shifts.length > 0 ? `s.${column} + coalesce(o.shift, 0)` : `s.${column}`;
-    });
-    const join =
-      shifts.length === 0
-        ? ''
-        : ` LEFT JOIN (VALUES ${shifts.join(', ')}) o (name, shift) ON o.name = s.${tableColumn}`;
+    const value = (at: number): string => `s.${columns[at]!}`;
+    const { values, join } = shiftedSideRows(publication, side, offsets, { value, text: value });
     const distinct = plan.keys === 'hash' ? 'DISTINCT ' : '';
     const given = `SELECT ${distinct}${values.join(', ')} FROM ${staged.relation} s${join}`;
     const list = columns.map(doubleQuoted).join(', ');
@@ -336,7 +312,7 @@ async function keepJobKeys(publication: PostgresPublication): Promise<void> {
 interface RowInsertion {
   readonly staged: StagedTable;
   /** by physical table name: what is added to keys */
-  readonly offsets: ReadonlyMap<string, number>;
+  readonly offsets: KeyOffsets;
   /** of the staged columns, as `format_type` writes them */
   readonly types: ReadonlyMap<string, string>;
   /** columns of a table that was there before */
@@ -355,8 +331,8 @@ export async function insertRows(
   const table = publication.tables[index]!;
   const values = table.columns.map(({ name }, at) => {
     const owner = table.keyOwners.get(name);
-    const offset = owner === undefined ? 0 : (offsets.get(owner) ?? 0);
-    const value = offset === 0 ? doubleQuoted(name) : `${doubleQuoted(name)} + ${offset}`;
+    const offset = owner === undefined ? 0n : (offsets.get(owner) ?? 0n);
+    const value = offset === 0n ? doubleQuoted(name) : `${doubleQuoted(name)} + ${offset}`;
     const type = types.get(name)!;
     const written = offsetBehind(publication, index, at, () => true);
     return converted(value, type, known?.get(name)?.type ?? type, written);
