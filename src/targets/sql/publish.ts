@@ -5,7 +5,7 @@ import { columnId, widenedWords } from '../rows/unfit-columns.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import type { Merging } from '../rows/merging.ts';
 import { nothingRemoved } from '../rows/removed-documents.ts';
-import { textColumns, writtenTextStatement } from '../rows/written-texts.ts';
+import { textColumns, writtenTextStatement, type TextUpdates } from '../rows/written-texts.ts';
 import { publishCodes } from './codes.ts';
 import { runAll, type SqlDatabase } from './database.ts';
 import { relationOf } from './found-tables.ts';
@@ -14,7 +14,7 @@ import { noteJob, sumOf } from './ledger.ts';
 import { beginMerge } from './merge.ts';
 import { clearTables } from './overwrite.ts';
 import { foundTable, type Publication, type PublishingScope } from './publication.ts';
-import { notesOf } from './removal.ts';
+import { notesOf, type RemovalWays } from './removal.ts';
 import { dropViewsOfNames, publishViews } from './views.ts';
 
 /** Returns the number of rows added, by table name of the model. */
@@ -87,16 +87,21 @@ export async function writeTexts<Database extends SqlDatabase>(
   hasWritten: boolean,
   textOf: (table: number, column: number) => 'turned' | 'text' | null,
 ): Promise<void> {
+  const updates = textUpdates(driver);
   await runAll(
     database,
     textColumns(plan.model, drawn.tables, hasWritten, textOf).map((column) =>
-      writtenTextStatement(column, plan.jobUuid, {
-        literal: driver.dialect.literal,
-        relation: relationOf(driver),
-        joins: driver.joinsChanges === true,
-      }),
+      writtenTextStatement(column, plan.jobUuid, updates),
     ),
   );
+}
+
+export function textUpdates(driver: RemovalWays): TextUpdates {
+  return {
+    literal: driver.dialect.literal,
+    relation: relationOf(driver),
+    joins: driver.joinsChanges === true,
+  };
 }
 
 /** What the ledger says of a job: documents and rows that it added, less those that its merge removed. */

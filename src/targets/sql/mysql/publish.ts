@@ -23,16 +23,15 @@ import {
   textColumns,
   writtenTextStatement,
   type TextColumn,
-  type TextUpdates,
 } from '../../rows/written-texts.ts';
 import { runAll } from '../database.ts';
-import { knowsMerges, relationOf, type FoundTable } from '../found-tables.ts';
+import { knowsMerges, type FoundTable } from '../found-tables.ts';
 import { givenKeys, keepKeys } from '../keys.ts';
 import { noteJob } from '../ledger.ts';
 import { addMergeColumns, nameUnmerged, noteDocuments, takeReplaced } from '../merge.ts';
 import { noteOverwritten } from '../overwrite.ts';
-import type { PublishingScope, PublishingWays } from '../publication.ts';
-import { addedBy, makeSideTables, writeTexts } from '../publish.ts';
+import type { PublishingScope } from '../publication.ts';
+import { addedBy, makeSideTables, textUpdates, writeTexts } from '../publish.ts';
 import { earlierTables, otherTables, type ListOfRows } from '../removal.ts';
 import { adaptTable, type AdaptedTable } from './alter-tables.ts';
 import { foldedName, parentIndexes, readTables, tableStatement } from './tables.ts';
@@ -81,6 +80,7 @@ function isWanted({ plan }: MysqlPublication, table: MysqlStagedTable): boolean 
   return table.rows > 0 || plan.allTables || plan.saveMode === 'write-schema';
 }
 
+/** Publishes by one RENAME TABLE: tables of the model are new or overwritten, and those beside the data are made again with their rows. */
 async function rename(publication: MysqlPublication): Promise<PublishedRows> {
   const { database, plan, token, known, staged, sides, staging } = publication;
   const merges = plan.saveMode === 'merge';
@@ -172,6 +172,7 @@ async function rename(publication: MysqlPublication): Promise<PublishedRows> {
   return { rows, ...merged };
 }
 
+/** Publishes by one transaction, once the tables that are there can take the rows of the job. */
 async function insert(publication: MysqlPublication): Promise<PublishedRows> {
   const { database, plan, known, staged, sides } = publication;
   const { tables } = publication.drawn;
@@ -262,10 +263,6 @@ async function writeJobTexts(
 function keepJobKeys(publication: MysqlPublication): Promise<void> {
   const filled = publication.staged.filter(({ rows }) => rows > 0).map(({ physical }) => physical);
   return keepKeys(publication, filled, (publication.sides.get('documents')?.rows ?? 0) > 0);
-}
-
-function textUpdates({ dialect, ...names }: PublishingWays<Mysql>): TextUpdates {
-  return { literal: dialect.literal, relation: relationOf({ dialect, ...names }), joins: true };
 }
 
 /** place of the item in the columns of a list's table, behind its key, the key of the row that has the list, and the position */
