@@ -100,10 +100,12 @@ interface TableRow {
   readonly others: string[] | null;
 }
 
+/** `comments`: of columns, which take time where there are thousands of tables. */
 export async function readTarget(
   sql: Sql | TransactionSql,
   sqlSchema: string,
   names: readonly string[],
+  comments: 'read' | 'skip' = 'skip',
 ): Promise<ExistingTarget> {
   const schema = standardLiteral(sqlSchema);
   // a temporary table needs rights; names go along as one literal instead
@@ -167,7 +169,7 @@ export async function readTarget(
       FROM wanted t WHERE t.oid NOT IN (SELECT oid FROM own WHERE free);
     WITH ${wanted}
     SELECT a.attrelid::int8 AS oid, a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type,
-           a.attnotnull AS "notNull", a.atthasdef AS "hasDefault", col_description(a.attrelid, a.attnum) AS comment
+           a.attnotnull AS "notNull", a.atthasdef AS "hasDefault", ${comments === 'read' ? 'col_description(a.attrelid, a.attnum)' : 'NULL'} AS comment
       FROM pg_attribute a JOIN wanted t ON t.oid = a.attrelid WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY 1, a.attnum;
     WITH ${wanted}
     SELECT k.conname AS name, t.relname AS table, p.relname AS parent, a.attname AS column, k.condeferrable AS deferrable

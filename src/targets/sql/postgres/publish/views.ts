@@ -59,7 +59,7 @@ export async function publishViews(publication: PostgresPublication): Promise<vo
   if (plan.views !== true && !publication.merge.keepsHistory && target.views.size === 0) return;
   const made: string[] = [];
   const names = [...tables.map(({ name }) => name), sideTableNames.documents];
-  const { tables: known } = await readTarget(tx, sqlSchema, names);
+  const { tables: known } = await readTarget(tx, sqlSchema, names, 'read');
   for (const view of await viewsOfModel({ ...publication, known }, types)) {
     const known = viewsAside.get(view.name)?.length === 0 ? undefined : target.views.get(view.name);
     if (known === undefined && !view.isWanted) continue;
