@@ -96,6 +96,10 @@ const parts = {
     find: () => libfaketime() !== null,
   },
   mkfifo: { how: 'Debian: coreutils', programs: ['mkfifo'] },
+  openpyxl: {
+    how: 'OPENPYXL names a Python that has openpyxl (python -m venv, pip install openpyxl)',
+    variable: 'OPENPYXL',
+  },
   pandas: {
     how: 'PANDAS names a Python that has pandas and pyarrow (python -m venv, pip install pandas pyarrow)',
     variable: 'PANDAS',

@@ -177,7 +177,7 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     [
       layoutNames.join('|'),
-      'format of files in a folder (default csv); delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files',
+      'format of files in a folder (default csv); xlsx: an Excel workbook of each load; delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files',
     ],
     oneOf(layoutNames, (draft, format) => (draft.format = format)),
   ),

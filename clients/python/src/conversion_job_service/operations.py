@@ -69,7 +69,7 @@ class Operations(Transport):
         - `-o, --out TARGET`: where to write
         - `-u, --out-user USER`: user of the target
         - `-p, --out-password PASSWORD`: password of the target
-        - `-f, --format csv|tsv|jsonl|parquet|delta|iceberg|delta,iceberg`: format of files in a folder (default csv); delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files
+        - `-f, --format csv|tsv|jsonl|parquet|xlsx|delta|iceberg|delta,iceberg`: format of files in a folder (default csv); xlsx: an Excel workbook of each load; delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files
         - `--parquet-version 1|2`: encodings of Parquet files: 1 for every reader (default in buckets, whose scripts load them into warehouses), 2 for files a quarter smaller (default elsewhere)
         - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (databases, Delta and Iceberg: a document replaces that of its key), writeschema, printschema
         - `--key XPATH,…`: with -S m: what tells a document from others, such as /order/@id (default: its name)

@@ -79,7 +79,7 @@ function wholeCell(text: string, reference: string): string | null {
   if (!/^[+-]?\d+$/.test(text)) return null;
   return text.replace(/^[+-]?0*/, '').length > mostDigits
     ? null
-    : numberCell(reference, Number(text), style.whole);
+    : numberCell(reference, numberIn(text), style.whole);
 }
 
 function decimalCell(text: string, reference: string): string | null {
@@ -88,7 +88,12 @@ function decimalCell(text: string, reference: string): string | null {
     .replace(/0*$/, '')
     .replace('.', '')
     .replace(/^[+-]?0*/, '');
-  return digits.length > mostDigits ? null : numberCell(reference, Number(text), general);
+  return digits.length > mostDigits ? null : numberCell(reference, numberIn(text), general);
+}
+
+/** As the workbook has it: the text itself, where XML Schema and Excel write the number alike. */
+function numberIn(text: string): number | string {
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? text : Number(text);
 }
 
 /** the least number that Excel does not take for zero */

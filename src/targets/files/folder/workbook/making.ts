@@ -142,15 +142,17 @@ async function* rowsOfSheet(
   };
   let isBegun = false;
   for await (const lines of linesOf(rows)) {
+    let made = '';
     for (const line of lines) {
       if (number < measuredRows) {
         first += rowOf(line);
         continue;
       }
-      if (!isBegun) yield begin();
+      if (!isBegun) made = begin();
       isBegun = true;
-      yield rowOf(line);
+      made += rowOf(line);
     }
+    if (made !== '') yield made;
   }
   if (!isBegun) yield begin();
   yield sheetEnd({ rows: file.rows + 1, columns: columns.length });

@@ -9,6 +9,8 @@ import { writeWhole } from '../../../../adapters/file-staging/durable-file.ts';
 const mostBytes = 0xff_ff_ff_fe;
 const mostParts = 0xff_fe;
 const chunkCharacters = 64 * 1024;
+/** A quarter less processor time than the usual level, for files that are an eighth larger. */
+const deflating = { level: 3, chunkSize: 256 * 1024 } as const;
 /** sizes follow the data; names are UTF-8 (APPNOTE 4.4.4) */
 const flags = 0x08_08;
 const version = 20;
@@ -56,7 +58,7 @@ export class ZipFile {
         yield chunk;
       }
     };
-    await pipeline(measured, createDeflateRaw(), async (packed: AsyncIterable<Buffer>) => {
+    await pipeline(measured, createDeflateRaw(deflating), async (packed: AsyncIterable<Buffer>) => {
       for await (const piece of packed) await this.#write(piece);
     });
     const packed = this.#bytes - begin;
