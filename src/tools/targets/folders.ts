@@ -14,7 +14,7 @@ import {
 } from '../../ports/rows/layouts.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { ColumnsThreadOptions } from '../../targets/files/folder/columns/beside.ts';
-import type { ObjectFolderRowSinkOptions } from '../../targets/files/folder/object-store-sink.ts';
+import type { ObjectFolderRowSinkOptions } from '../../targets/files/folder/sink.ts';
 import type { LakeTarget } from '../../targets/files/lake/store/place.ts';
 import { isRemote, localCopies, localFolder } from '../session/remote-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
@@ -129,7 +129,7 @@ async function openInBucket(
     return bucketLake({ ...folder, label: files.label, scratch });
   });
   if (sink !== null) return sink;
-  const { createObjectFolderRowSink } = await import('../../targets/files/folder/object-store-sink.ts');
+  const { createObjectFolderRowSink } = await import('../../targets/files/folder/sink.ts');
   const { jobMark } = await import('../../targets/files/folder/contents/file-names.ts');
   const { idJob, jobUuid, request } = session;
   return createObjectFolderRowSink({

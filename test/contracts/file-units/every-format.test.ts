@@ -3,10 +3,9 @@ import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
+import { createFolderRowSink, createObjectFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
-import { createObjectFolderRowSink } from '../../../src/targets/files/folder/object-store-sink.ts';
 import type { PartitionWish } from '../../../src/engine/sql/partition-wish.ts';
 import type { RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import type { UnitToken } from '../../../src/ports/rows/units.ts';

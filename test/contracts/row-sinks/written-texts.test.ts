@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { jobMark } from '../../../src/targets/files/folder/contents/file-names.ts';
 import { uuidOfJob } from '../../support/models/job-names.ts';
-import { createObjectFolderRowSink } from '../../../src/targets/files/folder/object-store-sink.ts';
-import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
+import { createFolderRowSink, createObjectFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import type { FileLayoutName } from '../../../src/ports/rows/layouts.ts';
 import type { TargetManifest } from '../../../src/targets/files/folder/contents/manifest.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';

@@ -1,9 +1,7 @@
-/** What a folder of tables says before a job opens it to write: the logical schemas that loaded it, and which columns keep a time zone. */
-import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
+/** The logical schemas that loaded a folder of tables. */
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { TargetManifest, ManifestJob } from './contents/manifest.ts';
 import { readCommittedManifest } from './contents/manifest.ts';
-import { zonesOfManifest } from './contents/next-manifest.ts';
 import { inPinnedFolder } from '../../../adapters/local-files/open-folder.ts';
 
 /** Newest first; none where the folder is not there, or nothing was loaded into it. */
@@ -13,16 +11,6 @@ export async function readFolderLoads(
 ): Promise<readonly TargetLoad[]> {
   const manifest = await inPinnedFolder(directory, links, readCommittedManifest);
   return manifest === null ? [] : loadsOf(manifest);
-}
-
-/** As `RowSink.zonesThere`. */
-export async function readFolderZones(
-  directory: string,
-  links: 'follow' | 'refuse',
-  tables: readonly ZoneTable[],
-): Promise<ZonesThere> {
-  const manifest = await inPinnedFolder(directory, links, readCommittedManifest);
-  return manifest === null ? new Map() : zonesOfManifest(manifest, tables);
 }
 
 /** Returns the hash of the model that a job loaded by, or null if the manifest does not have the job. */

@@ -8,6 +8,12 @@ import { AppError } from '../../../errors.ts';
 import type { StoredLayout } from './layouts/folder-layout.ts';
 import type { ManifestTable } from './contents/manifest.ts';
 
+/** Names of the files of `_documents`. `tables`: what the folder keeps. */
+export function documentFiles(tables: readonly ManifestTable[]): readonly string[] {
+  const files = tables.find(({ name }) => name === sideTableNames.documents)?.files ?? [];
+  return files.map(({ name }) => name);
+}
+
 /** Those of the SHA-256 (hex) that stand in the files; `tables`: what the folder keeps. */
 export async function documentsIn(
   directory: string,
@@ -16,8 +22,7 @@ export async function documentsIn(
   wanted: ReadonlySet<string>,
 ): Promise<Set<string>> {
   const found = new Set<string>();
-  const files = tables.find(({ name }) => name === sideTableNames.documents)?.files ?? [];
-  for (const { name } of files) {
+  for (const name of documentFiles(tables)) {
     const path = join(directory, name);
     await refuseLink(path);
     for await (const sha256 of documentHashes(directory, path)) if (wanted.has(sha256)) found.add(sha256);

@@ -1,10 +1,9 @@
 /**
- * Rows into a folder: one file per table and job, a manifest that lists them, and a script that loads them. New files wait in
- * a folder inside; a journal makes all of them appear as one step (docs/decisions/loading/staging-and-publishing.md).
+ * Rows into a folder, on a disk or in a bucket: one file per table and job, a manifest that lists them, and scripts that load them. New
+ * files are staged; the place makes all of them appear as one step.
  */
 import { randomBytes } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { membersOf } from '../../../engine/model/packed/lazy-array.ts';
 import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
@@ -22,8 +21,8 @@ import type {
 } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { UnitTarget } from '../../../ports/rows/units.ts';
-import { readFolderLoads, readFolderZones } from './ledger.ts';
-import { documentsIn } from './loaded-documents.ts';
+import { loadsOf } from './ledger.ts';
+import { documentFiles, documentsIn } from './loaded-documents.ts';
 import { passFence, StagedRowSink } from '../../rows/staged-rows.ts';
 import { fileFault } from '../../../adapters/file-staging/faults.ts';
 import {
@@ -34,13 +33,8 @@ import {
 import { tableColumns } from './contents/table-columns.ts';
 import { hasScript, layoutOf, scriptNames, writeScripts } from './layouts/every-layout.ts';
 import type { FileMaking, FolderLayout } from './layouts/folder-layout.ts';
-import { lockFolder, type FileLock } from '../../../adapters/file-staging/lock.ts';
-import { makeFolders, type CreatedFolders } from '../../../adapters/file-staging/created-folders.ts';
 import {
-  commitJournal,
   dataPackageName,
-  finishJournal,
-  readManifest,
   stagingPrefix,
   type TargetManifest,
   type ManifestTable,
@@ -51,10 +45,10 @@ import {
   remainingTables,
   tableOfOtherKeys,
   rowsByTable,
+  zonesOfManifest,
   type FileOfJob,
   type ManifestStep,
 } from './contents/next-manifest.ts';
-import { exists, refuseForeignFiles } from './contents/foreign-files.ts';
 import { keptCodes, type KeptCodes } from './contents/code-rows.ts';
 import { encodedRows } from './contents/encoded-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
@@ -65,28 +59,45 @@ import type { ColumnTyping, ParquetSettings } from './parquet.ts';
 import { TableRows } from './table-rows.ts';
 import { createFileUnits } from './units/driver.ts';
 import { tableName } from './units/token.ts';
-import { makeStaging, removeDeadStaging } from '../../../adapters/file-staging/marked-folder.ts';
-import { pinFolder, type PinnedFolder } from '../../../adapters/local-files/open-folder.ts';
+import { bucketFolder, type BucketFolderOptions } from './place/bucket.ts';
+import { diskFolder, type DiskFolderOptions } from './place/disk.ts';
+import type { FolderPlace, FolderStep, HeldFolder } from './place/folder-place.ts';
 
-export interface FolderRowSinkOptions extends Partial<ParquetSettings> {
-  readonly directory: string;
+/** What is written, wherever the folder lies. */
+interface FolderFilesOptions extends Partial<ParquetSettings> {
   readonly format: FileLayoutName;
-  /** a table's name as part of a file's name (letters, digits, `_` and `-` as they are, all else percent-encoded) */
-  readonly fileNameOf?: (table: string) => string;
-  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
-  readonly refuseLinks?: boolean;
-  /** Makes a file that the manifest lists readable in the folder; absent: it is. */
-  readonly fetch?: (name: string) => Promise<void>;
-  /** where the files will lie in a bucket, `s3://BUCKET/PREFIX` */
+  /** address of the folder in a bucket, for scripts that load the files from there, as in the manifest */
   readonly location?: string;
   /** of a thread that makes Parquet files beside the load (src/targets/files/folder/columns/thread.ts); absent: all is done in this one */
   readonly columnsThread?: ColumnsThreadOptions;
-  /** how long to wait for another job that writes into the folder (15 minutes) */
-  readonly lockTimeoutMs?: number;
 }
 
+export interface FolderRowSinkOptions extends FolderFilesOptions, DiskFolderOptions {}
+
+/** Rows into a folder of this machine. */
 export function createFolderRowSink(options: FolderRowSinkOptions): RowSink {
-  return new FolderRowSink(options);
+  return new FolderRowSink(diskFolder(options), options, fileNamePart);
+}
+
+export interface ObjectFolderRowSinkOptions
+  extends Omit<FolderFilesOptions, 'location'>, BucketFolderOptions {
+  /** `s3://BUCKET/PREFIX`, for scripts that load the files from there */
+  readonly address: string;
+  /** names the job in names of files, as `jobMark` makes it */
+  readonly jobMark: string;
+}
+
+/** Rows into a folder of a file store that is elsewhere. Parquet has the encodings that all warehouses read, unless `deltas` says else. */
+export function createObjectFolderRowSink(options: ObjectFolderRowSinkOptions): RowSink {
+  const { format, columnsThread, deltas = false, address, jobMark } = options;
+  const written = {
+    format,
+    deltas,
+    location: address.replace(/\/+$/, ''),
+    ...(columnsThread === undefined ? {} : { columnsThread }),
+  };
+  // named for the job, also where an overwrite would give a name again: what a manifest lists never changes
+  return new FolderRowSink(bucketFolder(options), written, (table) => `${fileNamePart(table)}.${jobMark}`);
 }
 
 class FolderRowSink extends StagedRowSink implements RowSink {
@@ -94,11 +105,12 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   readonly widensInPlace = false;
   readonly scalesDecimals: boolean;
   readonly label: string;
-  readonly #options: FolderRowSinkOptions;
+  readonly #place: FolderPlace;
+  readonly #options: FolderFilesOptions;
+  /** a table's name as part of a file's name */
+  readonly #fileNameOf: (table: string) => string;
   readonly #layout: FolderLayout;
-  /** where it is worked: the folder itself, held open once it is there */
-  #directory: string;
-  #pinned: PinnedFolder | null = null;
+  #held: HeldFolder | null = null;
   /** names of the files that this job writes, by table */
   readonly #names = new Map<string, string>();
   /** names of files that stay, by table */
@@ -109,8 +121,6 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   readonly #adopted = new Map<string, FileOfJob[]>();
   #units: UnitTarget | null = null;
   #rows: TableRows | null = null;
-  #lock: FileLock | null = null;
-  #createdFolders: CreatedFolders | null = null;
   #manifest!: TargetManifest;
   /** the manifest's tables that stay, after an overwrite */
   #kept: readonly ManifestTable[] = [];
@@ -119,24 +129,25 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   /** null: the staged files are the folder's */
   #making: FileMaking | null = null;
 
-  constructor(options: FolderRowSinkOptions) {
+  constructor(place: FolderPlace, options: FolderFilesOptions, fileNameOf: (table: string) => string) {
     super();
+    this.#place = place;
     this.#options = options;
-    this.#directory = resolve(options.directory);
+    this.#fileNameOf = fileNameOf;
     this.#layout = layoutOf(options.format);
     this.encoding = layoutFacts(options.format).encoding;
     this.scalesDecimals = this.#layout.scalesDecimals;
-    this.label = options.directory;
+    this.label = place.label;
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
-    const links = this.#options.refuseLinks === true ? 'refuse' : 'follow';
-    return this.guarded(() => readFolderLoads(this.#directory, links));
+    const manifest = await this.guarded(() => this.#place.look());
+    return manifest === null ? [] : loadsOf(manifest);
   }
 
-  zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
-    const links = this.#options.refuseLinks === true ? 'refuse' : 'follow';
-    return this.guarded(() => readFolderZones(this.#directory, links, tables));
+  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+    const manifest = await this.guarded(() => this.#place.look());
+    return manifest === null ? new Map() : zonesOfManifest(manifest, tables);
   }
 
   /** The plan is all that is needed later. */
@@ -151,7 +162,12 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const { stored } = this.#layout;
     if (stored === null)
       throw new AppError('invalid_option', `${this.label}: -f ${this.#options.format} is not read again.`);
-    return this.guarded(() => documentsIn(this.#directory, stored, this.#ownDocuments(), new Set(sha256s)));
+    return this.guarded(async () => {
+      const held = this.#held!;
+      const tables = this.#ownDocuments();
+      for (const name of documentFiles(tables)) await held.fetch(name);
+      return documentsIn(held.local, stored, tables, new Set(sha256s));
+    });
   }
 
   override get units(): UnitTarget | null {
@@ -200,26 +216,27 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const names = new Set(manifest.tables.flatMap(({ files }) => files.map(({ name }) => name)));
     const before = new Set(this.#manifest.tables.flatMap(({ files }) => files.map(({ name }) => name)));
     const made = new Set([...added.values()].flatMap((files) => files.map(({ name }) => name)));
+    const held = this.#held!;
+    const staging = this.#staging;
     await this.#checkForeignFiles(manifest, names);
-    const scripts = await writeScripts(join(this.#directory, this.#staging), this.plan, manifest);
-    if (!(await this.#lock!.isHeld())) {
-      throw new AppError('service_unavailable', `${this.label}: another job has taken the folder over.`);
-    }
-    await passFence(fence);
-    await commitJournal(this.#directory, {
-      staging: this.#staging,
-      files: [...[...names].filter((name) => made.has(name) || this.#rewritten.has(name)), ...scripts],
+    const step: FolderStep = {
+      jobUuid: this.plan.jobUuid,
+      staging,
+      files: [...names].filter((name) => made.has(name) || this.#rewritten.has(name)),
+      scripts: await writeScripts(join(held.local, staging), this.plan, manifest),
       remove: [
         ...[...before].filter((name) => !names.has(name)),
         ...this.#ownScripts().filter((name) => !scriptNames(manifest).includes(name)),
       ],
       manifest,
-    });
-    // the journal needs the staged files now, whatever happens to this process
+    };
+    await held.prepare(step);
+    if (!(await held.isHeld()))
+      throw new AppError('service_unavailable', `${this.label}: another job has taken the folder over.`);
+    await passFence(fence);
+    await held.decide(step);
     this.outcome = 'nothing';
-    this.#staging = '';
-    this.#createdFolders = null;
-    await finishJournal(this.#directory);
+    await held.finish(step);
     return {
       rows: rowsByTable(added),
       already: false,
@@ -236,37 +253,25 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     this.outcome = 'nothing';
     await this.#files?.settle();
     await this.#making?.end();
-    if (this.#lock === null) return;
-    await this.guarded(async () => {
-      if (this.#staging !== '')
-        await rm(join(this.#directory, this.#staging), { recursive: true, force: true });
-      await this.#lock?.release();
-      this.#lock = null;
-      await this.#createdFolders?.remove();
-    });
+    const held = this.#held;
+    this.#held = null;
+    if (held !== null) await this.guarded(() => held.release());
   }
 
   async close(): Promise<void> {
     try {
       await this.abort();
     } finally {
-      await this.#pinned?.close();
-      this.#pinned = null;
+      await this.#place.close();
     }
   }
 
   protected override async openTarget(): Promise<'load' | 'skip'> {
     const plan = this.plan;
-    this.#createdFolders = await makeFolders(this.#directory);
-    this.#pinned = await pinFolder(this.#directory, this.#options.refuseLinks === true ? 'refuse' : 'follow');
-    this.#directory = this.#pinned.path;
-    this.#lock = await lockFolder(this.#directory, this.#options.lockTimeoutMs ?? 15 * 60_000, this.label);
-    await finishJournal(this.#directory);
-    // nobody else writes here now: what is still staged belongs to the dead
-    for (const name of await readdir(this.#directory))
-      if (name.startsWith(stagingPrefix)) await removeDeadStaging(join(this.#directory, name));
+    const held = await this.#place.hold();
+    this.#held = held;
     const { format, columnsThread, deltas = true } = this.#options;
-    this.#manifest = (await readManifest(this.#directory)) ?? {
+    this.#manifest = (await held.readManifest()) ?? {
       version: 1,
       format,
       jobs: [],
@@ -292,8 +297,8 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       );
     }
     this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
-    await makeStaging(join(this.#directory, this.#staging));
-    const directory = join(this.#directory, this.#staging);
+    await held.stage(this.#staging);
+    const directory = join(held.local, this.#staging);
     const typings = (): Map<string, ColumnTyping> => this.#typings();
     this.#making =
       this.#layout.makeFiles?.({
@@ -333,7 +338,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   }
 
   #nameFor(table: string, extension: string, others: ReadonlySet<string> = new Set()): string {
-    const part = (this.#options.fileNameOf ?? fileNamePart)(table);
+    const part = this.#fileNameOf(table);
     let taken = this.#taken.get(table);
     if (taken === undefined) {
       const files = this.#kept.find(({ name }) => name === table)?.files ?? [];
@@ -344,7 +349,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
 
   /** For a file with the rows of all tables. */
   async #nameForAll(): Promise<string> {
-    const part = (this.#options.fileNameOf ?? fileNamePart)((await this.plan.schemaName?.()) ?? 'tables');
+    const part = this.#fileNameOf((await this.plan.schemaName?.()) ?? 'tables');
     const taken = new Set(this.#kept.flatMap(({ files }) => files.map(({ name }) => name)));
     return freeFileName(part, this.plan.idJob, this.#options.format, taken);
   }
@@ -369,19 +374,20 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   /** Files of columns that are text by now have values as documents write them. */
   async #withWrittenTexts(added: ManifestStep['added']): Promise<ManifestStep['added']> {
     const { model } = this.plan;
-    const { format, fetch = () => Promise.resolve() } = this.#options;
+    const { format } = this.#options;
+    const held = this.#held!;
     const { stored } = this.#layout;
     if (stored === null) return added;
     const names = new Set<string>();
     const written = await withWrittenTexts({
       model,
-      rewriting: { rewrite: stored.rewrite, directory: this.#directory },
-      staging: join(this.#directory, this.#staging),
+      rewriting: { rewrite: stored.rewrite, directory: held.local },
+      staging: join(held.local, this.#staging),
       kept: this.#kept,
       added,
       columnsOf: (table) => tableColumns(model, table).map((column) => column.name),
       widened: typesIn(model, this.widened),
-      fetch,
+      fetch: (name) => held.fetch(name),
       nameFor: (table) => {
         const taken = new Set([...names, ...(added.get(table) ?? []).map(({ name }) => name)]);
         const name = this.#nameFor(table, format, taken);
@@ -457,16 +463,19 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   async #checkForeignFiles(manifest: TargetManifest, names: ReadonlySet<string>): Promise<void> {
     const listed = this.#manifest.tables.flatMap(({ files }) => files.map(({ name }) => name));
     const known = new Set([...listed, ...this.#ownScripts()]);
-    await refuseForeignFiles(this.#directory, this.label, known, [...names, ...scriptNames(manifest)]);
+    const others = [...names, ...scriptNames(manifest)].filter((name) => !known.has(name));
+    const found = await this.#held!.findFirst(others);
+    if (found !== null)
+      throw new AppError('conflict', `${this.label}: ${found} exists and was not written by a job.`);
   }
 
   /** One that no job wrote is somebody else's, and stays. */
   async #hasPackage(): Promise<boolean> {
     if (!hasScript(this.#options.format, dataPackageName)) return false;
-    return this.#manifest.data_package === true || !(await exists(join(this.#directory, dataPackageName)));
+    return this.#manifest.data_package === true || (await this.#held!.findFirst([dataPackageName])) === null;
   }
 
   protected override faultOf(error: unknown): unknown {
-    return fileFault(error, this.label);
+    return fileFault(error, this.#place.localLabel);
   }
 }

@@ -126,6 +126,10 @@ export function parseManifest(text: string): TargetManifest {
   throw foreignManifest(manifest);
 }
 
+export function manifestText(manifest: TargetManifest): string {
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
 /** Members of a job that every version from 1.0 on writes. */
 const jobMembers: readonly (keyof ManifestJob)[] = [
   'job_uuid',
@@ -244,7 +248,7 @@ export async function finishJournal(directory: string): Promise<void> {
   for (const name of journal.files)
     await renameIfThere(join(directory, journal.staging, name), join(directory, name));
   for (const name of journal.remove) await rm(join(directory, name), { force: true });
-  await writeDurably(directory, manifestName, `${JSON.stringify(journal.manifest, null, 2)}\n`);
+  await writeDurably(directory, manifestName, manifestText(journal.manifest));
   await rm(join(directory, journal.staging), { recursive: true, force: true });
   await rm(join(directory, journalName), { force: true });
   await syncPath(directory);
