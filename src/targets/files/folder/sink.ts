@@ -30,7 +30,7 @@ import {
   type FinishedFile,
   type HandedRows,
 } from '../../../adapters/file-staging/staged-files.ts';
-import { tableColumns } from './contents/table-columns.ts';
+import { tableColumns, encodedRows } from './contents/table-columns.ts';
 import { hasScript, layoutOf, scriptNames, writeScripts } from './layouts/every-layout.ts';
 import type { FileMaking, FolderLayout } from './layouts/folder-layout.ts';
 import {
@@ -48,11 +48,13 @@ import {
   zonesOfManifest,
   type FileOfJob,
   type ManifestStep,
+  columnsIn,
+  inWords,
+  typesIn,
+  widenedInWords,
 } from './contents/next-manifest.ts';
 import { keptCodes, type KeptCodes } from './contents/code-rows.ts';
-import { encodedRows } from './contents/encoded-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
-import { columnsIn, inWords, typesIn, widenedInWords } from './contents/noted-columns.ts';
 import { textColumnsOf, withWrittenTexts } from './written/text-columns.ts';
 import type { ColumnsThreadOptions } from './columns/beside.ts';
 import type { ColumnTyping, ParquetSettings } from './parquet.ts';

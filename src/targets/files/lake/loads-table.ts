@@ -2,7 +2,7 @@
 import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 import { columnSqlType } from '../../sql/duckdb/types.ts';
 import { jobMark } from '../folder/contents/file-names.ts';
-import { encodedRows } from '../folder/contents/encoded-rows.ts';
+import { encodedRows } from '../folder/contents/table-columns.ts';
 import { writeParquet } from '../folder/parquet.ts';
 import { dataFileName } from './data-files.ts';
 import { fileStatistics } from './file-statistics.ts';

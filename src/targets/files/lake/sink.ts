@@ -22,7 +22,7 @@ import { fileFault } from '../../../adapters/file-staging/faults.ts';
 import { StagedFiles, type HandedRows } from '../../../adapters/file-staging/staged-files.ts';
 import { keptCodes, type KeptCodes } from '../folder/contents/code-rows.ts';
 import { jobMark } from '../folder/contents/file-names.ts';
-import { encodedRows } from '../folder/contents/encoded-rows.ts';
+import { encodedRows } from '../folder/contents/table-columns.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
 import { tableName } from '../folder/units/token.ts';

@@ -14,14 +14,13 @@ import { createFileRowSource, type SourceTable, type SourceTables } from '../../
 import { lexicalText } from '../../sql/duckdb/types.ts';
 import { modelHashOfJob } from '../folder/ledger.ts';
 import { tableColumns } from '../folder/contents/table-columns.ts';
-import { HeldRoom, heldValueBytes, pieceBytesOf } from '../folder/reading/held-room.ts';
+import { HeldRoom, heldValueBytes, pieceBytesOf, rowsInOrder } from '../folder/reading/held-room.ts';
 import {
   createStoredRowsMemory,
   openStoredRows,
   storedColumns,
   type StoredRowsMemory,
 } from '../folder/reading/parquet-rows.ts';
-import { rowsInOrder } from '../folder/reading/rows-in-order.ts';
 import type { ClosableBlocks, DocumentRowsOnly } from '../../rows/table-row-source.ts';
 import { parquet, type LocalRows } from './data-files.ts';
 import { rowFiles } from './store/row-files.ts';

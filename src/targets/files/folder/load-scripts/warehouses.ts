@@ -8,12 +8,15 @@ import { bigquery } from '../../../../engine/sql/dialects/bigquery.ts';
 import { databricks } from '../../../../engine/sql/dialects/databricks.ts';
 import { redshift } from '../../../../engine/sql/dialects/redshift.ts';
 import { snowflake } from '../../../../engine/sql/dialects/snowflake.ts';
-import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
-import type { TargetManifest } from '../contents/manifest.ts';
+import type { RelationalModel, ColumnType } from '../../../../engine/model/relational-model.ts';
+import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
 import { decimalOfFiles } from './duckdb.ts';
 import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
-import { redshiftLoad } from './redshift.ts';
-import { filesOf, withoutLength, type FileLoad, type LoadStatements } from './warehouse-files.ts';
+import { withListTables, type ListTable } from '../../../../engine/sql/list-tables.ts';
+import { physicalName } from '../../../../engine/sql/physical-names.ts';
+import { physicalTables } from '../../../../engine/sql/physical-model.ts';
+import { columnSqlType } from '../../../sql/duckdb/types.ts';
+import { tableColumns } from '../contents/table-columns.ts';
 
 interface Warehouse {
   readonly dialect: Dialect;
@@ -179,4 +182,149 @@ function databricksLoad({ table, file, columns }: FileLoad, location: string): L
       `COPY INTO ${table} FROM (SELECT ${values.join(', ')} FROM ${databricks.literal(`${location}/`)}) FILEFORMAT = PARQUET FILES = (${databricks.literal(file)});`,
     ],
   };
+}
+
+/** A column of a file and where its values go. */
+export interface LoadedColumn {
+  /** its name in the file */
+  readonly source: string;
+  /** DuckDB's type of it in the file */
+  readonly from: string;
+  readonly type: ColumnType;
+  /** quoted name of the column that has the values; of a list with a table of its own, its number of items */
+  readonly target: string;
+  /** the values need a cast: the file was written when the column had another type */
+  readonly isCast: boolean;
+  /** where the items of a list go, or their number beside the array */
+  readonly list: LoadedList | null;
+}
+
+export interface LoadedList {
+  /** quoted names; null: the column itself holds the items, and `count` is beside it */
+  readonly items: { readonly table: string; readonly columns: readonly string[] } | null;
+  readonly count: string;
+}
+
+export interface FileLoad {
+  /** from 1, over all files of the folder */
+  readonly number: number;
+  /** quoted */
+  readonly table: string;
+  readonly file: string;
+  readonly columns: readonly LoadedColumn[];
+}
+
+/** Statements by the moment they run at. */
+export interface LoadStatements {
+  /** before the transaction, where there is one: what it cannot hold */
+  readonly before?: readonly string[];
+  readonly load: readonly string[];
+  /** behind the transaction */
+  readonly after?: readonly string[];
+}
+
+/** How the columns of a file lie in the tables that are drawn for the dialect. */
+export function filesOf(
+  adapted: RelationalModel,
+  dialect: Dialect,
+): (table: ManifestTable, file: ManifestTable['files'][number], number: number) => FileLoad {
+  const { model: drawn, lists } = withListTables(adapted, dialect);
+  const physical = physicalTables(drawn, dialect, adapted);
+  const quoted = (name: string): string => dialect.quote(physicalName(dialect, name));
+  const listOf = (list: ListTable): LoadedList => {
+    const owner = drawn.tables[list.owner]!;
+    if (list.table === null) {
+      const column = adapted.tables[list.owner]!.columns[list.column]!;
+      const count = owner.columns.slice(adapted.tables[list.owner]!.columns.length);
+      const nth = lists.filter((one) => one.owner === list.owner).indexOf(list);
+      return { items: null, count: quoted((count[nth] ?? column).name) };
+    }
+    const { name, columns } = physical[list.table]!;
+    return {
+      items: { table: dialect.quote(name), columns: columns.map((column) => dialect.quote(column.name)) },
+      count: quoted(owner.columns[list.column]!.name),
+    };
+  };
+  return (table, file, number) => {
+    const owner = adapted.tables.findIndex(({ name }) => name === table.name);
+    const types = new Map(tableColumns(adapted, table.name).map(({ name, type }) => [name, type]));
+    return {
+      number,
+      table: quoted(table.name),
+      file: file.name,
+      columns: file.columns.map((source, at) => {
+        const type = types.get(source)!;
+        const from = file.types![at]!;
+        const own = lists.find(
+          (list) => list.owner === owner && adapted.tables[owner]!.columns[list.column]!.name === source,
+        );
+        const list = own === undefined ? null : listOf(own);
+        return {
+          source,
+          from,
+          type,
+          target: list === null || list.items === null ? quoted(source) : list.count,
+          isCast: from !== columnSqlType(type),
+          list,
+        };
+      }),
+    };
+  };
+}
+
+/** A cast to a length cuts text that is longer. */
+export function withoutLength(type: ColumnType): ColumnType {
+  return type.kind === 'text' ? { kind: 'text', ...(type.list === true ? { list: true } : {}) } : type;
+}
+
+/** Types of Redshift for those that files have; lists are read as SUPER. */
+const typesOfFiles: Readonly<Record<string, string>> = {
+  VARCHAR: 'VARCHAR(65535)',
+  FLOAT: 'REAL',
+  DOUBLE: 'DOUBLE PRECISION',
+  'TIMESTAMP WITH TIME ZONE': 'TIMESTAMPTZ',
+};
+
+/**
+ * COPY of Parquet goes by the order of the columns and takes all of them (Redshift's manual, "COPY from columnar data formats"), while files
+ * of several versions of a schema have different ones. The items of a list are unnested by PartiQL, each with its position.
+ */
+export function redshiftLoad({ number, table, file, columns }: FileLoad, location: string): LoadStatements {
+  const staged = redshift.quote(`_svc_file_${number}`);
+  const hasLists = columns.some(isList);
+  const made = columns.map(({ source, from }) => `${redshift.quote(source)} ${typeOfFile(from)}`);
+  const targets = columns.map(({ target }) => target);
+  const values = columns.map(({ source, type, isCast, list }) => {
+    const column = redshift.quote(source);
+    if (list !== null) return `GET_ARRAY_LENGTH(${column})`;
+    return isCast ? `CAST(${column} AS ${redshift.typeName(withoutLength(type))})` : column;
+  });
+  const [key] = columns;
+  return {
+    load: [
+      `CREATE TEMPORARY TABLE ${staged} (${made.join(', ')});`,
+      `COPY ${staged} FROM ${redshift.literal(`${location}/${file}`)} IAM_ROLE default FORMAT AS PARQUET${hasLists ? ' SERIALIZETOJSON' : ''};`,
+      `INSERT INTO ${table} (${targets.join(', ')}) SELECT ${values.join(', ')} FROM ${staged};`,
+      ...columns.flatMap((column) => items(staged, key!, column)),
+      `DROP TABLE ${staged};`,
+    ],
+  };
+}
+
+function isList({ from }: LoadedColumn): boolean {
+  return from.endsWith('[]');
+}
+
+function typeOfFile(from: string): string {
+  return from.endsWith('[]') ? 'SUPER' : (typesOfFiles[from] ?? from);
+}
+
+/** Keys of the items' rows go on where those of the table end (docs/decisions/model/list-tables.md). */
+function items(staged: string, key: LoadedColumn, { source, type, list }: LoadedColumn): string[] {
+  if (list === null || list.items === null) return [];
+  const { table, columns } = list.items;
+  const item = redshift.typeName(withoutLength({ ...type, list: false }));
+  return [
+    `INSERT INTO ${table} (${columns.join(', ')}) SELECT (SELECT COALESCE(MAX(${columns[0]}), 0) FROM ${table}) + ROW_NUMBER() OVER (ORDER BY f.${redshift.quote(key.source)}, at), f.${redshift.quote(key.source)}, at + 1, CAST(item AS ${item}) FROM ${staged} AS f, f.${redshift.quote(source)} AS item AT at;`,
+  ];
 }

@@ -10,9 +10,8 @@ import { lexicalText } from '../../../sql/duckdb/types.ts';
 import type { ManifestFile, ManifestTable } from '../contents/manifest.ts';
 import type { NamedColumn } from '../contents/table-columns.ts';
 import type { OpenedTables } from '../layouts/folder-layout.ts';
-import { bytesOf, HeldRoom, heldValueBytes, pieceBytesOf } from './held-room.ts';
+import { bytesOf, HeldRoom, heldValueBytes, pieceBytesOf, rowsInOrder } from './held-room.ts';
 import { createStoredRowsMemory, openStoredRows, type StoredRowsMemory } from './parquet-rows.ts';
-import { rowsInOrder } from './rows-in-order.ts';
 
 export async function openParquetTables(
   directory: string,

@@ -6,7 +6,7 @@ import type { SideTable } from '../../../../ports/rows/sink.ts';
 import type { UnfitColumn, UnitToken } from '../../../../ports/rows/units.ts';
 import { UnfitColumns, usualRoom } from '../../../rows/unfit-columns.ts';
 import { tableColumns } from '../contents/table-columns.ts';
-import { typesIn } from '../contents/noted-columns.ts';
+import { typesIn } from '../contents/next-manifest.ts';
 import type { ColumnDigits, ColumnTyping } from '../parquet.ts';
 
 /** What values in units have decided for the files of all of them. */
