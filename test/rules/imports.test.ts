@@ -122,7 +122,6 @@ const areas: readonly Area[] = [
   onNode('file-staging', [], ['targets/files/folder']),
   onNode('local-files'),
   // one publishing algorithm, which its drivers stand on
-  target('registered', [], ['targets/rows', 'targets/files/folder']),
   target('sql', [], ['targets/rows', 'targets/files/folder', 'file-staging', 'local-files']),
   target(
     'sql/duckdb',

@@ -17,10 +17,10 @@ export const registeredKind: KindOfTarget<RegisteredKind> = {
   hasVersions: false,
   ddlDialect: (_, { scheme }) => registeredTarget(scheme)!.dialect ?? 'postgresql',
   async openSink(session, target) {
-    const { createRegisteredRowSink } = await import('../../targets/registered/sink.ts');
+    const { createStoreRowSink } = await import('../../targets/files/folder/sink.ts');
     const { jobMark } = await import('../../targets/files/folder/contents/file-names.ts');
     const { takeAdvisoryLock } = await import('../../adapters/postgres/client/advisory-lock.ts');
-    return createRegisteredRowSink({
+    return createStoreRowSink({
       store: await openStore(session, target),
       label: target.location,
       jobMark: jobMark(session.idJob, session.jobUuid),
@@ -35,9 +35,9 @@ export const registeredKind: KindOfTarget<RegisteredKind> = {
     });
   },
   async openSource(session, target) {
-    const { createRegisteredRowSource } = await import('../../targets/registered/source.ts');
+    const { createStoreRowSource } = await import('../../targets/files/folder/place/row-store.ts');
     const store = await openStore(session, target);
-    return createRegisteredRowSource(store, target.location, localFolder(session, 'tables'));
+    return createStoreRowSource(store, target.location, localFolder(session, 'tables'));
   },
   async openRemover(_, { location }) {
     throw new AppError(

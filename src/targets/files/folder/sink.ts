@@ -64,6 +64,7 @@ import { tableName } from './units/token.ts';
 import { bucketFolder, type BucketFolderOptions } from './place/bucket.ts';
 import { diskFolder, type DiskFolderOptions } from './place/disk.ts';
 import type { FolderPlace, FolderStep, HeldFolder } from './place/folder-place.ts';
+import { storeFolder, type StoreFolderOptions } from './place/row-store.ts';
 
 /** What is written, wherever the folder lies. */
 interface FolderFilesOptions extends Partial<ParquetSettings> {
@@ -100,6 +101,20 @@ export function createObjectFolderRowSink(options: ObjectFolderRowSinkOptions): 
   };
   // named for the job, also where an overwrite would give a name again: what a manifest lists never changes
   return new FolderRowSink(bucketFolder(options), written, (table) => `${fileNamePart(table)}.${jobMark}`);
+}
+
+export interface StoreRowSinkOptions extends StoreFolderOptions {
+  /** as in ObjectFolderRowSinkOptions, for names of batches */
+  readonly jobMark: string;
+}
+
+/** Rows into a place that a host application brings, as JSON Lines. */
+export function createStoreRowSink(options: StoreRowSinkOptions): RowSink {
+  return new FolderRowSink(
+    storeFolder(options),
+    { format: 'jsonl' },
+    (table) => `${fileNamePart(table)}.${options.jobMark}`,
+  );
 }
 
 class FolderRowSink extends StagedRowSink implements RowSink {
@@ -231,12 +246,14 @@ class FolderRowSink extends StagedRowSink implements RowSink {
         ...this.#ownScripts().filter((name) => !scriptNames(manifest).includes(name)),
       ],
       manifest,
+      model: this.plan.model,
     };
     await held.prepare(step);
-    if (!(await held.isHeld()))
-      throw new AppError('service_unavailable', `${this.label}: another job has taken the folder over.`);
-    await passFence(fence);
-    await held.decide(step);
+    await held.decide(step, async () => {
+      if (!(await held.isHeld()))
+        throw new AppError('service_unavailable', `${this.label}: another job has taken the target over.`);
+      await passFence(fence);
+    });
     this.outcome = 'nothing';
     await held.finish(step);
     return {

@@ -197,7 +197,8 @@ class HeldBucketFolder implements HeldFolder {
     return this.#lock.isHeld();
   }
 
-  async decide({ manifest }: FolderStep): Promise<void> {
+  async decide({ manifest }: FolderStep, mayDecide: () => Promise<void>): Promise<void> {
+    await mayDecide();
     await this.#store.put(manifestName, manifestText(manifest));
   }
 

@@ -110,7 +110,11 @@ class HeldDiskFolder implements HeldFolder {
     return this.#lock!.isHeld();
   }
 
-  async decide({ staging, files, scripts, remove, manifest }: FolderStep): Promise<void> {
+  async decide(
+    { staging, files, scripts, remove, manifest }: FolderStep,
+    mayDecide: () => Promise<void>,
+  ): Promise<void> {
+    await mayDecide();
     await commitJournal(this.local, { staging, files: [...files, ...scripts], remove, manifest });
     this.#staged.delete(staging);
     this.#isUsed = true;

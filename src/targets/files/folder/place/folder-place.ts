@@ -1,4 +1,5 @@
 /** Where a folder of files lies, on a disk or in a bucket, and how several of its files change as one step. */
+import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import type { TargetManifest } from '../contents/manifest.ts';
 
 /** From one manifest to the next. */
@@ -13,6 +14,8 @@ export interface FolderStep {
   /** names of files that are there and go */
   readonly remove: readonly string[];
   readonly manifest: TargetManifest;
+  /** that the new files are of */
+  readonly model: RelationalModel;
 }
 
 /** A folder before a job holds it. */
@@ -44,8 +47,11 @@ export interface HeldFolder {
   prepare(step: FolderStep): Promise<void>;
   /** Whether no other job has taken the folder over. */
   isHeld(): Promise<boolean>;
-  /** From here on the step is done, also if this process dies: whoever holds the folder next finishes it. */
-  decide(step: FolderStep): Promise<void>;
+  /**
+   * From here on the step is done, also if this process dies: whoever holds the folder next finishes it. Calls `mayDecide` in the last moment before, and
+   * decides nothing where it rejects.
+   */
+  decide(step: FolderStep, mayDecide: () => Promise<void>): Promise<void>;
   /** Carries out the step that was decided; may be repeated at any point. */
   finish(step: FolderStep): Promise<void>;
   release(): Promise<void>;
