@@ -93,5 +93,10 @@ function xlsxCell(cell: Cell, reference: string, style: number): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return numberCell(reference, cell, style);
   if (typeof cell === 'boolean') return booleanCell(reference, cell, style);
-  return textCell(reference, escapeFormula(cell).slice(0, workbookLimits.cell), style);
+  // characters that XML 1.0 cannot hold are replaced, as readers of these workbooks are people
+  const text = escapeFormula(cell)
+    .slice(0, workbookLimits.cell)
+    .toWellFormed()
+    .replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\u{FFFD}');
+  return textCell(reference, text, style);
 }

@@ -74,6 +74,10 @@ describe('a folder of csv in a store', () =>
     return { createSink: () => sinkOf(files, lock), reader: readerOf(files), list: () => namesIn(files) };
   }));
 
+const dead = async (): Promise<never> => {
+  throw new Error('this process is dead');
+};
+
 test('an attempt that dies at any write leaves the folder as it was, or with all of its rows once another comes', async () => {
   let failures = 0;
   for (let dyingAt = 0; ; dyingAt += 1) {
@@ -89,9 +93,6 @@ test('an attempt that dies at any write leaves the folder as it was, or with all
     await load(files, 1);
     const before = await namesIn(files);
     let left = dyingAt;
-    const dead = async (): Promise<never> => {
-      throw new Error('this process is dead');
-    };
     /** every call fails from that one on, as no later one is made */
     const call = <A extends unknown[], R>(work: (...args: A) => Promise<R>) => {
       return (...args: A): Promise<R> => (left-- > 0 ? work(...args) : dead());

@@ -9,7 +9,7 @@ describe('a target that is called as a file is', () => {
     ['sales.sqlite', 'write sqlite:sales.sqlite'],
     ['sales.db', 'write sqlite:sales.db or duckdb:sales.db'],
     ['/a/sales.PARQUET', 'write /a/sales with -f parquet'],
-    ['sales.xlsx', 'write sales with -f csv'],
+    ['sales.xlsx', 'write sales with -f xlsx'],
     ['s3://bucket/sales.parquet', 'write s3://bucket/sales with -f parquet'],
     ['s3://bucket/sales.duckdb', 'a file of a database is not written into a bucket'],
   ])('is refused with the right spelling: %s', (out, meant) => {
