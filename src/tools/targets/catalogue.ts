@@ -1,6 +1,5 @@
 /** A namespace of a catalogue of Iceberg tables as a target: how a job reaches the catalogue, and the stores that its tables lie in. */
-import type { CatalogueLogin } from '../../targets/files/lake/catalogue/login.ts';
-import type { CatalogueTransport } from '../../targets/files/lake/catalogue/requests.ts';
+import type { CatalogueLogin, CatalogueTransport } from '../../targets/files/lake/catalogue/requests.ts';
 import type { OpenTableStore } from '../../targets/files/lake/catalogue/tables.ts';
 import type { LakeTarget } from '../../targets/files/lake/store/place.ts';
 import { AppError } from '../../errors.ts';

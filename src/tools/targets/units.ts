@@ -1,6 +1,6 @@
 /** From what a target gave its executors to the sink of one unit. */
 import type { FileUnitToken } from '../../targets/files/folder/units/token.ts';
-import type { LakeUnitToken } from '../../targets/files/lake/units/token.ts';
+import type { LakeUnitToken } from '../../targets/files/lake/units/driver.ts';
 import type { PostgresUnitToken } from '../../targets/sql/postgres/units/executor.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { UnitToken } from '../../ports/rows/units.ts';

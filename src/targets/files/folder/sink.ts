@@ -21,7 +21,13 @@ import type {
 } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { UnitTarget } from '../../../ports/rows/units.ts';
-import { loadsOf } from './ledger.ts';
+import {
+  loadsOf,
+  dataPackageName,
+  stagingPrefix,
+  type TargetManifest,
+  type ManifestTable,
+} from './contents/manifest.ts';
 import { documentFiles, documentsIn } from './loaded-documents.ts';
 import { passFence, StagedRowSink } from '../../rows/staged-rows.ts';
 import { fileFault } from '../../../adapters/file-staging/faults.ts';
@@ -33,12 +39,6 @@ import {
 import { tableColumns, encodedRows } from './contents/table-columns.ts';
 import { hasScript, layoutOf, scriptNames, writeScripts } from './layouts/every-layout.ts';
 import type { FileMaking, FolderLayout } from './layouts/folder-layout.ts';
-import {
-  dataPackageName,
-  stagingPrefix,
-  type TargetManifest,
-  type ManifestTable,
-} from './contents/manifest.ts';
 import {
   isByLogicalSchema,
   nextManifest,

@@ -8,13 +8,13 @@ import { layoutFacts } from '../../../ports/rows/layouts.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
 import { openDuckDbReader } from '../../sql/duckdb/database.ts';
 import { LazyReader } from '../../sql/duckdb/lazy-reader.ts';
-import { modelHashOfJob, readFolderLoads } from './ledger.ts';
+import { loadsOf, modelHashOfJob, readManifest } from './contents/manifest.ts';
+import { diskFolder } from './place/disk.ts';
 import { createFileRowSource, type SourceTables } from '../../sql/duckdb/reader.ts';
 import { readingTurn, type ReadingTurn } from './reading/turn.ts';
 import { tableColumns } from './contents/table-columns.ts';
 import { layoutOf } from './layouts/every-layout.ts';
 import { refuseLink } from './loaded-documents.ts';
-import { readManifest } from './contents/manifest.ts';
 import { pinFolder } from '../../../adapters/local-files/open-folder.ts';
 
 export interface FolderRowSourceOptions {
@@ -29,8 +29,10 @@ export function createFolderRowSource(options: FolderRowSourceOptions): RowSourc
   return createFileRowSource({
     label: options.label ?? options.directory,
     openTables: (model) => openTables(options, model),
-    loads: () =>
-      readFolderLoads(resolve(options.directory), options.refuseLinks === true ? 'refuse' : 'follow'),
+    loads: async () => {
+      const manifest = await diskFolder(options).look();
+      return manifest === null ? [] : loadsOf(manifest);
+    },
   });
 }
 

@@ -8,7 +8,7 @@ import { isOwnFile } from './data-files.ts';
 import { formatsOf, mainFormat } from './formats.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
 import type { LakeFile } from './table-format.ts';
-import { holdPlace } from './store/held-place.ts';
+import { holdPlace } from './store/read-place.ts';
 import type { HeldPlace, LakePlace, LakeTarget } from './store/place.ts';
 
 /** files below that are small */

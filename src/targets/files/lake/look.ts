@@ -2,7 +2,7 @@
 import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { AppError } from '../../../errors.ts';
-import { loadOf } from '../folder/ledger.ts';
+import { loadOf } from '../folder/contents/manifest.ts';
 import { PreReleaseFault } from '../../rows/pre-release.ts';
 import { canTakeZone } from './empty-columns.ts';
 import { mainFormat } from './formats.ts';

@@ -35,7 +35,7 @@ import {
 } from './manifest.ts';
 import type { PartitionField } from './partitions/fields.ts';
 import { partitionedFiles } from './partitions/of-job.ts';
-import { typeToWrite } from './commit/next-version.ts';
+import { typeToWrite } from './commit/next-files.ts';
 import { storedTypeIn } from './formats.ts';
 import { fieldOf, type LakeColumn, type NewFile } from './table-format.ts';
 

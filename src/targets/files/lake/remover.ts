@@ -11,7 +11,7 @@ import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
 import { finishStep } from './commit/finish-step.ts';
 import { readLakeLoads } from './look.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
-import { holdPlace } from './store/held-place.ts';
+import { holdPlace } from './store/read-place.ts';
 import type { HeldPlace, LakeTarget } from './store/place.ts';
 import { loadsStep } from './loads-table.ts';
 import { isBesideData, jobsThatStay, removalStep, rowsOfDocuments } from './documents/removed-rows.ts';

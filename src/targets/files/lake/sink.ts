@@ -36,7 +36,7 @@ import { dataFileName } from './data-files.ts';
 import { readLakeLoads, readLakeZones } from './look.ts';
 import { TablesThere } from './tables-there.ts';
 import { eachAtOnce } from './store/at-once.ts';
-import { holdPlace } from './store/held-place.ts';
+import { holdPlace } from './store/read-place.ts';
 import type { HeldPlace, LakeTarget } from './store/place.ts';
 import { emptyManifest, tableFolder, type LakeManifest } from './manifest.ts';
 import { checkPartitioning, partitioningOf } from './partitions/of-job.ts';

@@ -12,7 +12,7 @@ import { openDuckDbReader } from '../../sql/duckdb/database.ts';
 import { LazyReader } from '../../sql/duckdb/lazy-reader.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../../sql/duckdb/reader.ts';
 import { lexicalText } from '../../sql/duckdb/types.ts';
-import { modelHashOfJob } from '../folder/ledger.ts';
+import { modelHashOfJob } from '../folder/contents/manifest.ts';
 import { tableColumns } from '../folder/contents/table-columns.ts';
 import { HeldRoom, heldValueBytes, pieceBytesOf, rowsInOrder } from '../folder/reading/held-room.ts';
 import {

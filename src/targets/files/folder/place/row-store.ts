@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import type { RowBatch, RowStore } from '../../../../ports/rows/registered.ts';
 import type { RowSource } from '../../../../ports/rows/source.ts';
-import { loadsOf } from '../ledger.ts';
+import { loadsOf } from '../contents/manifest.ts';
 import { createFolderRowSource } from '../source.ts';
 import {
   manifestName,

@@ -1,9 +1,8 @@
 /** A namespace of a catalogue as a place for tables: what jobs write lies where the catalogue says, and counts once the catalogue has it. */
 import type { LakeTarget } from '../store/place.ts';
 import { bucketLake } from '../store/bucket/objects.ts';
-import type { CatalogueLogin } from './login.ts';
+import { type CatalogueLogin, createCatalogueRequests, type CatalogueTransport } from './requests.ts';
 import { createTableObjects } from './objects.ts';
-import { createCatalogueRequests, type CatalogueTransport } from './requests.ts';
 import { createRestCatalogue, type CatalogueNamespace } from './rest.ts';
 import { CatalogueTables, type OpenTableStore } from './tables.ts';
 

@@ -9,12 +9,10 @@ import { dataFolder, fileNamesOf, openDataFiles } from '../data-files.ts';
 import { formatsOf, mainFormat } from '../formats.ts';
 import type { LakeStep, LakeTable, TableStep } from '../manifest.ts';
 import type { HeldPlace } from '../store/place.ts';
-import { Conflicts } from './conflicts.ts';
-import { NewestVersions } from './newest-versions.ts';
+import { Conflicts, NewestVersions } from './newest-versions.ts';
 import { eachAtOnce } from '../store/at-once.ts';
 import { changeAfter, type FormatPlace } from './next-files.ts';
-import { RewrittenFiles } from './rewritten-files.ts';
-import type { StepPlace } from './step-place.ts';
+import { RewrittenFiles, type StepPlace } from './rewritten-files.ts';
 
 export interface FinishedStep {
   /** what changed but for rows, in words */

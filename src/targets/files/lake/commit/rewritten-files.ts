@@ -6,6 +6,7 @@ import { localFiles } from '../documents/touched-files.ts';
 import type { LakeStep } from '../manifest.ts';
 import type { HeldPlace } from '../store/place.ts';
 import type { NewFile } from '../table-format.ts';
+import type { NewestVersions } from './newest-versions.ts';
 
 export interface RewritingPlace {
   readonly place: HeldPlace;
@@ -64,4 +65,12 @@ export class RewrittenFiles {
     this.#made.set(key, made);
     return made;
   }
+}
+
+export interface StepPlace extends RewritingPlace {
+  readonly newest: NewestVersions;
+  /** by folder of a table, of all tries */
+  readonly rewritten: Map<string, RewrittenFiles>;
+  /** a dead process may have begun it */
+  readonly isRecovery: boolean;
 }

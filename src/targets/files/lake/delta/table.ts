@@ -18,8 +18,7 @@ import type { Action, DeltaState } from './actions.ts';
 import { isCheckpointDue, writeCheckpoint } from './checkpoint.ts';
 import { partitioningOf, partitionMetadata, toldValues, valuesBeside, valuesOf } from './partitions.ts';
 import { checkReadable, checkWritable, isAppendOnly, protocolFor } from './protocol.ts';
-import { checkColumnNames, fieldsOf, lakeFieldOf, schemaStringOf } from './schema.ts';
-import { storedType } from './types.ts';
+import { checkColumnNames, fieldsOf, lakeFieldOf, schemaStringOf, storedType } from './schema.ts';
 import {
   commitVersion,
   filesEverAdded,

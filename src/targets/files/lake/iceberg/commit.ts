@@ -20,7 +20,14 @@ import {
   type ManifestEntry,
   type ListedManifest,
 } from './manifests.ts';
-import { currentSchema, currentSnapshot, metadataFolder } from './metadata.ts';
+import {
+  currentSchema,
+  currentSnapshot,
+  metadataFolder,
+  lastJobProperty,
+  madeProperty,
+  withRetired,
+} from './metadata.ts';
 import {
   addedSpec,
   avroTypeOf,
@@ -29,7 +36,6 @@ import {
   partitionTypes,
   specsOf,
 } from './partitions.ts';
-import { lastJobProperty, madeProperty, withRetired } from './properties.ts';
 import type { Schema, Snapshot, TableMetadata } from './shape.ts';
 import { summaryOf } from './summary.ts';
 import { dataFileOf } from './statistics.ts';

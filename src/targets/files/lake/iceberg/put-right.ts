@@ -1,7 +1,6 @@
 /** Versions of tables of a catalogue that a job was given after its own, where the catalogue had passed over one (docs/iceberg.md, "Catalogues"). */
 import type { LakePlace } from '../store/place.ts';
-import { jobMember } from './properties.ts';
-import { currentSnapshot, readMetadata } from './metadata.ts';
+import { jobMember, currentSnapshot, readMetadata } from './metadata.ts';
 import type { Snapshot } from './shape.ts';
 import { IcebergVersion } from './version.ts';
 

@@ -1,7 +1,7 @@
 /** What a snapshot tells of itself in words and sums (Iceberg table specification, "Snapshots", "Optional Snapshot Summary Fields"). */
 import type { TableChange } from '../table-format.ts';
 import type { ManifestEntry } from './manifests.ts';
-import { jobMember } from './properties.ts';
+import { jobMember } from './metadata.ts';
 import type { IcebergVersion } from './version.ts';
 
 function rowsOf(entries: readonly ManifestEntry[]): bigint {

@@ -5,12 +5,21 @@ import type { LakeFiles } from '../store/files.ts';
 import type { LakeFile, TableVersion } from '../table-format.ts';
 import { readAvro } from './avro.ts';
 import { listedManifest, type ManifestEntry, type ListedManifest } from './manifests.ts';
-import { currentSchema, currentSnapshot, pathInTable, readMetadata, type FoundMetadata } from './metadata.ts';
+import {
+  currentSchema,
+  currentSnapshot,
+  pathInTable,
+  readMetadata,
+  type FoundMetadata,
+  isUnused,
+  jobMember,
+  lastJobProperty,
+  retiredIds,
+} from './metadata.ts';
 import { currentSpec, partitioningOf, partitionTypes, partitionValues } from './partitions.ts';
 import type { Snapshot } from './shape.ts';
 import { nullsIn, rangeIn } from './statistics.ts';
 import { lakeFieldOf } from './types.ts';
-import { isUnused, jobMember, lastJobProperty, retiredIds } from './properties.ts';
 import { parsed } from '../../folder/contents/manifest.ts';
 
 /** The newest version, or that one; null where there is no table. Lists and manifests that `known` read are not read again. */

@@ -1,8 +1,21 @@
-/** A folder of tables that stands still while one looks at it: held, or looked at again where a job wrote meanwhile. */
+/** A folder of tables that stands still while one looks at it: held, so that no other job of ours writes into it, or looked at again where a job wrote meanwhile. */
+import { finishStep } from '../commit/finish-step.ts';
+import type { HeldPlace, LakeTarget, LakePlace } from './place.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../../errors.ts';
-import { holdPlace } from './held-place.ts';
-import type { LakePlace, LakeTarget } from './place.ts';
+
+/** Waits for others, and ends what a dead one had decided. */
+export async function holdPlace(target: LakeTarget, makes: boolean): Promise<HeldPlace> {
+  const place = await target.hold(makes);
+  try {
+    await finishStep(place, { isRecovery: true });
+    await place.sweep();
+    return place;
+  } catch (error) {
+    await place.release();
+    throw error;
+  }
+}
 
 /** a step that takes longer is a dead one's, which is to be ended */
 const stepMs = 60_000;

@@ -1,16 +1,47 @@
 /** The publishing side of units of a folder of tables: what executors are told of these, and whether their files can be the tables'. */
+import {
+  type FileUnitToken,
+  digitsOf,
+  tableName,
+  typingOf,
+  type SettledColumns,
+} from '../../folder/units/token.ts';
+import type { NamedColumn } from '../../folder/contents/table-columns.ts';
+import { storedTypeIn } from '../formats.ts';
+import { type LakeFormatName, type FieldIds, type LakeField, fieldOf } from '../table-format.ts';
+import { typeToWrite } from '../commit/next-files.ts';
+import type { PartitionField } from '../partitions/fields.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { sideTables, type SideTable } from '../../../../ports/rows/sink.ts';
 import type { UnitTarget } from '../../../../ports/rows/units.ts';
 import { createFileUnits, type FileUnitsOptions } from '../../folder/units/driver.ts';
 import { typesOf } from '../../folder/parquet.ts';
-import { digitsOf, tableName, typingOf, type SettledColumns } from '../../folder/units/token.ts';
-import type { LakeFormatName } from '../table-format.ts';
-import type { LakeField } from '../table-format.ts';
-import { fieldOf, type FieldIds } from '../table-format.ts';
-import type { PartitionField } from '../partitions/fields.ts';
 import { derivedColumns } from '../partitions/of-model.ts';
-import { lakeTypeOf, type LakeUnitTable, type LakeUnitToken } from './token.ts';
+
+/** What a table has of what its files are made by. */
+export interface LakeUnitTable {
+  /** by column, the types of those that are there */
+  readonly there: readonly (readonly [column: string, sqlType: string])[];
+  /** null: none */
+  readonly fieldIds: FieldIds | null;
+  /** none: files have rows of any kind */
+  readonly partitioning: readonly PartitionField[];
+}
+
+export interface LakeUnitToken extends FileUnitToken {
+  readonly kind: 'lake';
+  readonly lakeFormat: LakeFormatName;
+  readonly tables: readonly (readonly [key: number | string, table: LakeUnitTable])[];
+}
+
+/** As `ColumnTyping.typeOf`: the table's type where it holds the values, else the one that they need. */
+export function lakeTypeOf(
+  { lakeFormat }: Pick<LakeUnitToken, 'lakeFormat'>,
+  { there }: Pick<LakeUnitTable, 'there'>,
+): (column: NamedColumn, sqlType: string) => Promise<string> {
+  const types = new Map(there);
+  return ({ name }, sqlType) => typeToWrite(types.get(name) ?? null, storedTypeIn(lakeFormat, sqlType));
+}
 
 export interface LakeUnitsOptions extends Omit<FileUnitsOptions, 'tokenFor' | 'rulesFor'> {
   readonly lakeFormat: LakeFormatName;
