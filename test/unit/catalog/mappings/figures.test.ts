@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadJob } from '../../../../scripts/random/engine/load.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { manyMappings } from '../../../../src/engine/map/mappings.ts';
+import { modelSize } from '../../../../src/tools/schemas/build-model.ts';
 import { compiled } from '../../../support/models/shredding.ts';
 
 const xs = (body: string): string =>
@@ -98,6 +99,7 @@ it('a long map gets lines for the rounds of a recursion that a map writes out, a
   const [xsd, document] = cases['places of a recursion that a long map leaves out'];
   const model = buildRelationalModel(compiled(xsd), { mapLevel: 3 });
   expect(model.mappings.length).toBeGreaterThan(manyMappings);
+  expect(modelSize(model)).toContain('leaves out further paths to shared tables');
   const { lines, occurrences } = await loadJob(compiled(xsd), model, [document]);
   const below = lines.filter(({ xpath }) => xpath!.startsWith('/r/n'));
   expect(below.map(({ xpath }) => xpath).filter((xpath) => xpath!.startsWith('/r/n/n/n'))).toEqual([]);
