@@ -84,7 +84,7 @@ export const folderKind: KindOfTarget<FolderTarget> = {
       target: 'folders and buckets of files',
       driver: 'our own',
       transaction: 'the manifest, one file',
-      run_against: 'disks, moto, Azurite; read by psql, DuckDB, SQLite, MariaDB, pandas',
+      run_against: 'disks, moto, Azurite; read by psql, DuckDB, SQLite, MariaDB, pandas, openpyxl',
     },
     {
       target: 'Delta, Iceberg',
