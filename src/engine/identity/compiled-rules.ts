@@ -51,7 +51,7 @@ export interface CompiledRules {
   typed(node: number, type: QName): number;
   /** rules that the element of that node declares */
   rulesOf(node: number): readonly number[];
-  /** selectors of these rules that begin with `./`, by the id of their first name; -1: of any name */
+  /** selectors of these rules that begin with `.//`, by the id of their first name; -1: of any name */
   anywhere(rules: readonly number[]): ReadonlyMap<number, readonly Selection[]>;
   /** keys that keyrefs among these rules refer to */
   referredFrom(rules: readonly number[]): readonly number[];

@@ -246,9 +246,9 @@ export class Situations {
   /** The element is one below that where `waiting` stood; `scope`: the place that its scope has now. */
   #advance(waiting: Waiting, scope: number, nameId: number, draft: Draft): void {
     const { path, step, candidate } = waiting;
-    // a field's `./` stays at each level
+    // a field's `.//` stays at each level
     if (path.anywhere && step === 0 && candidate !== SELECTOR) draft.waiting.push({ ...waiting, scope });
-    // `./` has no step
+    // `.//.` has no step
     if (path.steps[step]?.passes(nameId) ?? true) this.#follow({ ...waiting, scope, step: step + 1 }, draft);
   }
 

@@ -250,7 +250,7 @@ export interface NameTest {
 
 /** A path of an identity constraint (XSD Part 1 §3.11.6): child steps, at last an attribute; none: the element itself. */
 export interface IdentityPath {
-  /** `./` in front: the first step may stand anywhere below */
+  /** `.//` in front: the first step may stand anywhere below */
   readonly anywhere: boolean;
   readonly steps: readonly NameTest[];
   readonly attribute: NameTest | null;

@@ -118,7 +118,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   namespace: ['##any', '##other', '##local', '##targetNamespace urn:x', 'urn:x', ''],
   targetNamespace: ['urn:x', '', 'urn:y'],
   schemaLocation: ['main.xsd', 'x.xsd', 'y.xsd', 'nowhere.xsd', '../x.xsd', '', 'http://h/x.xsd'],
-  xpath: ['.', 'a', './/a', '@a', 'a/b|c', './/xs:a/@*', 'a//b', 'child::a', '*', '', './'],
+  xpath: ['.', 'a', './/a', '@a', 'a/b|c', './/xs:a/@*', 'a//b', 'child::a', '*', '', './/.'],
   value:
     `0 1 -1 1.5 1e400 99999999999999999999 x : NaN INF 2024-02-30 [a-z]+ (a|b)*[x-[y]]{2,99999} \\p{Lu}\\i\\c ( [] a{3,2}
     \\P{IsBasicLatin} .{0} P1Y -P1DT1H 24:00:00 --02-29 2024-01-01T00:00:00+14:00 preserve collapse`

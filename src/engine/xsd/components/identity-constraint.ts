@@ -87,7 +87,7 @@ function prefixesOf(xpaths: readonly string[], { node }: Origin): Record<string,
   return { ...namespaces };
 }
 
-/** Selector and field use a small part of XPath (§3.11.6): paths of child steps, `./` in front, an attribute last in fields. */
+/** Selector and field use a small part of XPath (§3.11.6): paths of child steps, `.//` in front, an attribute last in fields. */
 function checkXPath(xpath: string, role: 'selector' | 'field', at: Origin, reading: XsdReading): void {
   for (const path of xpath.split('|')) {
     const steps = path
