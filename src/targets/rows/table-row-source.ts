@@ -208,11 +208,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
             orderName: `${sideTableNames.lexical} ${index}`,
           },
           range,
-          ([rowKey, columnName, content]) => ({
-            rowKey: rowKey!,
-            columnName: columnName!,
-            content: content ?? '',
-          }),
+          lexicalRow,
         ),
       unmapped: (index) => {
         const name = index === null ? sideTableNames.documents : tables[index]!.name;
@@ -226,13 +222,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
             orderName: `${sideTableNames.unmapped} ${name}`,
           },
           range,
-          ([parentKey, position, xpath, kind, content]) => ({
-            parentKey: parentKey!,
-            position: Number(position),
-            xpath: xpath ?? '',
-            kind: kind ?? '',
-            content: content ?? null,
-          }),
+          unmappedRow,
         );
       },
     };
@@ -350,4 +340,20 @@ function isWithin(document: string, { from, documentKey }: DocumentRange): boole
 
 function columnOf(table: Table, role: 'row_key' | 'document'): string {
   return table.columns.find((column) => column.role === role)!.name;
+}
+
+/** A row of `_lexical`, of its columns `row_key`, `column_name` and `content`. */
+export function lexicalRow([rowKey, columnName, content]: TextRow): LexicalRow {
+  return { rowKey: rowKey!, columnName: columnName!, content: content ?? '' };
+}
+
+/** A row of `_unmapped`, of its columns `parent_key`, `position`, `xpath`, `kind` and `content`. */
+export function unmappedRow([parentKey, position, xpath, kind, content]: TextRow): UnmappedRow {
+  return {
+    parentKey: parentKey!,
+    position: Number(position),
+    xpath: xpath ?? '',
+    kind: kind ?? '',
+    content: content ?? null,
+  };
 }

@@ -35,7 +35,7 @@ export const registeredKind: KindOfTarget<RegisteredKind> = {
     });
   },
   async openSource(session, target) {
-    const { createStoreRowSource } = await import('../../targets/files/folder/place/row-store.ts');
+    const { createStoreRowSource } = await import('../../targets/files/folder/store-source.ts');
     const store = await openStore(session, target);
     return createStoreRowSource(store, target.location, localFolder(session, 'tables'));
   },

@@ -66,7 +66,7 @@ import { diskFolder, type DiskFolderOptions } from './place/disk.ts';
 import type { FolderPlace, FolderStep, HeldFolder } from './place/folder-place.ts';
 import { storeFolder, type StoreFolderOptions } from './place/row-store.ts';
 
-/** What is written, wherever the folder lies. */
+/** Options that do not depend on the place of the folder. */
 interface FolderFilesOptions extends Partial<ParquetSettings> {
   readonly format: FileLayoutName;
   /** address of the folder in a bucket, for scripts that load the files from there, as in the manifest */
@@ -104,7 +104,7 @@ export function createObjectFolderRowSink(options: ObjectFolderRowSinkOptions): 
 }
 
 export interface StoreRowSinkOptions extends StoreFolderOptions {
-  /** as in ObjectFolderRowSinkOptions, for names of batches */
+  /** identifies the job in names of batches, as in ObjectFolderRowSinkOptions */
   readonly jobMark: string;
 }
 

@@ -30,6 +30,7 @@ import {
   type TargetAddress,
 } from './connection.ts';
 import { targetFault } from './faults.ts';
+import { lexicalRow, unmappedRow } from '../../rows/table-row-source.ts';
 import { refusePreRelease } from '../../rows/pre-release.ts';
 import { checkKeys } from '../found-tables.ts';
 import { readTarget, type ExistingTarget } from './existing-tables.ts';
@@ -187,24 +188,14 @@ class PostgresRowSource implements RowSource {
         if (!this.#withLexical.has(name)) return null;
         const query = `SELECT t.row_key::text, t.column_name, t.content FROM ${this.#relation(sideTableNames.lexical)} t
             WHERE t.table_name = ${standardLiteral(name)}${since} ORDER BY t.row_key`;
-        return this.#rowsBeside(query, 3, ([rowKey, columnName, content]) => ({
-          rowKey: rowKey!,
-          columnName: columnName!,
-          content: content ?? '',
-        }));
+        return this.#rowsBeside(query, 3, lexicalRow);
       },
       unmapped: async (index) => {
         const name = index === null ? sideTableNames.documents : this.#model.tables[index]!.name;
         if (!this.#withUnmapped.has(name)) return null;
         const query = `SELECT t.parent_key::text, t.position::text, t.xpath, t.kind, t.content FROM ${this.#relation(sideTableNames.unmapped)} t
             WHERE t.parent_table = ${standardLiteral(name)}${since} ORDER BY t.parent_key, t.position`;
-        return this.#rowsBeside(query, 5, ([parentKey, position, xpath, kind, content]) => ({
-          parentKey: parentKey!,
-          position: Number(position),
-          xpath: xpath ?? '',
-          kind: kind ?? '',
-          content: content ?? null,
-        }));
+        return this.#rowsBeside(query, 5, unmappedRow);
       },
     };
   }

@@ -1,4 +1,4 @@
-/** What a layout of files is: everything of a folder that depends on the value of `-f`. */
+/** The interface of a layout of files: everything about a folder that depends on the value of `-f`. */
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import type { SinkPlan } from '../../../../ports/rows/sink.ts';
 import type { AppendedFile, FinishedFile } from '../../../../adapters/file-staging/staged-files.ts';
@@ -54,15 +54,15 @@ export interface StoredLayout {
 export interface FolderLayout {
   /** Returns the line before the rows of a file; empty where the layout names the columns elsewhere. */
   header(names: readonly string[]): Uint8Array;
-  /** as of `RowSink` */
+  /** see `RowSink.scalesDecimals` */
   readonly scalesDecimals: boolean;
   /** Null: the staged files are the folder's, as they are. */
   readonly makeFiles: ((options: FileMakingOptions) => FileMaking) | null;
-  /** Of the rows that a job has for one table, the heading among them; null: none. */
+  /** The most rows, including the heading, and columns that a job may have for one table; null: no limit. */
   readonly limits: { readonly rows: number; readonly columns: number; readonly advice: string } | null;
-  /** in the order in which a folder is told to have them */
+  /** in the order in which messages list them */
   readonly scripts: readonly FolderScript[];
-  /** What executors on other machines write: files as they lie, or typed ones, which must agree on their types. Null: rows alone. */
+  /** The files that executors on other machines write: final files, or typed files, whose types must agree. Null: executors only write rows. */
   readonly units: 'plain' | 'typed' | null;
   /** null: rows are not read again */
   readonly stored: StoredLayout | null;

@@ -17,7 +17,7 @@ import {
   parseManifest,
   type TargetManifest,
 } from '../contents/manifest.ts';
-import type { FolderPlace, FolderStep, HeldFolder } from './folder-place.ts';
+import type { FolderLock, FolderPlace, FolderStep, HeldFolder } from './folder-place.ts';
 
 export interface BucketFolderOptions {
   readonly files: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'discard'>;
@@ -28,12 +28,7 @@ export interface BucketFolderOptions {
   /** a folder of this machine, for this job alone; removed at the end */
   readonly staging: string;
   /** one writer at a time, on all machines */
-  readonly lock: () => Promise<BucketFolderLock>;
-}
-
-interface BucketFolderLock {
-  isHeld(): Promise<boolean>;
-  release(): Promise<void>;
+  readonly lock: () => Promise<FolderLock>;
 }
 
 interface Journal {
@@ -153,10 +148,10 @@ class FolderStore {
 class HeldBucketFolder implements HeldFolder {
   readonly local: string;
   readonly #store: FolderStore;
-  readonly #lock: BucketFolderLock;
+  readonly #lock: FolderLock;
   #journal: Journal | null = null;
 
-  constructor(store: FolderStore, local: string, lock: BucketFolderLock) {
+  constructor(store: FolderStore, local: string, lock: FolderLock) {
     this.#store = store;
     this.local = local;
     this.#lock = lock;

@@ -1,8 +1,8 @@
-/** Where a folder of files lies, on a disk or in a bucket, and how several of its files change as one step. */
+/** The place of a folder of files, such as a disk or a bucket, and how several of its files change in one step. */
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import type { TargetManifest } from '../contents/manifest.ts';
 
-/** From one manifest to the next. */
+/** The change from one manifest to the next. */
 export interface FolderStep {
   readonly jobUuid: string;
   /** the staging folder, which new files and scripts lie in */
@@ -14,15 +14,21 @@ export interface FolderStep {
   /** names of files that are there and go */
   readonly remove: readonly string[];
   readonly manifest: TargetManifest;
-  /** that the new files are of */
+  /** the model of the new files */
   readonly model: RelationalModel;
+}
+
+/** The lock of one writer, on all machines. */
+export interface FolderLock {
+  isHeld(): Promise<boolean>;
+  release(): Promise<void>;
 }
 
 /** A folder before a job holds it. */
 export interface FolderPlace {
-  /** what it is called in messages */
+  /** the name of the folder in messages */
   readonly label: string;
-  /** what the folder of this machine is called in messages, where files are made */
+  /** the name in messages of the folder of this machine where files are made */
   readonly localLabel: string;
   /** Returns the manifest as it is once a step that a dead process decided is done; null: nothing was loaded there. Changes nothing. */
   look(): Promise<TargetManifest | null>;
@@ -48,8 +54,8 @@ export interface HeldFolder {
   /** Whether no other job has taken the folder over. */
   isHeld(): Promise<boolean>;
   /**
-   * From here on the step is done, also if this process dies: whoever holds the folder next finishes it. Calls `mayDecide` in the last moment before, and
-   * decides nothing where it rejects.
+   * Commits the step. If this process dies afterwards, the next writer that holds the folder finishes it. Calls `mayDecide` immediately before the commit, and commits
+   * nothing if it rejects.
    */
   decide(step: FolderStep, mayDecide: () => Promise<void>): Promise<void>;
   /** Carries out the step that was decided; may be repeated at any point. */

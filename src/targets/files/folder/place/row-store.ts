@@ -1,22 +1,13 @@
 /** A folder of JSON Lines whose files are batches of a store that a host application brings: the manifest is the state of the store. */
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import type { RowBatch, RowStore } from '../../../../ports/rows/registered.ts';
-import type { RowSource } from '../../../../ports/rows/source.ts';
-import { loadsOf } from '../contents/manifest.ts';
-import { createFolderRowSource } from '../source.ts';
-import {
-  manifestName,
-  manifestText,
-  parseManifest,
-  type ManifestFile,
-  type TargetManifest,
-} from '../contents/manifest.ts';
+import { manifestText, parseManifest, type ManifestFile, type TargetManifest } from '../contents/manifest.ts';
 import { tableColumns } from '../contents/table-columns.ts';
-import type { FolderPlace, FolderStep, HeldFolder } from './folder-place.ts';
+import type { FolderLock, FolderPlace, FolderStep, HeldFolder } from './folder-place.ts';
 
 export interface StoreFolderOptions {
   readonly store: RowStore;
@@ -25,12 +16,7 @@ export interface StoreFolderOptions {
   /** a folder of this machine, for this job alone; removed at the end */
   readonly staging: string;
   /** one writer at a time, on all machines */
-  readonly lock: () => Promise<StoreLock>;
-}
-
-interface StoreLock {
-  isHeld(): Promise<boolean>;
-  release(): Promise<void>;
+  readonly lock: () => Promise<FolderLock>;
 }
 
 export function storeFolder({ store, label, staging, lock }: StoreFolderOptions): FolderPlace {
@@ -59,9 +45,9 @@ export function storeFolder({ store, label, staging, lock }: StoreFolderOptions)
 class HeldStore implements HeldFolder {
   readonly local: string;
   readonly #store: RowStore;
-  readonly #lock: StoreLock;
+  readonly #lock: FolderLock;
 
-  constructor(store: RowStore, local: string, lock: StoreLock) {
+  constructor(store: RowStore, local: string, lock: FolderLock) {
     this.#store = store;
     this.local = local;
     this.#lock = lock;
@@ -112,40 +98,14 @@ class HeldStore implements HeldFolder {
   }
 }
 
-/** Documents are written back from copies of all batches. `scratch`: a folder of this machine for this job alone, which its worker removes. */
-export function createStoreRowSource(store: RowStore, label: string, scratch: string): RowSource {
-  const folder = createFolderRowSource({ directory: scratch, label });
-  let closed: Promise<void> | null = null;
-  return {
-    label,
-    async loads() {
-      const manifest = await readStore(store);
-      return manifest === null ? [] : loadsOf(manifest);
-    },
-    async open(model) {
-      const manifest = await readStore(store);
-      await mkdir(scratch, { recursive: true, mode: 0o700 });
-      if (manifest !== null) {
-        for (const { files } of manifest.tables)
-          for (const { name } of files) await fetchBatch(store, name, scratch);
-        await writeFile(join(scratch, manifestName), manifestText(manifest));
-      }
-      await folder.open(model);
-    },
-    documents: (name, versions) => folder.documents(name, versions),
-    documentCount: (name, versions) => folder.documentCount(name, versions),
-    rowsFrom: (documentKey) => folder.rowsFrom(documentKey),
-    rowsOf: (documentKey) => folder.rowsOf(documentKey),
-    close: () => folder.close().finally(() => (closed ??= store.close?.() ?? Promise.resolve())),
-  };
-}
-
-async function readStore(store: RowStore): Promise<TargetManifest | null> {
+/** Returns the manifest that is the state of a store, or null if nothing was loaded there. */
+export async function readStore(store: RowStore): Promise<TargetManifest | null> {
   const state = await store.readState();
   return state === null ? null : parseManifest(state);
 }
 
-async function fetchBatch(store: RowStore, name: string, folder: string): Promise<void> {
+/** Writes a batch into a folder, under its name. */
+export async function fetchBatch(store: RowStore, name: string, folder: string): Promise<void> {
   await pipeline(store.readLines(name), createWriteStream(join(folder, name), { mode: 0o600 }));
 }
 
