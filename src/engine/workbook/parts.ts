@@ -1,4 +1,4 @@
-/** The XML parts of an Excel workbook (ECMA-376, inline strings), which whoever has the rows packs as a ZIP archive. */
+/** Renders the XML parts of an Excel workbook (ECMA-376, inline strings). The caller packs them as a ZIP archive. */
 
 /** Limits of Excel: rows and columns of a sheet, characters of a cell (UTF-16) and of the name of a sheet. */
 export const workbookLimits = { rows: 1_048_576, columns: 16_384, cell: 32_767, sheetName: 31 } as const;
@@ -28,7 +28,7 @@ export function styleOfFormat(index: number): number {
 /** numbers up to this one name formats of Excel itself (ECMA-376 part 1, numFmt) */
 const lastOwnFormat = 163;
 
-/** All parts but the sheets, which are `xl/worksheets/sheet1.xml` and so on. `formats`: of numbers, as Excel writes them. */
+/** Renders all parts except the sheets, which are `xl/worksheets/sheet1.xml` and so on. `formats`: number formats in the notation of Excel. */
 export function workbookParts(
   sheets: readonly SheetFacts[],
   formats: readonly string[] = [],
@@ -121,13 +121,13 @@ export class ColumnWidths {
     this.#widths[column] = Math.min(widest, Math.max(this.#widths[column] ?? narrowest, width));
   }
 
-  /** Of columns without a cell, too. */
+  /** Returns the widths of the first columns. A column without a cell has the narrowest width. */
   upTo(columns: number): readonly number[] {
     return Array.from({ length: columns }, (_, at) => this.#widths[at] ?? narrowest);
   }
 }
 
-/** What stands before the rows of a sheet, whose heading stays in view. */
+/** Renders the XML before the rows of a sheet. The heading stays in view. */
 export function sheetBegin(isFirst: boolean, widths: readonly number[]): string {
   const view =
     `<sheetViews><sheetView${isFirst ? ' tabSelected="1"' : ''} workbookViewId="0">` +
@@ -139,7 +139,7 @@ export function sheetBegin(isFirst: boolean, widths: readonly number[]): string 
   return `${declaration}<worksheet xmlns="${main}">${view}${cols}<sheetData>`;
 }
 
-/** What stands behind them. */
+/** Renders the XML after the rows of a sheet. */
 export function sheetEnd(sheet: Pick<SheetFacts, 'rows' | 'columns'>): string {
   return `</sheetData><autoFilter ref="${filtered(sheet, '')}"/></worksheet>`;
 }
@@ -159,7 +159,7 @@ export function booleanCell(reference: string, value: boolean, style: number): s
   return `<c r="${reference}" s="${style}" t="b"><v>${value ? 1 : 0}</v></c>`;
 }
 
-/** Never run as a formula, whatever it begins with. */
+/** A cell of text, which Excel never runs as a formula. */
 export function textCell(reference: string, text: string, style: number): string {
   return `<c r="${reference}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${cellText(text)}</t></is></c>`;
 }

@@ -18,7 +18,7 @@ export function sheetNames(tables: Iterable<string>): ReadonlyMap<string, string
   return names;
 }
 
-/** Without the characters that Excel refuses, and not `History`, which it keeps for itself. */
+/** Replaces the characters that Excel refuses, and the name `History`, which is reserved. */
 function fittingName(table: string): string {
   const name = shortened(
     table.toWellFormed().replaceAll(/[:\\/?*[\]\p{Cc}]|^'|'$/gu, '_'),
@@ -27,7 +27,7 @@ function fittingName(table: string): string {
   return name === '' || name.toLowerCase() === 'history' ? `${name}_` : name;
 }
 
-/** To so many UTF-16 units, without half a character at the end. */
+/** Shortens a text to so many UTF-16 units, without splitting a character. */
 function shortened(name: string, length: number): string {
   return name.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -60,10 +60,10 @@ export type Target =
     }
   | { readonly kind: 'folder'; readonly path: string }
   | {
-      /** of a kind that a host application brings */
+      /** a target whose kind the host application registered */
       readonly kind: 'registered';
       readonly scheme: string;
-      /** what stands behind the scheme and its colon */
+      /** the text after the scheme and its colon */
       readonly text: string;
       /** both */
       readonly location: string;

@@ -13,11 +13,11 @@ interface LayoutFacts {
   readonly encoding: EncodingName;
   /** versions of Parquet's encodings that `--parquet-version` may choose; none: there are no Parquet files */
   readonly parquetVersions: readonly (1 | 2)[];
-  /** in whose words `-S p` prints the tables: those of the database that reads the files best */
+  /** the SQL dialect in which `-S p` prints the tables: that of the database that reads the files best */
   readonly dialect: 'postgresql' | 'duckdb';
   /** whether rows are read again: by `er2xml`, `--skip-loaded` and `--keys hash` */
   readonly isReadAgain: boolean;
-  /** what the layout makes of a folder, for a path that ends like a file of it (`orders.parquet`); null: such a path is a folder */
+  /** the advice for a path that ends like a file of the layout (`orders.parquet`): what the layout writes into a folder; null: such a path is a folder */
   readonly insteadOfFile: string | null;
 }
 
@@ -36,7 +36,7 @@ const tables = {
   insteadOfFile: null,
 } as const;
 
-/** By the value of `-f`; the first one is the default. */
+/** The layouts by the value of `-f`. The first one is the default. */
 export const layouts = {
   csv: { ...text, title: 'CSV', encoding: 'csv' },
   tsv: { ...text, title: 'TSV', encoding: 'tsv' },

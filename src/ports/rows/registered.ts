@@ -1,6 +1,6 @@
 /**
- * What a host application implements so that rows go to a place of its own. A store keeps batches of rows and one text, the state, which says what batches there are
- * and which jobs wrote them; both change in one step. All else (save modes, keys, exactly-once loads, writing documents back) is built on that.
+ * The interface that a host application implements to receive rows in a place of its own. A store keeps batches of rows and one text, the state. The state lists the
+ * batches and the jobs that wrote them. Both change in one step. Save modes, keys, exactly-once loads and documents written back are built on that.
  */
 import type { DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
@@ -41,12 +41,12 @@ export interface RowStore {
   close?(): Promise<void>;
 }
 
-/** What a job tells of its place. */
+/** The target of a job, for `RegisteredTarget.open`. */
 export interface RowStorePlace {
-  /** what stands behind the colon of `-o` */
+  /** the text after the scheme and its colon */
   readonly text: string;
   readonly idOrg: number;
-  /** of `-u` and `-p`; null: not given */
+  /** the values of `-u` and `-p`; null: not given */
   readonly user: string | null;
   readonly password: string | null;
   /** aborted when the job is killed */
@@ -62,8 +62,8 @@ export interface RegisteredTarget {
   /** The SQL that `-S p` prints; absent: PostgreSQL's. */
   readonly dialect?: DialectName;
   /**
-   * What is wrong with a target of a job of that organisation, null if nothing: asked before the job is accepted. Whoever may submit jobs chooses the text. Absent:
-   * every text is accepted from every organisation.
+   * Returns why the organisation may not use this target, or null if it may. The service asks before it accepts a job. Anybody who may submit jobs chooses the text.
+   * Absent: every organisation may use every text.
    */
   check?(text: string, idOrg: number): string | null;
   open(place: RowStorePlace): Promise<RowStore>;
