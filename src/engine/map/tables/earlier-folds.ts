@@ -21,6 +21,8 @@ export class EarlierFolds {
   #endlessInRows: Uint8Array | null = null;
   /** by type: the elements of its children that are read in its row */
   readonly #ofTypes = new Map<number, ReadonlySet<number>>();
+  /** by type: those that it is derived from */
+  #bases: ReadonlyMap<number, readonly number[]> | null = null;
 
   constructor(model: SourceModel, graph: TypeGraph, folded: FoldedPlaces) {
     this.#model = model;
@@ -32,7 +34,7 @@ export class EarlierFolds {
   has(type: number, child: SourceChild, childTypes: readonly number[]): boolean {
     if (this.#folded.places.size === 0 || !this.#of(type).has(child.element)) return false;
     // what can hold itself would have no end
-    const endless = this.#folded.kept.has(this.#folded.placeOf(type, child))
+    const endless = this.#hasPlace(this.#folded.kept, type, child)
       ? (this.#endlessInRows ??= this.#findEndlessInRows())
       : (this.#endless ??= endlessTypes(this.#model, this.#graph));
     return childTypes.every((inner) => endless[inner] === 0);
@@ -50,12 +52,28 @@ export class EarlierFolds {
   #of(type: number): ReadonlySet<number> {
     let elements = this.#ofTypes.get(type);
     if (elements === undefined) {
-      const { places, placeOf } = this.#folded;
-      const folded = this.#model.types[type]!.children.filter((child) => places.has(placeOf(type, child)));
+      const { places } = this.#folded;
+      const folded = this.#model.types[type]!.children.filter((child) => this.#hasPlace(places, type, child));
       elements = new Set(folded.map(({ element }) => element));
       this.#ofTypes.set(type, elements);
     }
     return elements;
+  }
+
+  /**
+   * Whether a set has the place of a child, or that of the same child in a type above or below: elements of all these types may have their rows
+   * in one table, where a child has one place.
+   */
+  #hasPlace(places: ReadonlySet<string>, type: number, child: SourceChild): boolean {
+    const { placeOf } = this.#folded;
+    if (places.size === 0) return false;
+    if (places.has(placeOf(type, child))) return true;
+    this.#bases ??= basesOf(this.#model);
+    const { types } = this.#model;
+    return [...types[type]!.derived, ...(this.#bases.get(type) ?? [])].some((other) => {
+      const same = types[other]!.children.find(({ element }) => element === child.element);
+      return same !== undefined && places.has(placeOf(other, same));
+    });
   }
 
   /** With those before, what of these is folded now. */
@@ -63,6 +81,17 @@ export class EarlierFolds {
     const { places, placeOf } = this.#folded;
     return [...new Set([...places, ...children.map(([type, child]) => placeOf(type, child))])].toSorted();
   }
+}
+
+function basesOf({ types }: SourceModel): Map<number, number[]> {
+  const bases = new Map<number, number[]>();
+  for (const [base, { derived }] of types.entries())
+    for (const type of derived) {
+      const known = bases.get(type);
+      if (known === undefined) bases.set(type, [base]);
+      else known.push(base);
+    }
+  return bases;
 }
 
 /**

@@ -398,6 +398,14 @@ const nested = (inner: string): Parameters<typeof compiled>[0] =>
       <xs:complexType name="U">${sequence('<xs:element name="d" type="V"/>')}<xs:attribute name="u" use="required"/></xs:complexType>
       <xs:complexType name="V">${sequence(`<xs:element name="y" type="xs:int" maxOccurs="9"/>${inner}`)}<xs:attribute name="v" use="required"/></xs:complexType>`);
 
+/** Sums in the rows of `A`, and of `X`, which extends it; `inner`: what `A` holds beside. */
+const amounts = (inner: string): SourceModel =>
+  compiled(
+    xs(`<xs:element name="r" type="X"/>
+    <xs:complexType name="A">${sequence(`<xs:element name="sum" minOccurs="0"><xs:complexType><xs:sequence><xs:element name="n" type="xs:int" minOccurs="0" maxOccurs="9"/></xs:sequence><xs:attribute name="unit"/></xs:complexType></xs:element>${inner}`)}</xs:complexType>
+    <xs:complexType name="X"><xs:complexContent><xs:extension base="A">${sequence('<xs:element name="p" type="xs:int" minOccurs="0"/>')}</xs:extension></xs:complexContent></xs:complexType>`),
+  );
+
 describe('a child that a version reads in the row of its parent', () => {
   const document = '<r><o><k>1</k><b><x>2</x><y>3</y><y>4</y></b></o></r>';
   const first = modelOf(compiled(folded('')), 3);
@@ -483,5 +491,26 @@ describe('a child that a version reads in the row of its parent', () => {
     expect(modelOf(bundle(8), 3).tables.map(({ name }) => name)).toContain('e3');
     expect(kept(first)).toEqual(['1']);
     expect(kept(later)).toEqual(['1']);
+  });
+
+  it('has one place in a table whose rows are of its type and of a type that extends it', async () => {
+    const first = modelOf(amounts(''), 3);
+    const later = buildRelationalModel(amounts('<xs:element name="note" type="A" minOccurs="0"/>'), {
+      mapLevel: 3,
+      previous: first,
+    });
+    const document =
+      '<r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><sum unit="a"><n>1</n></sum><note><sum unit="b"><n>2</n></sum><note xsi:type="X"><sum unit="c"><n>3</n></sum><p>4</p></note></note></r>';
+    const { rows } = shred(later, [document]);
+    const units = Object.entries(rows).flatMap(([table, all]) =>
+      all.flatMap((row) =>
+        Object.entries(row).flatMap(([column, value]) =>
+          /unit/u.test(column) && value !== null ? [`${table}.${column}: ${value}`] : [],
+        ),
+      ),
+    );
+    expect(units.toSorted()).toEqual(['a.sum_unit: b', 'a.sum_unit: c', 'r.sum_unit: a']);
+    const [written] = await roundTrip(later, [document]);
+    expect(compareXml(document, written!)).toEqual([]);
   });
 });
