@@ -33,7 +33,8 @@ export interface Place {
 export class MapTree {
   readonly #top: Place = { xpath: '', step: '', parent: null, steps: new Map(), lines: [], family: '' };
   readonly #rootUri: string;
-  readonly #leavesOut: boolean;
+  /** the columns of a table are listed for one path alone */
+  readonly leavesOut: boolean;
   readonly #prefixes: ReadonlyMap<string, string>;
   /** local names of no namespace that the root's namespace has, too */
   readonly #bare = new Set<string>();
@@ -50,7 +51,7 @@ export class MapTree {
     this.#rootUri = rootUri;
     this.#prefixes = new Map(Object.entries(namespaces).map(([prefix, uri]) => [uri, prefix]));
     for (const line of lines) if (line.xpath !== null) this.#add(line, line.xpath.slice(1).split('/'));
-    this.#leavesOut = lines.length > 40_000;
+    this.leavesOut = lines.length > 40_000;
     this.#nameFamilies(schema);
   }
 
@@ -127,7 +128,7 @@ export class MapTree {
   linesOf(place: Place): readonly MapLine[] {
     const { parent, step, lines } = place;
     const alike = parent === null ? undefined : this.#alike.get(keysOf(parent, step)[0]);
-    if (!this.#leavesOut || alike === undefined) return lines;
+    if (!this.leavesOut || alike === undefined) return lines;
     const isListed = (line: MapLine): boolean => lines.some((one) => one.column_name === line.column_name);
     return [...lines, ...alike.lines.filter((line) => !isListed(line))];
   }
