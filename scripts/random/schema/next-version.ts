@@ -1,4 +1,4 @@
-/** Changes a random XSD set as a later version would: optional additions only, so that older documents stay valid. */
+/** Changes a random XSD set as a later version would: additions that are optional, and what is no longer required, so that older documents stay valid. */
 import type { Random } from '../../../test/fuzz/random.ts';
 import { freshName } from './names.ts';
 import { builtIn } from './simple-types.ts';
@@ -16,7 +16,10 @@ export function changeSchema(schema: Schema, random: Random): void {
   const changeable = schema.complexes.filter((type) => isExtendable(type));
   for (let left = 1 + random.below(2); left > 0 && changeable.length > 0; left -= 1) {
     const type = random.pick(changeable);
-    if (random.chance(0.2)) addAttribute(type, random);
+    const change = random.below(6);
+    if (change === 0) addAttribute(type, random);
+    else if (change === 1) makeOptional(type, random);
+    else if (change === 2) addMember(schema, random);
     else addElement(type, schema, random);
   }
 }
@@ -42,6 +45,31 @@ function addAttribute(type: Complex, random: Random): void {
     type.taken.attributes,
   );
   type.attributes.push({ name, type: text, global: false, use: 'optional', default: null, fixed: null });
+}
+
+/** One of the elements that the type requires in a sequence; choices stay as they are. */
+function makeOptional(type: Complex, random: Random): void {
+  const { particle } = type;
+  if (particle?.kind !== 'sequence') return;
+  const required = particle.parts.filter((part) => part.kind === 'element' && part.min > 0);
+  if (required.length === 0) return;
+  const chosen = random.pick(required);
+  type.particle = {
+    ...particle,
+    parts: particle.parts.map((part) => (part === chosen ? { ...part, min: 0 } : part)),
+  };
+}
+
+/** A further member of a substitution group, or of an element that becomes the head of one. */
+function addMember({ files, elements }: Schema, random: Random): void {
+  const heads = elements.slice(1);
+  if (heads.length === 0) return;
+  const head = random.pick(heads);
+  const file = files.find((one) => one.elements.includes(head))!;
+  const name = { uri: file.target, local: `joined${file.elements.length}` };
+  const member: Element = { ...head, name, abstract: false, nillable: false, head, members: [], key: null };
+  head.members.push(member);
+  file.elements.push(member);
 }
 
 /** An element of a type that stands elsewhere, often of this very type. */

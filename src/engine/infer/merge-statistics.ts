@@ -70,8 +70,10 @@ export function pairElements(into: DocumentStatistics, from: DocumentStatistics)
     if (found !== undefined || name === own || isApart(target)) return found;
     const outer = parents[parent];
     const isNested = outer !== undefined && nameOf(from.elements[outer]!) === own;
-    const twin = isNested ? targets[outer]! : childrenOf(target).get(own);
-    return twin === undefined || (!isNested && isApart(twin)) ? undefined : childrenOf(twin).get(name);
+    if (isNested) return childrenOf(targets[outer]!).get(name);
+    const inner = childrenOf(target).get(own);
+    // one that was there before the element is around it, not in it
+    return inner === undefined || inner < target || isApart(inner) ? undefined : childrenOf(inner).get(name);
   };
   const roots = new Map(into.roots.map((index) => [nameOf(into.elements[index]!), index]));
   const targets: number[] = [];

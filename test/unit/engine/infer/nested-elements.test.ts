@@ -1,10 +1,12 @@
 /** An element in one of its own name: recursion, or two things that are called the same. */
 import { describe, expect, it } from 'vitest';
 import { inferSourceModel } from '../../../../src/engine/infer/source-model.ts';
+import { placesOfDeclarations, type DeclaredPlaces } from '../../../../src/engine/infer/declared-places.ts';
 import { mergeStatistics } from '../../../../src/engine/infer/merge-statistics.ts';
+import type { NameTable } from '../../../../src/engine/xml/tokens.ts';
 import { compareXml } from '../../../support/documents/canonical-xml.ts';
 import { roundTrip } from '../../../support/round-trip/in-memory.ts';
-import { inferred, modelOf, outline, statisticsOf } from '../../../support/models/shredding.ts';
+import { compiled, inferred, modelOf, outline, statisticsOf } from '../../../support/models/shredding.ts';
 
 const comments = [
   '<topic><Comment id="1"><Date>2024-01-05</Date><Comment>first</Comment></Comment><Comment id="2"><Date>2024-01-06</Date></Comment></topic>',
@@ -97,4 +99,19 @@ it('is found out from all documents, in whatever order and however divided into 
   }
   expect(shape(documents.toReversed())).toEqual(shape(documents));
   expect(whole.elements.filter(({ name }) => name.localName === 'Comment')).toHaveLength(1);
+});
+
+it('is not taken for the element around it whose type is another one, however documents are divided', () => {
+  const set = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="r" type="P"/>
+    <xs:complexType name="P"><xs:sequence><xs:element name="part" minOccurs="0"><xs:complexType><xs:sequence>
+      <xs:element name="code" type="xs:int" minOccurs="0"/><xs:element name="a" type="A" minOccurs="0"/></xs:sequence></xs:complexType></xs:element></xs:sequence></xs:complexType>
+    <xs:complexType name="A"><xs:sequence><xs:element name="part" type="Q"/></xs:sequence></xs:complexType>
+    <xs:complexType name="Q"><xs:complexContent><xs:extension base="P"><xs:sequence><xs:element name="code" type="xs:int" minOccurs="0"/></xs:sequence></xs:extension></xs:complexContent></xs:complexType></xs:schema>`);
+  const placesWith = (names: NameTable): DeclaredPlaces => placesOfDeclarations(set, names);
+  const documents = [
+    '<r><part><code>1</code><a><part><part><code>2</code></part></part></a></part></r>',
+    '<r><part><a><part><code>3</code></part></a></part></r>',
+  ];
+  const [first, second] = documents.map((document) => statisticsOf([document], { placesWith }));
+  expect(mergeStatistics(first!, second!)).toEqual(statisticsOf(documents, { placesWith }));
 });

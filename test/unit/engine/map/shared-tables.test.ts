@@ -514,3 +514,23 @@ describe('a child that a version reads in the row of its parent', () => {
     expect(compareXml(document, written!)).toEqual([]);
   });
 });
+
+describe('a child of a type and of one that extends it', () => {
+  const set = compiled(
+    xs(`<xs:element name="r"><xs:complexType>${sequence('<xs:element name="a" type="A" maxOccurs="9"/><xs:element name="x" type="X" maxOccurs="9"/><xs:element name="y" type="B" minOccurs="0"/>')}</xs:complexType></xs:element>
+    <xs:complexType name="A">${sequence('<xs:element name="b" type="B"/><xs:element name="n" type="xs:int"/>')}</xs:complexType>
+    <xs:complexType name="B"><xs:choice minOccurs="0" maxOccurs="9"><xs:element name="c" type="xs:int"/><xs:element name="d" type="xs:int"/></xs:choice></xs:complexType>
+    <xs:complexType name="X"><xs:complexContent><xs:extension base="A">${sequence('<xs:element name="p" type="xs:int" minOccurs="0"/>')}</xs:extension></xs:complexContent></xs:complexType>`),
+  );
+
+  it('has rows for all elements of a table, though documents had it empty in those of one type', () => {
+    const documents = [
+      '<r><a xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="A"><b/><n>1</n></a><x><b><c>5</c></b><n>6</n></x><y><c>1</c></y></r>',
+    ];
+    const met = { statistics: statisticsOf(documents), declared: set };
+    const model = buildRelationalModel(pruneSourceModel(set, met.statistics), { mapLevel: 3, met });
+    const { rows } = shred(model, documents);
+    expect(model.tables.map(({ name }) => name)).toEqual(['r', 'a', 'x', 'b', 'c']);
+    expect(rows['b']).toHaveLength(3);
+  });
+});

@@ -18,7 +18,8 @@ export function drawChild(
   const declared = drawing.model.elements[child.element]!;
   const variants = variantsOf(drawing.model, child.element);
   const polymorphic = variants.length > 1 || (variants.length === 1 && variants[0]!.substitution);
-  if (drawing.choices.isFolded(parent.type, child) && !drawing.tables.hadTable(row, declared.name)) {
+  const isFolded = drawing.choices.isFolded(parent.type, child) && row.apart?.has(child.element) !== true;
+  if (isFolded && !drawing.tables.hadTable(row, declared.name)) {
     foldChild(drawing, parent, row, child, variants, polymorphic);
     return;
   }

@@ -18,16 +18,17 @@ import { plainText, type RowContext } from './row-context.ts';
 const plainValue: ValueType = { variety: 'atomic', base: 'string', facets: {} };
 
 /** Draws what an element of the node's type holds, and the types that xsi:type may put in its place. */
-export function fillElement(drawing: DrawingContext, node: NodeDraft, row: RowContext): void {
+export function fillElement(drawing: DrawingContext, node: NodeDraft, at: RowContext): void {
   const derived = derivedTypesOf(drawing.model, node.type);
   // no xsi:type was met where the element was folded for what documents had in it
-  if (derived.length === 0 || row.met != null) {
-    fillType(drawing, node, row);
+  if (derived.length === 0 || at.met != null) {
+    fillType(drawing, node, at);
     return;
   }
   const union = drawing.choices.unionColumns([node.type, ...derived]);
-  const isWide = union > drawing.choices.maxUnionColumns() && !drawing.tables.hadTypes(row.table);
-  const ownTables = isWide && node.opensRow && row.columnKey === '';
+  const isWide = union > drawing.choices.maxUnionColumns() && !drawing.tables.hadTypes(at.table);
+  const ownTables = isWide && node.opensRow && at.columnKey === '';
+  const row = ownTables ? at : { ...at, apart: childrenApart(drawing, [node.type, ...derived]) };
   // a folded element's row belongs to another node, which cannot answer for what the derivation leaves out; and where derived
   // types have tables of their own, their rows here are empty
   fillType(drawing, node, node.opensRow && !ownTables ? row : { ...row, guarantor: null });
@@ -65,6 +66,15 @@ export function fillElement(drawing: DrawingContext, node: NodeDraft, row: RowCo
     fillType(drawing, alternative, { ...row, guarantor });
     node.typeEdges.push({ name: definition.name, node: alternative, parentKey: null });
   }
+}
+
+/** Children, by element, that one of the types gives rows of their own. */
+function childrenApart({ model, choices }: DrawingContext, types: readonly number[]): ReadonlySet<number> {
+  const apart = new Set<number>();
+  for (const type of types)
+    for (const child of model.types[type]!.children)
+      if (!choices.isFolded(type, child)) apart.add(child.element);
+  return apart;
 }
 
 /** A derivation too wide to share its head's table: a table of its own whose rows hang from the head's row, one to one. */

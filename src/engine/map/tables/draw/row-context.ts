@@ -23,6 +23,8 @@ export interface RowContext {
   readonly documentation?: string | undefined;
   /** what documents had in the element that is folded here: nothing else of it is drawn */
   readonly met?: MetChild | null;
+  /** elements, by index, that have rows of their own in one of the types that share this row: they have them in all of these types */
+  readonly apart?: ReadonlySet<number>;
 }
 
 /** What makes rows belong to one table, within a drawing and over the versions of a model. */
