@@ -1,6 +1,9 @@
 /** The path that a table of the model has in all its versions. */
 import type { TableOrigin } from '../tables/model-builder.ts';
 
+/** Several elements or types lay in one table, or each had a table of its own whose rows hang from that one. */
+export type Together = 'together' | 'apart';
+
 /** The tables of earlier versions of a model. */
 export interface EarlierTables {
   hasPath(path: string): boolean;
@@ -8,10 +11,10 @@ export interface EarlierTables {
   hadTable(place: string, table: string): boolean;
   /** Returns whether the text of elements at a place, which stands in or below rows of `table`, lay in rows of its own and in no column. */
   hadTextTable(place: string, table: string): boolean;
-  /** Returns whether what members of a substitution group hold lay in the table that has their names, and not in a table for each of them. */
-  hadMembers(table: string): boolean;
-  /** Returns whether what types hold that xsi:type names lay in the table of the declared type, and not in a table for each of them. */
-  hadTypes(table: string): boolean;
+  /** Returns where the contents of the members of a substitution group lay, whose names the table has; null: it has none. */
+  members(table: string): Together | null;
+  /** Returns where the contents of the types lay that xsi:type may name in rows of the table, which is that of the declared type; null: it has none. */
+  types(table: string): Together | null;
   /**
    * Returns the paths of the tables that have the rows of a place, or rows below it: one where types of the row above declare it differently,
    * several at most. A place that none is known of has no table that it has to keep.
@@ -27,8 +30,8 @@ export const noEarlierTables: EarlierTables = {
   hasPath: () => false,
   hadTable: () => false,
   hadTextTable: () => false,
-  hadMembers: () => false,
-  hadTypes: () => false,
+  members: () => null,
+  types: () => null,
   ofPlace: () => [],
   continued: new Map(),
   ofType: () => undefined,

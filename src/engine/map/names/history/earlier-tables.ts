@@ -78,7 +78,7 @@ export function earlierTables(
 }
 
 /** By the last version: where rows lay whose element or type is one of several. */
-function headsOf(history: NameHistory): Pick<EarlierTables, 'hadMembers' | 'hadTypes'> {
+function headsOf(history: NameHistory): Pick<EarlierTables, 'members' | 'types'> {
   // paths of tables that rows of members or derived types, and rows of children hang from
   const heads = new Set<string>();
   const parents = new Set<string>();
@@ -95,9 +95,15 @@ function headsOf(history: NameHistory): Pick<EarlierTables, 'hadMembers' | 'hadT
     return column?.former === false && history.hadRows(table);
   };
   return {
-    hadMembers: (table) =>
-      (withValues.has(table) || parents.has(table)) && has(table, useText('element_name', table, null)),
-    hadTypes: (table) => !heads.has(table) && has(table, useText('type_name', table, null)),
+    members(table) {
+      if (!has(table, useText('element_name', table, null))) return null;
+      if (withValues.has(table) || parents.has(table)) return 'together';
+      return heads.has(table) ? 'apart' : null;
+    },
+    types(table) {
+      if (!has(table, useText('type_name', table, null))) return null;
+      return heads.has(table) ? 'apart' : 'together';
+    },
   };
 }
 

@@ -28,7 +28,8 @@ export function drawChild(
   const path = [...row.path, declared.name.localName];
   const types = variants.map((variant) => drawing.model.elements[variant.element]!.type);
   const isNarrow = drawing.choices.unionColumns(types) <= drawing.choices.maxUnionColumns();
-  if (polymorphic && (isNarrow || drawing.tables.hadMembers(row, declared.name))) {
+  const before = polymorphic ? drawing.tables.membersBefore(row, declared.name) : null;
+  if (polymorphic && (before === null ? isNarrow : before === 'together')) {
     const xpath = drawing.paths.child(row.xpath, declared.name);
     const at = { ...drawing.tables.identityAt(row, declared.name), repeats };
     const table = drawing.tables.groupTable(child.element, path, xpath, at);

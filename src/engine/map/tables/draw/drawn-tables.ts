@@ -3,7 +3,7 @@ import { widerColumnType, widerSourceType } from '../column-types.ts';
 import { holdsNames, type QName, type SourceModel } from '../../../model/source-model.ts';
 import type { ValueConstraint } from '../../../model/relational-model.ts';
 import type { DeclaredPaths } from '../../names/declared-paths.ts';
-import { placeOf, TablePaths, type EarlierTables } from '../../names/table-paths.ts';
+import { placeOf, TablePaths, type EarlierTables, type Together } from '../../names/table-paths.ts';
 import type { UsePrinter } from '../../names/use-paths.ts';
 import type { DrawingChoices } from '../drawing-choices.ts';
 import {
@@ -98,17 +98,18 @@ export class DrawnTables {
     return this.#earlier.hadTable(`${usePath}${row.columnKey}/${this.#uses.element(child)}`, usePath);
   }
 
-  /** Whether an earlier version had one table for all members of the substitution group of a child. */
-  hadMembers(row: RowContext, head: QName): boolean {
+  /** Returns where an earlier version had the members of the substitution group of a child; null: it knew no such group. */
+  membersBefore(row: RowContext, head: QName): Together | null {
     const name = this.#uses.element(head);
     const place = `${row.table.usePath}${row.columnKey}/${name}`;
     const paths = [place, ...this.#earlier.ofPlace(place), `/(group ${name})`];
-    return paths.some((path) => this.#earlier.hadMembers(path));
+    const found = paths.map((path) => this.#earlier.members(path));
+    return found.includes('together') ? 'together' : found.includes('apart') ? 'apart' : null;
   }
 
-  /** Whether an earlier version had the types that xsi:type may name in the rows of the table. */
-  hadTypes({ usePath }: TableDraft): boolean {
-    return this.#earlier.hadTypes(usePath);
+  /** Returns where an earlier version had the types that xsi:type may name in rows of the table; null: it knew none. */
+  typesBefore({ usePath }: TableDraft): Together | null {
+    return this.#earlier.types(usePath);
   }
 
   /** Whether an earlier version had a table for the text of an element. */

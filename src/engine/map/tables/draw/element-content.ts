@@ -26,8 +26,9 @@ export function fillElement(drawing: DrawingContext, node: NodeDraft, at: RowCon
     return;
   }
   const union = drawing.choices.unionColumns([node.type, ...derived]);
-  const isWide = union > drawing.choices.maxUnionColumns() && !drawing.tables.hadTypes(at.table);
-  const ownTables = isWide && node.opensRow && at.columnKey === '';
+  const before = drawing.tables.typesBefore(at.table);
+  const isApart = before === null ? union > drawing.choices.maxUnionColumns() : before === 'apart';
+  const ownTables = isApart && node.opensRow && at.columnKey === '';
   const row = ownTables ? at : { ...at, apart: childrenApart(drawing, [node.type, ...derived]) };
   // a folded element's row belongs to another node, which cannot answer for what the derivation leaves out; and where derived
   // types have tables of their own, their rows here are empty
