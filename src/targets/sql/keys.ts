@@ -35,7 +35,7 @@ export async function keyOffsets<Database extends SqlDatabase>({
   const counters = known.has(sideTableNames.keys) ? await readCounters(database, driver) : [];
   for (const { name, last } of counters) if (isNumbered(name)) raise(name, last);
   const queries = keyedTables(drawn.tables)
-    .filter(([name]) => known.has(driver.foldedName(name)) && isNumbered(name))
+    .filter(([name]) => known.get(driver.foldedName(name))?.isView === false && isNumbered(name))
     .map(
       ([name, key]) => `SELECT ${literal(name)} AS name, max(${quote(key)}) AS last FROM ${relation(name)}`,
     );

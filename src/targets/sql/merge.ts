@@ -13,24 +13,21 @@ import { closeDocuments, notesOf, removeDocuments, type RemovalScope } from './r
 
 const documentsPerStatement = 1000;
 
-/** Returns a merge whose `documents` is a table of the job with `name`, `written`, `key` and `sha256`, and whose `moment` is in ISO 8601. */
-export async function beginMerge<Database extends SqlDatabase>(
+/** Makes all that a merge needs: columns of `_documents`, and a table of the job with `name`, `written`, `key` and `sha256`. `moment`: in ISO 8601. */
+export async function readyMerge<Database extends SqlDatabase>(
   publication: PublishingScope<Database>,
-): Promise<Merging<string>> {
-  const { database, driver, merge, plan, known } = publication;
+): Promise<Pick<Merging<string>, 'documents' | 'moment'>> {
+  const { database, driver, merge, known } = publication;
   await addMergeColumns(publication, known.get(sideTableNames.documents)?.columns);
   publication.known = await driver.readTables(database);
   const { make, filled } = notesOf(publication);
-  const documents = await make('(name TEXT, written TEXT, key TEXT, sha256 TEXT)');
+  const documents = await make(driver.mergeTable ?? '(name TEXT, written TEXT, key TEXT, sha256 TEXT)');
   await noteDocuments(publication, documents, merge);
   await filled?.(documents);
-  const moment = momentAfter(await driver.latestChange(database));
-  const scope = { ...publication, model: plan.model };
-  return { documents, moment, ...(await takeReplaced(scope, merge, documents, driver.instant(moment))) };
+  return { documents, moment: momentAfter(await driver.latestChange(database)) };
 }
 
-/** Adds the documents of the job to a table with `name`, `written`, `key` and `sha256`. */
-export async function noteDocuments<Database extends SqlDatabase>(
+async function noteDocuments<Database extends SqlDatabase>(
   { database, driver: { dialect } }: Pick<PublishingScope<Database>, 'database' | 'driver'>,
   into: string,
   { documents }: Pick<MergeOrder, 'documents'>,

@@ -3,7 +3,7 @@ import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import { documentsOfOthersQuery, isLoadedBy, overwrittenColumns } from '../../engine/sql/loaded-documents.ts';
 import { runAll, type SqlDatabase } from './database.ts';
 import { relationOf } from './found-tables.ts';
-import { foundTable, type Publication, type PublishingScope } from './publication.ts';
+import { foundTable, type Publication, type PublishingScope, type WaitingRows } from './publication.ts';
 import { deleteEarlierRows, notesOf, otherTables } from './removal.ts';
 
 export interface OverwrittenDocuments {
@@ -52,8 +52,8 @@ export async function deleteRowsElsewhere<Database extends SqlDatabase>(
 }
 
 /** Views stay, because they find the tables that are made again. */
-export async function clearTables<Database extends SqlDatabase>(
-  publication: Publication<Database>,
+export async function clearTables<Database extends SqlDatabase, Waiting extends WaitingRows>(
+  publication: Publication<Database, Waiting>,
 ): Promise<void> {
   const { database, driver, plan, drawn } = publication;
   const { quote } = driver.dialect;

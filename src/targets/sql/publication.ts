@@ -1,6 +1,6 @@
 /** A publishing transaction: the state that its steps share, and the driver of the database. */
 import type { ColumnType } from '../../engine/model/relational-model.ts';
-import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
+import { codesTable, sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import type { MergeOrder } from '../../ports/rows/merge.ts';
 import type { BrokenKey, Published, SinkPlan } from '../../ports/rows/sink.ts';
 import type { LoadView } from '../rows/made-views.ts';
@@ -8,14 +8,18 @@ import type { Merging } from '../rows/merging.ts';
 import type { WidenedTypes } from '../rows/unfit-columns.ts';
 import type { SqlDatabase } from './database.ts';
 import type { DrawnModel } from './drawn-model.ts';
-import type { FoundTables } from './found-tables.ts';
+import type { FoundColumn, FoundTables } from './found-tables.ts';
 import type { RemovalDriver } from './removal.ts';
 
-/** The file with the rows of one table that wait to be published, without a header. */
-export interface StagedRowsFile {
-  readonly path: string;
+/** The rows of one table that wait to be published. */
+export interface WaitingRows {
   readonly rows: number;
   readonly bytes: number;
+}
+
+/** The file with such rows, without a header. */
+export interface StagedRowsFile extends WaitingRows {
+  readonly path: string;
   readonly columnCount: number;
   /** no row is longer */
   readonly longestRowBytes: number;
@@ -28,6 +32,10 @@ export type StagedTables = ReadonlyMap<number | string, StagedRowsFile>;
 export interface PublishingWays<Database extends SqlDatabase> extends RemovalDriver<Database> {
   /** The end of an INSERT into `_keys` that keeps the higher of two keys. The new key is `highest.last`. */
   readonly keepHigherKey: string;
+  /** The end of an INSERT into `_codes` that keeps the label and the documentation of a code if the new row has none. */
+  readonly keepCodeTexts: string;
+  /** The columns of a table of the documents of a merge. Absent: four columns of TEXT. */
+  readonly mergeTable?: string;
   /** An expression for a time. `iso`: ISO 8601 in UTC. */
   instant(iso: string): string;
   /** Returns the latest time at which a document of `_documents` became or ceased to be valid, in ISO 8601, or null if there is none. */
@@ -47,12 +55,16 @@ export interface PublishingScope<Database extends SqlDatabase> {
   readonly changes: string[];
 }
 
-export interface Publication<Database extends SqlDatabase> extends PublishingScope<Database> {
-  readonly driver: SqlDriver<Database>;
+export interface Publication<
+  Database extends SqlDatabase,
+  Waiting extends WaitingRows = StagedRowsFile,
+> extends PublishingScope<Database> {
+  readonly driver: SqlDriver<Database, Waiting>;
   drawn: DrawnModel;
   /** nobody else knows the file: its content need not appear in one step */
   readonly isNew: boolean;
-  readonly staged: StagedTables;
+  /** by index in the drawn model, or name of the table beside the data */
+  readonly staged: ReadonlyMap<number | string, Waiting>;
   /** by `columnId`: NOT NULL columns that some row left empty, and columns with a value that their type cannot hold */
   readonly nullAllowed: ReadonlySet<string>;
   readonly widened: WidenedTypes;
@@ -63,8 +75,6 @@ export interface Publication<Database extends SqlDatabase> extends PublishingSco
   readonly made: Set<number>;
   /** by index in the drawn model: types of the columns of a table that is ready for rows */
   readonly types: Map<number, readonly string[]>;
-  /** With keys that follow from the documents: a table of the `document_key` of documents that were there before. They are not added again. */
-  earlierDocuments: string | null;
   /** save mode `merge`, once documents that were there have been removed or closed; else null */
   merging: Merging<string> | null;
   readonly brokenKeys: BrokenKey[];
@@ -75,29 +85,55 @@ export interface Publication<Database extends SqlDatabase> extends PublishingSco
 export type KeyOffsets = ReadonlyMap<string, bigint>;
 
 /** What one kind of database does in its own way when a job publishes its rows. The steps themselves are the same for all databases. */
-export interface SqlDriver<Database extends SqlDatabase> extends PublishingWays<Database> {
+export interface SqlDriver<
+  Database extends SqlDatabase,
+  Waiting extends WaitingRows = StagedRowsFile,
+> extends PublishingWays<Database> {
   /** The database's name in messages. */
   readonly title: string;
+  /**
+   * Each change of a table commits at once. The transaction begins at `beginRows` and has only rows, a table that changes loses nothing meanwhile, and
+   * views are made once the job is committed.
+   */
+  readonly commitsDefinitions?: true;
+  /** The target is locked from open to publish, so that the staged rows have the keys that they keep. */
+  readonly numbersAhead?: true;
+  /** Items of lists are staged as rows of their own tables. */
+  readonly stagesItems?: true;
+  /** Makes the tables beside the data, and takes the rows away that save mode `overwrite` replaces. Absent: in the target itself. */
+  readyTarget?(publication: Publication<Database, Waiting>): Promise<void>;
   /** What is drawn for the rows of this job, if that depends on their values or on the tables that are there. */
-  drawForRows?(publication: Publication<Database>): DrawnModel;
+  drawForRows?(publication: Publication<Database, Waiting>): DrawnModel;
   /** Makes a table, or makes one that is there able to take the rows that come. Returns the types of its columns, in the model's order. */
-  readyTable(publication: Publication<Database>, index: number): Promise<readonly string[]>;
+  readyTable(publication: Publication<Database, Waiting>, index: number): Promise<readonly string[]>;
+  /** Called when all tables are as the rows need them, before any row is changed. */
+  beginRows?(publication: Publication<Database, Waiting>): Promise<void>;
   /** Adds the staged rows of a table, with the items of its lists. Returns how many rows of the table were added. */
-  addRows(publication: Publication<Database>, index: number, offsets: KeyOffsets): Promise<number>;
-  /** Adds the staged rows of a table beside the data, and returns how many. */
+  addRows(publication: Publication<Database, Waiting>, index: number, offsets: KeyOffsets): Promise<number>;
+  /** Adds the staged rows of a table beside the data, and returns how many. Documents come last: what belongs to one that is there already is there. */
   addSideRows(
-    publication: Publication<Database>,
+    publication: Publication<Database, Waiting>,
     side: 'documents' | 'unmapped' | 'lexical',
     offsets: KeyOffsets,
   ): Promise<number>;
+  /** Writes what documents say into items of lists that are text. `isText`: tells this of a column of the drawn model. */
+  writeItemTexts?(
+    publication: Publication<Database, Waiting>,
+    isText: (table: number, column: number) => boolean,
+  ): Promise<void>;
   /** Adds indexes and unique keys once the tables have their rows. */
-  finishTables?(publication: Publication<Database>): Promise<void>;
+  finishTables?(publication: Publication<Database, Waiting>): Promise<void>;
   /** Bytes of staged rows after which a file that nobody else knows is committed, as DuckDB holds them in memory until then. */
   readonly uncommittedBytes?: number;
   /** Whether a column of this type holds text. */
   isText(type: string): boolean;
-  /** Whether a column of this type holds the values of the model's type as the model has them. */
-  isAsModelled(type: string, column: { readonly sqlType: string; readonly type: ColumnType }): boolean;
+  /** Whether a column that is there holds the values of the model's type as the model has them. */
+  isAsModelled(
+    there: Pick<FoundColumn, 'type' | 'comment'>,
+    column: { readonly sqlType: string; readonly type: ColumnType },
+  ): boolean;
+  /** A view can be replaced by another one in one step. */
+  readonly replacesViews?: true;
   /** Statements that make a view, which `comment` marks as made by a load. */
   viewStatements(view: LoadView, comment: string): readonly string[];
   /** Returns why the database does not accept a view, or null if `error` is a fault of another kind. */
@@ -108,6 +144,43 @@ export interface SqlDriver<Database extends SqlDatabase> extends PublishingWays<
 export function keepHigherKey(greatest: 'max' | 'greatest'): string {
   const { name } = sideTableDefinitions.keys;
   return `ON CONFLICT (table_name) DO UPDATE SET last_value = ${greatest}(${name}.last_value, excluded.last_value)`;
+}
+
+/** The end of an INSERT into `_codes` as these databases write it. */
+export const keepCodeTexts = keptTexts();
+
+function keptTexts(): string {
+  const { name } = codesTable;
+  const [label, documentation] = ['label', 'documentation'].map(
+    (one) => `coalesce(excluded.${one}, ${name}.${one})`,
+  );
+  return `ON CONFLICT (type, code) DO UPDATE SET label = ${label}, documentation = ${documentation}
+        WHERE ${name}.label IS DISTINCT FROM ${label} OR ${name}.documentation IS DISTINCT FROM ${documentation}`;
+}
+
+/** A publication of which nothing has been done. */
+export function newPublication<Database extends SqlDatabase, Waiting extends WaitingRows>(
+  given: Omit<
+    Publication<Database, Waiting>,
+    'made' | 'types' | 'merging' | 'changes' | 'brokenKeys' | 'indexes' | 'isNew' | 'textRows' | 'signal'
+  > &
+    Partial<Pick<Publication<Database, Waiting>, 'isNew' | 'textRows' | 'signal'>>,
+): Publication<Database, Waiting> {
+  // with `-S s` all tables are made
+  const allTables = given.plan.allTables || given.plan.saveMode === 'write-schema';
+  return {
+    isNew: false,
+    textRows: new Map(),
+    signal: undefined,
+    ...given,
+    plan: { ...given.plan, allTables },
+    made: new Set(),
+    types: new Map(),
+    merging: null,
+    changes: [],
+    brokenKeys: [],
+    indexes: { count: 0, seconds: 0 },
+  };
 }
 
 /** The table in the target, if it is there. */
@@ -125,7 +198,7 @@ export function reportOf<Database extends SqlDatabase>(
     brokenKeys,
     indexes,
     merging,
-  }: Pick<Publication<Database>, 'changes' | 'brokenKeys' | 'indexes' | 'merging'>,
+  }: Pick<Publication<Database, never>, 'changes' | 'brokenKeys' | 'indexes' | 'merging'>,
   keys: Readonly<Record<string, number>> | null,
 ): Omit<Published, 'rows' | 'already'> {
   return {

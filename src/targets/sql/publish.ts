@@ -6,40 +6,46 @@ import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import type { Merging } from '../rows/merging.ts';
 import { nothingRemoved } from '../rows/removed-documents.ts';
 import { textColumns, writtenTextStatement, type TextUpdates } from '../rows/written-texts.ts';
-import { publishCodes } from './codes.ts';
+import { fillCodes, readyCodes } from './codes.ts';
 import { runAll, type SqlDatabase } from './database.ts';
 import { relationOf } from './found-tables.ts';
 import { keepKeys, keyOffsets } from './keys.ts';
 import { noteJob, sumOf } from './ledger.ts';
-import { beginMerge } from './merge.ts';
+import { readyMerge, takeReplaced } from './merge.ts';
 import { clearTables } from './overwrite.ts';
-import { foundTable, type Publication, type PublishingScope } from './publication.ts';
-import { notesOf, type RemovalWays } from './removal.ts';
+import { foundTable, type Publication, type PublishingScope, type WaitingRows } from './publication.ts';
+import type { RemovalWays } from './removal.ts';
 import { dropViewsOfNames, publishViews } from './views.ts';
 
-/** Returns the number of rows added, by table name of the model. */
-export async function publishRows<Database extends SqlDatabase>(
-  publication: Publication<Database>,
+/**
+ * Returns the number of rows added, by table name of the model. All changes of tables come first: DuckDB commits no transaction that alters a table after
+ * it deleted rows of it, and MySQL commits every change of a table.
+ */
+export async function publishRows<Database extends SqlDatabase, Waiting extends WaitingRows>(
+  publication: Publication<Database, Waiting>,
 ): Promise<Record<string, number>> {
   const { database, driver, plan, staged } = publication;
+  const hasDocuments = publication.known.has(sideTableNames.documents);
   await dropViewsOfNames(publication);
-  await makeSideTables(publication);
-  publication.known = await driver.readTables(database);
-  if (plan.saveMode === 'overwrite') {
-    await clearTables(publication);
-    publication.known = await driver.readTables(database);
-  }
+  await (driver.readyTarget ?? readyTarget)(publication);
+  const before = (publication.known = await driver.readTables(database));
   publication.drawn = driver.drawForRows?.(publication) ?? publication.drawn;
-  const offsets = await keyOffsets(publication);
-  // before any row is deleted: DuckDB commits no transaction that alters a table after it deleted rows of it
+  const offsets = driver.numbersAhead === true ? new Map<string, bigint>() : await keyOffsets(publication);
   const texts = await readyTables(publication);
-  if (plan.saveMode === 'merge') publication.merging = await beginMerge(publication);
-  const { merging } = publication;
-  if (plan.keys === 'hash' && staged.has('documents')) {
-    publication.earlierDocuments = await notesOf(publication).make(
-      `AS SELECT document_key FROM ${driver.dialect.quote(sideTableNames.documents)}`,
-    );
+  const codes = await readyCodes(publication);
+  const merge = plan.saveMode === 'merge' ? await readyMerge(publication) : null;
+  await driver.beginRows?.(publication);
+  if (merge !== null) {
+    const scope = { ...publication, known: before, model: plan.model };
+    const moment = driver.instant(merge.moment);
+    const replaced = hasDocuments
+      ? await takeReplaced(scope, publication.merge, merge.documents, moment)
+      : { removed: nothingRemoved, counts: { replaced: 0, deleted: 0 } };
+    publication.merging = { ...merge, ...replaced };
   }
+  const { merging } = publication;
+  for (const side of ['unmapped', 'lexical'] as const)
+    if (staged.has(side)) await driver.addSideRows(publication, side, offsets);
   const documents = staged.has('documents') ? await driver.addSideRows(publication, 'documents', offsets) : 0;
   const rows: Record<string, number> = {};
   let uncommittedBytes = 0;
@@ -53,18 +59,29 @@ export async function publishRows<Database extends SqlDatabase>(
     uncommittedBytes = 0;
   }
   await driver.finishTables?.(publication);
-  for (const side of ['unmapped', 'lexical'] as const)
-    if (staged.has(side)) await driver.addSideRows(publication, side, offsets);
   await writeTexts(
     publication,
     staged.has('lexical'),
     (table, column) => texts.get(columnId(table, column)) ?? null,
   );
+  if (staged.has('lexical'))
+    await driver.writeItemTexts?.(publication, (table, column) => texts.has(columnId(table, column)));
   await keepKeys(publication, keptTables(publication), staged.has('documents'));
-  await publishCodes(publication);
-  await publishViews(publication);
+  if (codes !== null) await fillCodes(publication, codes);
+  if (driver.commitsDefinitions !== true) await publishViews(publication);
   await noteJob(publication, addedBy({ documents, rows }, merging));
   return rows;
+}
+
+/** Makes the tables beside the data that the target lacks, and clears the tables of the model for an overwrite. */
+async function readyTarget<Database extends SqlDatabase, Waiting extends WaitingRows>(
+  publication: Publication<Database, Waiting>,
+): Promise<void> {
+  const { database, driver, plan } = publication;
+  await makeSideTables(publication);
+  if (plan.saveMode !== 'overwrite') return;
+  publication.known = await driver.readTables(database);
+  await clearTables(publication);
 }
 
 /** Makes the tables beside the data that the target lacks. */
@@ -113,46 +130,53 @@ export function addedBy(
   return { documents: documents - removed.documents, rows: sumOf(rows) - sumOf(removed.rows) };
 }
 
-/** Tables whose highest keys are noted: those that took rows, and all tables of lists. */
-function keptTables<Database extends SqlDatabase>({
+/** Tables whose highest keys are noted: those that took rows, and all tables of lists whose items the rows of others bring. */
+function keptTables<Database extends SqlDatabase, Waiting extends WaitingRows>({
   driver,
   plan,
   drawn,
   staged,
   known,
   made,
-}: Publication<Database>): readonly PhysicalTable[] {
+}: Publication<Database, Waiting>): readonly PhysicalTable[] {
   return drawn.tables.filter(({ name }, index) =>
-    index < plan.model.tables.length
+    index < plan.model.tables.length || driver.stagesItems === true
       ? staged.has(index)
       : made.has(index) || known.has(driver.foldedName(name)),
   );
 }
 
 /** Makes or alters the tables that take rows. Returns the columns that are text now, by `columnId`: turned into text by this job, or before. */
-async function readyTables<Database extends SqlDatabase>(
-  publication: Publication<Database>,
+async function readyTables<Database extends SqlDatabase, Waiting extends WaitingRows>(
+  publication: Publication<Database, Waiting>,
 ): Promise<ReadonlyMap<string, 'turned' | 'text'>> {
   const { driver, plan, drawn, staged, types } = publication;
   const texts = new Map<string, 'turned' | 'text'>();
-  for (const index of plan.model.tables.keys()) {
+  const ready = async (index: number): Promise<void> => {
     const there = foundTable(publication, index);
-    if (!staged.has(index) && (there !== undefined || !plan.allTables)) continue;
     await readyTable(publication, index);
     for (const [at, type] of types.get(index)!.entries()) {
       const before = there?.columns.get(driver.foldedName(drawn.tables[index]!.columns[at]!.name))?.type;
       // a column that a table gains may have been a list with a table of its own
       const wasText = there === undefined || (before !== undefined && driver.isText(before));
-      if (driver.isText(type)) texts.set(columnId(index, at), wasText ? 'text' : 'turned');
+      if (driver.isText(type))
+        texts.set(columnId(index, at), wasText || driver.commitsDefinitions === true ? 'text' : 'turned');
     }
+  };
+  const isWanted = (index: number): boolean =>
+    staged.has(index) || (plan.allTables && foundTable(publication, index) === undefined);
+  for (const index of plan.model.tables.keys()) {
+    if (!isWanted(index)) continue;
+    await ready(index);
     for (const { owner, table } of drawn.lists)
-      if (owner === index && table !== null) await readyTable(publication, table);
+      if (owner === index && table !== null && (driver.stagesItems !== true || isWanted(table)))
+        await ready(table);
   }
   return texts;
 }
 
-async function readyTable<Database extends SqlDatabase>(
-  publication: Publication<Database>,
+async function readyTable<Database extends SqlDatabase, Waiting extends WaitingRows>(
+  publication: Publication<Database, Waiting>,
   index: number,
 ): Promise<void> {
   const { driver, drawn, plan, widened, nullAllowed, changes } = publication;

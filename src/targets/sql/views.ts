@@ -6,17 +6,17 @@ import { markedComment, viewsOver, type LoadView } from '../rows/made-views.ts';
 import type { SqlDatabase } from './database.ts';
 import { drawModel } from './drawn-model.ts';
 import { knowsMerges } from './found-tables.ts';
-import type { Publication, PublishingScope, SqlDriver } from './publication.ts';
+import type { Publication, PublishingScope, SqlDriver, WaitingRows } from './publication.ts';
 
 /** Drops views of loads that have the name of a table of this model: they get other names. */
-export async function dropViewsOfNames<Database extends SqlDatabase>({
+export async function dropViewsOfNames<Database extends SqlDatabase, Waiting extends WaitingRows>({
   database,
   driver,
   plan,
   drawn,
   known,
   changes,
-}: Publication<Database>): Promise<void> {
+}: Publication<Database, Waiting>): Promise<void> {
   for (const { name } of drawn.tables) {
     const view = known.get(driver.foldedName(name));
     if (view === undefined || view.madeView === null) continue;
@@ -28,8 +28,8 @@ export async function dropViewsOfNames<Database extends SqlDatabase>({
 }
 
 /** Makes the views that are wanted, and makes again all views of loads whose tables have changed. */
-export async function publishViews<Database extends SqlDatabase>(
-  publication: Publication<Database>,
+export async function publishViews<Database extends SqlDatabase, Waiting extends WaitingRows>(
+  publication: Publication<Database, Waiting>,
 ): Promise<void> {
   const { database, driver, plan, changes } = publication;
   const ours = new Map([...publication.known].filter(([, { madeView }]) => madeView !== null));
@@ -48,10 +48,12 @@ export async function publishViews<Database extends SqlDatabase>(
     }
     ours.delete(folded);
     const comment = await markedComment(view);
-    if (there?.madeView?.comment === comment && !areTablesAltered) continue;
+    // a database that has no comments of views keeps the end of the comment
+    const isSame = there?.madeView != null && comment.endsWith(there.madeView.comment);
+    if (isSame && !areTablesAltered) continue;
     const refusal = await makeView(publication, view.name, driver.viewStatements(view, comment));
     if (refusal !== null) changes.push(`${view.name}: no view could be made: ${refusal}`);
-    else if (there?.madeView?.comment !== comment) made.push(view.name);
+    else if (!isSame) made.push(view.name);
   }
   if (made.length > 0) changes.push(`views made: ${made.join(', ')}`);
   if (!areTablesAltered) return;
@@ -63,13 +65,13 @@ export async function publishViews<Database extends SqlDatabase>(
 }
 
 /** Returns why the database refuses the view, or null once it is made. */
-async function makeView<Database extends SqlDatabase>(
-  { database, driver }: Publication<Database>,
+async function makeView<Database extends SqlDatabase, Waiting extends WaitingRows>(
+  { database, driver }: Publication<Database, Waiting>,
   name: string,
   statements: readonly string[],
 ): Promise<string | null> {
   const drop = `DROP VIEW IF EXISTS ${driver.dialect.quote(name)}`;
-  await database.run(drop);
+  if (driver.replacesViews !== true) await database.run(drop);
   try {
     for (const statement of statements) await database.run(statement);
     // SQLite looks into a view only when it is used
@@ -107,12 +109,12 @@ export function viewsOfModel<Database extends SqlDatabase>(
       typeOf: (table, at) => {
         const { columns } = there(table)!;
         const column = modelled.tables[table]!.columns[at]!;
-        const type = columns.get(foldedName(column.name))?.type;
-        if (type === undefined)
+        const found = columns.get(foldedName(column.name));
+        if (found === undefined)
           return columns.has(foldedName(drawn.tables[table]!.columns[at]!.name)) ? 'text' : null;
         const modelledType = modelled.model.tables[table]!.columns[at]!.type;
-        if (isAsModelled(type, { sqlType: column.sqlType, type: modelledType })) return 'as modelled';
-        return isText(type) ? 'text' : 'other';
+        if (isAsModelled(found, { sqlType: column.sqlType, type: modelledType })) return 'as modelled';
+        return isText(found.type) ? 'text' : 'other';
       },
     },
     { entities: plan.views === true, current: merge.keepsHistory },

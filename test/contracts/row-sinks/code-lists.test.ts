@@ -1,4 +1,4 @@
-/** Codes that a load keeps (`--codes`) in a DuckDB file and in folders. */
+/** Codes that a load keeps (`--codes`) in a DuckDB file, in a MariaDB database and in folders. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,6 +20,7 @@ import { needs, programOf, some } from '../../support/needs.ts';
 import { mariadbParts, startMariadb } from '../../support/servers/mariadb.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
 import { deltaReader } from './readers.ts';
+import { mariadbTarget } from './targets.ts';
 import { loadInto } from '../../support/round-trip/postgres.ts';
 import { first, firstModel, fleet, second, secondModel } from '../../support/models/fleets.ts';
 
@@ -85,6 +86,53 @@ test('a DuckDB file has them where they are asked for, then loads keep them up t
   expect((await load(sink(), first, { model: firstModel, codes: 'table' }, fleet('moored'))).changes).toEqual(
     ['_codes: not filled with codes, no load made what has this name'],
   );
+});
+
+test('a MariaDB database has them in the same way', needs(mariadbParts), async () => {
+  const server = await startMariadb();
+  try {
+    await server.run('CREATE DATABASE kept CHARACTER SET utf8mb4;');
+    const { createSink, list, reader } = mariadbTarget(() => server, 'kept');
+    const read = async (): Promise<unknown[][]> =>
+      ((await reader.read('_codes')) ?? [])
+        .map((row) => Object.values(row))
+        .toSorted((a, b) => (a.join() < b.join() ? -1 : 1));
+    await load(createSink(), first, { model: firstModel }, fleet('moored'));
+    expect(await list()).not.toContain('_codes');
+    for (const _ of [1, 2])
+      expect(
+        (await load(createSink(), first, { model: firstModel, codes: 'table' }, fleet('moored'))).changes,
+      ).toEqual([]);
+    expect(await read()).toEqual(codesOfFirst);
+    expect((await load(createSink(), second, { model: secondModel }, fleet('sunk'))).changes).toEqual([]);
+    expect(await read()).toEqual(codesOfBoth);
+    const overwrite = { model: secondModel, saveMode: 'overwrite', codes: 'check' } as const;
+    expect((await load(createSink(), second, overwrite, fleet('sunk'))).changes).toEqual([
+      'MySQL adds no checks of codes to tables, --codes check fills _codes alone',
+    ]);
+    expect(await read()).toEqual(codesOfBoth);
+    await server.run('DROP TABLE _codes; CREATE TABLE _codes (mine int);', folders, 'kept');
+    const { changes } = await load(
+      createSink(),
+      first,
+      { model: firstModel, codes: 'table' },
+      fleet('moored'),
+    );
+    expect(changes).toContain('_codes: not filled with codes, no load made what has this name');
+    // a target of its own gets them with its first rows
+    await server.run('CREATE DATABASE fresh CHARACTER SET utf8mb4;');
+    const fresh = mariadbTarget(() => server, 'fresh');
+    const refused = fresh.createSink();
+    const publish = refused.publish.bind(refused);
+    refused.publish = (_, ...rest) => publish(async () => false, ...rest);
+    const plan = { model: firstModel, codes: 'table' } as const;
+    await expect(load(refused, first, plan, fleet('moored'))).rejects.toMatchObject({ code: 'conflict' });
+    expect((await fresh.list()).filter((name) => name !== '_codes')).toEqual([]);
+    await load(fresh.createSink(), first, plan, fleet('moored'));
+    expect(await fresh.reader.read('_codes')).toHaveLength(codesOfFirst.length);
+  } finally {
+    await server.stop();
+  }
 });
 
 test.each(some(['tsv', 'csv', 'jsonl', 'parquet'] as const, 2))(

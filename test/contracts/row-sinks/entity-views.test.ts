@@ -1,4 +1,4 @@
-/** Views that a load makes (`--views`) in a DuckDB file, and the scripts of them in a folder. */
+/** Views that a load makes (`--views`) in a DuckDB file and in a MariaDB database, and the scripts of them in a folder. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,8 +14,9 @@ import type { SourceModel } from '../../../src/engine/model/source-model.ts';
 import type { Published, RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { bytesOf } from '../../support/models/shredding.ts';
 import { needs, programOf, some } from '../../support/needs.ts';
-import { mariadbParts, startMariadb } from '../../support/servers/mariadb.ts';
+import { mariadbParts, startMariadb, type TestMariadb } from '../../support/servers/mariadb.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
+import { mariadbTarget } from './targets.ts';
 import { loadInto } from '../../support/round-trip/postgres.ts';
 import { first, firstModel, ledger, second, secondModel } from '../../support/models/ledgers.ts';
 
@@ -97,6 +98,77 @@ describe('a DuckDB file', () => {
       /theirs: view dropped, as it does not fit its tables any more: Binder Error/,
     );
     expect(await viewsThere()).toEqual([]);
+  });
+});
+
+describe('a MariaDB database', needs(mariadbParts), () => {
+  let server: TestMariadb;
+  let name = '';
+  beforeAll(async () => {
+    server = await startMariadb();
+  });
+  afterAll(() => server?.stop());
+  beforeEach(async () => {
+    name = `views_${job}`;
+    await server.run(`CREATE DATABASE ${name} CHARACTER SET utf8mb4;`);
+  });
+  const database = (): RowSink => mariadbTarget(() => server, name).createSink();
+  const ask = async (sql: string): Promise<string[][]> =>
+    (await server.run(`${sql};`, folders, name))
+      .split('\n')
+      .slice(1, -1)
+      .map((line) => line.split('\t'));
+  const amounts = async (): Promise<number[]> =>
+    (await ask('select amount_signed from entry_view order by document_key')).map(([one]) => Number(one));
+  const made = async (): Promise<string[]> =>
+    (await ask('select table_name from information_schema.views where table_schema = database()')).flat();
+
+  test('has them where they are asked for; columns become wider below them, tables are made anew', async () => {
+    await load(database(), first, { model: firstModel }, ledger('12.50'));
+    expect(await made()).toEqual([]);
+    const { changes } = await load(database(), first, { model: firstModel, views: true }, ledger('7'));
+    expect(changes).toEqual(['views made: entry_view']);
+    expect(await amounts()).toEqual([-12.5, -7]);
+    expect((await load(database(), first, { model: firstModel, views: true }, ledger('1'))).changes).toEqual(
+      [],
+    );
+    await load(database(), first, { model: firstModel }, ledger('a lot'));
+    expect((await ask('select amount from entry_view order by document_key')).flat()).toEqual([
+      '12.5',
+      '7',
+      '1',
+      'a lot',
+    ]);
+    await load(database(), first, { model: firstModel, saveMode: 'overwrite' }, ledger('5'));
+    expect(await amounts()).toEqual([-5]);
+  });
+
+  test('a table of a later version takes the name of a view', async () => {
+    await load(database(), first, { model: firstModel, views: true }, ledger('12.50'));
+    const document = ledger('a lot', '<reference>R</reference>', '<entry_view n="1"/>');
+    await load(database(), second, { model: secondModel, views: true }, document);
+    expect(await made()).toEqual(['entry_view_']);
+    expect((await ask('select reference from entry_view_ order by document_key')).flat()).toEqual([
+      'NULL',
+      'R',
+    ]);
+  });
+
+  test('what no load made stays', async () => {
+    await load(database(), first, { model: firstModel }, ledger('1'));
+    await server.run('create view Entry_View as select 1 as mine;', folders, name);
+    const { changes } = await load(database(), first, { model: firstModel, views: true }, ledger('2'));
+    expect(changes).toEqual(['entry_view: not made as a view, no load made what has this name']);
+    expect(await ask('select * from Entry_View')).toEqual([['1']]);
+  });
+
+  test('an attempt that ended before the views were made leaves them to the next one', async () => {
+    const plan = { model: firstModel, idJob: 1, jobUuid: 'one' };
+    await load(database(), first, plan, ledger('3'));
+    expect(await made()).toEqual([]);
+    const { already, changes } = await load(database(), first, { ...plan, views: true }, ledger('3'));
+    expect({ already, changes }).toEqual({ already: true, changes: ['views made: entry_view'] });
+    expect(await amounts()).toEqual([-3]);
   });
 });
 

@@ -35,7 +35,13 @@ import { givenKeys } from '../keys.ts';
 import { targetLoads, type AskedTarget } from '../ledger.ts';
 import { nothingPublished, SqlRowSink } from '../sink.ts';
 import { drawModel, type DrawnModel } from '../drawn-model.ts';
-import { reportOf, type Publication, type StagedRowsFile, type StagedTables } from '../publication.ts';
+import {
+  newPublication,
+  reportOf,
+  type Publication,
+  type StagedRowsFile,
+  type StagedTables,
+} from '../publication.ts';
 import { publishRows } from '../publish.ts';
 import { lockDatabaseFile, makeStagingFolder, removeDeadStaging, type StagingFolder } from './staging.ts';
 
@@ -410,11 +416,10 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
     const target = await this.#asked(database);
     const outcome = await this.findOutcome(target);
     if (outcome !== 'load') return { nothing: nothingPublished(outcome) };
-    const { plan } = this;
-    const publication: Publication<Database> = {
+    const publication = newPublication({
       driver: this.#driver,
       database,
-      plan: plan.saveMode === 'write-schema' ? { ...plan, allTables: true } : plan,
+      plan: this.plan,
       drawn: this.#drawn,
       isNew,
       staged,
@@ -423,15 +428,8 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
       textRows: this.#textRows,
       signal: this.#options.signal,
       known: target.known,
-      made: new Set(),
-      types: new Map(),
-      earlierDocuments: null,
       merge,
-      merging: null,
-      changes: [],
-      brokenKeys: [],
-      indexes: { count: 0, seconds: 0 },
-    };
+    });
     const rows = await publishRows(publication);
     return { rows, already: false, ...reportOf(publication, await givenKeys(publication)) };
   }

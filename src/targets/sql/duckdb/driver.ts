@@ -12,7 +12,13 @@ import { columnId, usualRoom } from '../../rows/unfit-columns.ts';
 import { createDatabaseFileRemover, type DatabaseFileRemoverOptions } from '../database-files/remover.ts';
 import { DatabaseFileSink, type DatabaseFileOptions, type FileDriver } from '../database-files/sink.ts';
 import { runAll } from '../database.ts';
-import { foundTable, keepHigherKey, type Publication, type StagedTables } from '../publication.ts';
+import {
+  foundTable,
+  keepCodeTexts,
+  keepHigherKey,
+  type Publication,
+  type StagedTables,
+} from '../publication.ts';
 import { adaptTable, incomingTypes, type Incoming } from './alter-tables.ts';
 import { looksStaged } from './csv-import.ts';
 import {
@@ -63,6 +69,7 @@ export function createDuckDbDriver(): FileDriver<DuckDb> {
     sidecars: ['.wal'],
     begin: 'BEGIN',
     keepHigherKey: keepHigherKey('greatest'),
+    keepCodeTexts,
     // of each table that it fills, a transaction holds up to 122,880 rows in memory, outside of the limit that DuckDB is given
     uncommittedBytes: 16 * 1024 * 1024,
     foldedName,
@@ -116,7 +123,7 @@ export function createDuckDbDriver(): FileDriver<DuckDb> {
     addSideRows: (publication, side, offsets) =>
       side === 'documents' ? addDocuments(publication, offsets) : addSideRows(publication, side, offsets),
     isText: (type) => type === 'VARCHAR',
-    isAsModelled: (type, column) =>
+    isAsModelled: ({ type }, column) =>
       type !== 'VARCHAR' &&
       (type === columnSqlType(column.type) || (column.type.kind === 'numeric' && type.startsWith('DECIMAL'))),
     viewStatements: ({ name, statements }, comment) => [statements[0]!, commentOnView(name, comment)],

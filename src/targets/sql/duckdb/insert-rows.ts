@@ -80,7 +80,7 @@ export async function addSideRows(
   side: 'unmapped' | 'lexical',
   offsets: KeyOffsets,
 ): Promise<number> {
-  const { database, plan, staged, earlierDocuments } = publication;
+  const { database, plan, staged } = publication;
   const csv = staged.get(side)!;
   const { columns } = sideTableDefinitions[side];
   const { values, join } = shiftedSideRows(publication, side, offsets, {
@@ -88,9 +88,9 @@ export async function addSideRows(
     text: (at) => `s.${stagedColumn(at)}`,
   });
   const isNew =
-    earlierDocuments === null
-      ? ''
-      : ` WHERE s.${stagedColumn(0)}::BIGINT NOT IN (SELECT document_key FROM ${earlierDocuments})`;
+    plan.keys === 'hash'
+      ? ` WHERE s.${stagedColumn(0)}::BIGINT NOT IN (SELECT document_key FROM ${doubleQuoted(sideTableNames.documents)})`
+      : '';
   return database.run(
     `INSERT INTO ${doubleQuoted(sideTableNames[side])}
      SELECT ${plan.keys === 'hash' ? 'DISTINCT ' : ''}${values.join(', ')} FROM ${stagedRows(csv)} s${join}${isNew}`,

@@ -12,8 +12,8 @@ const { quote } = mysql;
 export interface AdaptedTable {
   /** of the columns, expressions over the staged rows `s` */
   readonly values: readonly string[];
-  /** columns that are text */
-  readonly texts: ReadonlySet<number>;
+  /** types of the columns, in the model's order */
+  readonly types: readonly string[];
 }
 
 /**
@@ -28,7 +28,7 @@ export async function adaptTable(
 ): Promise<AdaptedTable> {
   const clauses: string[] = [];
   const values: string[] = [];
-  const texts = new Set<number>();
+  const types: string[] = [];
   for (const [at, column] of table.columns.entries()) {
     const incoming = table.sqlType(at);
     const there = known.columns.get(foldedName(column.name));
@@ -40,11 +40,12 @@ export async function adaptTable(
       );
       changes.push(`${table.physical.name}.${column.name}: added`);
       values.push(staged);
+      types.push(incoming);
       continue;
     }
     const type = plainType(there.type);
     const settled = settledType(type, incoming);
-    if (isText(settled)) texts.add(at);
+    types.push(settled);
     const offset = table.offsetOf(at);
     values.push(
       isText(settled)
@@ -82,5 +83,5 @@ export async function adaptTable(
     changes.push(`${table.physical.name}.${name}: NOT NULL dropped`);
   }
   if (clauses.length > 0) await database.run(`ALTER TABLE ${quote(known.name)} ${clauses.join(', ')}`);
-  return { values, texts };
+  return { values, types };
 }

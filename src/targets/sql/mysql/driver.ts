@@ -9,23 +9,34 @@ import { targetLoads } from '../ledger.ts';
 import { removeInTransaction } from '../removal.ts';
 import { takeTargetLock } from './staging.ts';
 
-export const mysqlDriver: PublishingWays<Mysql> = {
-  dialect: mysqlDialect,
-  foldedName,
-  readTables,
-  begin: 'START TRANSACTION',
-  now: () => 'UTC_TIMESTAMP(6)',
-  instant: (iso) => mysql.literal(iso.replace('T', ' ').replace('Z', '')),
-  async latestChange(database) {
-    const [row] = await database.read<{ latest: string | null }>(
-      `SELECT max(greatest(valid_from, coalesce(valid_to, valid_from))) AS latest FROM ${mysql.quote(sideTableNames.documents)}`,
-    );
-    return row!.latest === null ? null : `${row!.latest.replace(' ', 'T')}Z`;
-  },
-  keepHigherKey: 'ON DUPLICATE KEY UPDATE last_value = greatest(last_value, highest.last)',
-  listsDocumentKeys: true,
-  joinsChanges: true,
-};
+const { quote } = mysql;
+
+/** `relation`: where a table is, quoted. */
+export function mysqlWays(relation: (name: string) => string = quote): PublishingWays<Mysql> {
+  return {
+    dialect: mysqlDialect,
+    relation,
+    foldedName,
+    readTables,
+    begin: 'START TRANSACTION',
+    now: () => 'UTC_TIMESTAMP(6)',
+    instant: (iso) => mysql.literal(iso.replace('T', ' ').replace('Z', '')),
+    async latestChange(database) {
+      const [row] = await database.read<{ latest: string | null }>(
+        `SELECT max(greatest(valid_from, coalesce(valid_to, valid_from))) AS latest FROM ${relation(sideTableNames.documents)}`,
+      );
+      return row!.latest === null ? null : `${row!.latest.replace(' ', 'T')}Z`;
+    },
+    keepHigherKey: 'ON DUPLICATE KEY UPDATE last_value = greatest(last_value, highest.last)',
+    keepCodeTexts: `ON DUPLICATE KEY UPDATE label = coalesce(VALUES(label), label), documentation = coalesce(VALUES(documentation), documentation)`,
+    mergeTable: `(name LONGTEXT NOT NULL, written CHAR(64) NOT NULL, ${quote('key')} LONGTEXT NOT NULL, sha256 CHAR(64) NOT NULL, INDEX (written), INDEX (${quote('key')}(255)))
+       CHARACTER SET utf8mb4 COLLATE utf8mb4_bin ENGINE = InnoDB`,
+    listsDocumentKeys: true,
+    joinsChanges: true,
+  };
+}
+
+export const mysqlDriver = mysqlWays();
 
 export function createMysqlRowRemover(address: MysqlAddress): RowRemover {
   const { label } = address;

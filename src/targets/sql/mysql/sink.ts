@@ -27,14 +27,24 @@ import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { hashedKey, withoutLists, type MysqlListTarget } from './list-rows.ts';
-import { publishRows } from './publish.ts';
+import {
+  insertingPublisher,
+  renamingPublisher,
+  undo,
+  type MysqlPublication,
+  type MysqlPublisher,
+} from './publish.ts';
+import { newPublication, reportOf } from '../publication.ts';
+import { publishRows } from '../publish.ts';
+import { publishViews } from '../views.ts';
+import { passFence } from '../../rows/staged-rows.ts';
 import { MysqlStagedTable, Staging, stagingPrefix, takeTargetLock } from './staging.ts';
 import { drawModel, type DrawnModel } from '../drawn-model.ts';
 import { checkFoundTables, type FoundTables } from '../found-tables.ts';
-import { keyOffsets } from '../keys.ts';
+import { givenKeys, keyOffsets } from '../keys.ts';
 import { targetLoads, type AskedTarget } from '../ledger.ts';
 import { SqlRowSink } from '../sink.ts';
-import { mysqlDriver } from './driver.ts';
+import { mysqlDriver, mysqlWays } from './driver.ts';
 import { foldedName, readTables, withInstantsTold, zonesIn } from './tables.ts';
 import { spareColumn } from './types.ts';
 
@@ -224,22 +234,86 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
     const target = await this.#asked(database);
     this.check(target);
     const { known } = target;
-    const published = await publishRows({
+    const isThere = this.#drawn.tables.some(({ name }) => known.has(foldedName(name)));
+    const publisher = this.plan.saveMode === 'overwrite' || !isThere ? renamingPublisher : insertingPublisher;
+    const driver = publisher({
       database,
-      driver: mysqlDriver,
-      plan: this.plan,
       token: this.#token,
-      drawn: this.#drawn,
-      staged: this.#staged,
-      sides: this.#sides,
+      tables: this.#staged,
       staging: this.#staging,
-      known,
-      merge,
-      fence,
-      changes: notMade(this.plan),
     });
-    this.outcome = 'nothing';
-    return published;
+    const publication = this.#newPublication(database, driver, known, merge);
+    const before = new Set(known.keys());
+    try {
+      const rows = await publishRows(publication);
+      const keys = await givenKeys(publication);
+      await passFence(fence, publication.merging?.counts);
+      await driver.commit();
+      this.outcome = 'nothing';
+      await this.#makeViews(publication);
+      return { rows, already: false, ...reportOf(publication, keys) };
+    } catch (error) {
+      await undo(publication, before);
+      throw error;
+    }
+  }
+
+  /** Each view commits: an attempt that died after its rows may have left some out. */
+  override async publish(
+    fence: Fence,
+    lastKeys: ReadonlyMap<string, number>,
+    merge?: MergeOrder,
+  ): Promise<Published> {
+    const published = await super.publish(fence, lastKeys, merge);
+    if (!published.already) return published;
+    const database = await this.#connect();
+    const { known } = await this.#asked(database);
+    const publication = this.#newPublication(
+      database,
+      insertingPublisher({ database, token: this.#token, tables: this.#staged, staging: this.#staging }),
+      known,
+      merge ?? { documents: [], missing: [], keepsHistory: false },
+    );
+    await this.#makeViews(publication);
+    return { ...published, changes: [...published.changes, ...publication.changes] };
+  }
+
+  #newPublication(
+    database: Mysql,
+    driver: MysqlPublisher,
+    known: FoundTables,
+    merge: MergeOrder,
+  ): MysqlPublication {
+    const staged = new Map<number | string, MysqlStagedTable>([
+      ...this.#staged.entries(),
+      ...this.#sides.entries(),
+    ]);
+    const columns = [...this.#staged.entries()].flatMap(([index, table]) =>
+      table.columns.map((column, at) => ({ ...column, id: columnId(index, at) })),
+    );
+    return newPublication({
+      database,
+      driver,
+      plan: this.plan,
+      drawn: this.#drawn,
+      known,
+      staged: new Map([...staged].filter(([, { rows }]) => rows > 0)),
+      // of the drawn model, in which lists are tables of their own
+      widened: new Map(columns.flatMap(({ id, wider }) => (wider === null ? [] : [[id, wider]]))),
+      nullAllowed: new Set(
+        columns.flatMap(({ id, wider, isLoose }) => (isLoose && wider === null ? [id] : [])),
+      ),
+      merge,
+    });
+  }
+
+  /** Makes the views of the load once its rows are there. No fault of one fails the load. */
+  async #makeViews(publication: MysqlPublication): Promise<void> {
+    try {
+      await publishViews({ ...publication, driver: { ...publication.driver, ...mysqlWays() } });
+    } catch (error) {
+      publication.changes.push(`views could not be made: ${(error as Error).message}`);
+    }
   }
 
   async abort(): Promise<void> {
@@ -281,15 +355,4 @@ async function removeStaging(database: Mysql, known: FoundTables): Promise<void>
     if (name.startsWith(stagingPrefix)) await database.run(`DROP TABLE IF EXISTS ${quote(name)}`);
     else if (columns.has(spareColumn) && !isView)
       await database.run(`ALTER TABLE ${quote(name)} DROP COLUMN ${quote(spareColumn)}`);
-}
-
-function notMade({ views, codes }: SinkPlan): string[] {
-  const told: string[] = [];
-  if (views === true)
-    told.push('--views: MySQL targets get none with the rows; conversion-job-service views NAME writes them');
-  if (codes !== undefined && codes !== 'none')
-    told.push(
-      '--codes: MySQL targets get no table of codes with the rows; conversion-job-service ddl NAME --codes table writes it',
-    );
-  return told;
 }

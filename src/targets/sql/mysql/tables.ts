@@ -6,6 +6,7 @@ import { createTable } from '../../../engine/sql/statements.ts';
 import type { Table } from '../../../engine/model/relational-model.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
+import { viewMark } from '../../rows/made-views.ts';
 import type { FoundColumn, FoundTable, FoundTables } from '../found-tables.ts';
 import type { Mysql } from './connection.ts';
 
@@ -17,11 +18,12 @@ export function foldedName(name: string): string {
 export async function readTables(database: Mysql): Promise<FoundTables> {
   const tables = new Map<string, FoundTable & { columns: Map<string, FoundColumn> }>();
   const rows = await database.rows(
-    `SELECT c.table_name, t.table_type = 'VIEW', t.table_comment, c.column_name, c.column_type, c.is_nullable, c.column_default, c.column_comment
-       FROM information_schema.columns c JOIN information_schema.tables t
-         ON t.table_schema = c.table_schema AND t.table_name = c.table_name
-      WHERE c.table_schema = DATABASE() ORDER BY c.table_name, c.ordinal_position`,
+    `SELECT t.table_name, t.table_type = 'VIEW', t.table_comment, c.column_name, c.column_type, c.is_nullable, c.column_default, c.column_comment
+       FROM information_schema.tables t LEFT JOIN information_schema.columns c
+         ON c.table_schema = t.table_schema AND c.table_name = t.table_name
+      WHERE t.table_schema = DATABASE() ORDER BY t.table_name, c.ordinal_position`,
   );
+  const definitions = rows.some(([, view]) => view === '1') ? await viewDefinitions(database) : new Map();
   for (const [name, view, tableComment, column, type, nullable, standard, comment] of rows) {
     const folded = foldedName(name!);
     const table = tables.get(folded) ?? {
@@ -29,10 +31,12 @@ export async function readTables(database: Mysql): Promise<FoundTables> {
       isView: view === '1',
       comment: tableComment!,
       statement: null,
-      madeView: null,
+      madeView: madeView(name!, definitions.get(name!)),
       columns: new Map(),
     };
     tables.set(folded, table);
+    // a view of a table that is gone has no columns
+    if (column === null) continue;
     table.columns.set(foldedName(column!), {
       name: column!,
       // as the server writes it, in lower case
@@ -43,6 +47,26 @@ export async function readTables(database: Mysql): Promise<FoundTables> {
     });
   }
   return tables;
+}
+
+/** The queries of views as the server has them, by name. */
+async function viewDefinitions(database: Mysql): Promise<ReadonlyMap<string, string>> {
+  const rows = await database.rows(
+    'SELECT table_name, view_definition FROM information_schema.views WHERE table_schema = DATABASE()',
+  );
+  return new Map(rows.flatMap(([name, query]) => (query === null ? [] : [[name!, query!] as const])));
+}
+
+function madeView(name: string, query: string | undefined): FoundTable['madeView'] {
+  const comment = query === undefined ? null : viewEnd(query);
+  if (comment === null) return null;
+  return { comment, statements: [`CREATE OR REPLACE VIEW ${mysql.quote(name)} AS ${query}`] };
+}
+
+/** The end of the comment of a view, which tells its definition from others. MySQL has no comments of views: the query has it as a literal. */
+export function viewEnd(text: string): string | null {
+  const at = text.indexOf(viewMark);
+  return at === -1 ? null : text.slice(at - '(0123456789ab) '.length, at + viewMark.length);
 }
 
 /** DATETIME has no zone: what a column holds is told by how its comment begins. */

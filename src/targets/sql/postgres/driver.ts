@@ -6,7 +6,7 @@ import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { fileKeyName, ownPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { runAll as runStatements, type SqlDatabase } from '../database.ts';
 import { relationOf, type FoundTable, type FoundTables, type SqlNames } from '../found-tables.ts';
-import { keepHigherKey, type PublishingWays } from '../publication.ts';
+import { keepCodeTexts, keepHigherKey, type PublishingWays } from '../publication.ts';
 import type { Notes } from '../removal.ts';
 import type { TransactionSql, Sql } from '../../../adapters/postgres/client/connect.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
@@ -49,6 +49,7 @@ export function postgresDriver(
       return row!.latest;
     },
     keepHigherKey: keepHigherKey('greatest'),
+    keepCodeTexts,
     readTables: () => tablesOfDocuments(tx, schema),
     // a role needs no right to make temporary tables
     notes: {

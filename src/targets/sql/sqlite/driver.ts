@@ -15,7 +15,7 @@ import { makeIndexes } from './indexes.ts';
 import { addSideRows, insertRows } from './insert-rows.ts';
 import { looksStaged } from './staged-text.ts';
 import { readTables, tableStatement } from './tables.ts';
-import { keepHigherKey } from '../publication.ts';
+import { keepCodeTexts, keepHigherKey } from '../publication.ts';
 import { isText } from './types.ts';
 
 export function createSqliteRowSink(options: DatabaseFileOptions): RowSink {
@@ -37,6 +37,7 @@ export const sqliteDriver: FileDriver<SqliteDb> = {
   sidecars: ['-wal', '-shm', '-journal'],
   begin: 'BEGIN IMMEDIATE',
   keepHigherKey: keepHigherKey('max'),
+  keepCodeTexts,
   foldedName,
   readTables,
   now: () => standardLiteral(new Date().toISOString()),
@@ -71,7 +72,7 @@ export const sqliteDriver: FileDriver<SqliteDb> = {
   addSideRows,
   finishTables: makeIndexes,
   isText,
-  isAsModelled: (type, { sqlType }) => type === sqlType || !isText(type),
+  isAsModelled: ({ type }, { sqlType }) => type === sqlType || !isText(type),
   viewStatements: ({ name, query }, comment) => [
     `CREATE VIEW ${sqlite.quote(name)} AS /* ${comment.replaceAll('*/', '* /').replaceAll('/*', '/ *')} */\n${query.replace(/^\s*/, '')}`,
   ],

@@ -204,7 +204,7 @@ const namedRows = {
 
 /** Adds rows of a table beside the data. Rows of `_unmapped` and `_lexical` belong to rows of any table, whose keys have offsets of their own. */
 export async function addSideRows(
-  { database, plan, drawn, staged, signal, earlierDocuments, ...publication }: SqlitePublication,
+  { database, plan, drawn, staged, signal, ...publication }: SqlitePublication,
   side: keyof typeof namedRows,
   offsets: KeyOffsets,
 ): Promise<number> {
@@ -212,15 +212,14 @@ export async function addSideRows(
   const merged = new Map(
     (merging === null ? [] : publication.merge.documents).map((one) => [documentIdentity(one), one]),
   );
-  const old =
-    earlierDocuments === null
-      ? new Set<string>()
-      : new Set(
-          database
-            .read<{ key: bigint }>(`SELECT document_key AS key FROM ${earlierDocuments}`)
-            .map(({ key }) => String(key)),
-        );
   const isHashed = plan.keys === 'hash';
+  const old = new Set(
+    isHashed
+      ? database
+          .read<{ key: bigint }>(`SELECT document_key AS key FROM ${doubleQuoted(sideTableNames.documents)}`)
+          .map(({ key }) => String(key))
+      : [],
+  );
   const { columns: ofSide } = sideTableDefinitions[side];
   const columns = merging === null ? ofSide : [...ofSide, ...mergeColumns];
   const convert = columns.map(({ type }) => converterFor(type, type.kind === 'text' ? 'TEXT' : 'INTEGER'));

@@ -13,7 +13,7 @@ import {
   type ModelCodes,
 } from '../../../../engine/sql/code-lists.ts';
 import { codesTable } from '../../../../engine/model/side-tables.ts';
-import { fillCodes } from '../../codes.ts';
+import { fillCodes, makeCodes } from '../../codes.ts';
 import { databaseOf, runAll } from '../driver.ts';
 import { codesOf } from '../../../rows/code-lists.ts';
 import { columnId } from '../../../rows/unfit-columns.ts';
@@ -78,9 +78,11 @@ async function fillTable(publication: PostgresPublication, planned: ModelCodes):
   }
   const isOurs = target.codes === 'ours';
   if (codeRows(planned).length === 0) return isOurs;
-  const refused = await attempt(tx, (savepoint) =>
-    fillCodes({ ...publication, database: databaseOf(savepoint) }, planned, isOurs),
-  );
+  const refused = await attempt(tx, async (savepoint) => {
+    const scope = { ...publication, database: databaseOf(savepoint) };
+    if (!isOurs) await makeCodes(scope, planned);
+    await fillCodes(scope, planned);
+  });
   if (refused !== null) changes.push(`${name}: codes could not be kept: ${refused}`);
   return refused === null;
 }

@@ -15,8 +15,9 @@ import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { columnId, widenedWords } from '../../../rows/unfit-columns.ts';
 import { keepKeys, keyOffsets as keysInUse, shiftedSideRows } from '../../keys.ts';
 import type { KeyOffsets } from '../../publication.ts';
+import type { Merging } from '../../../rows/merging.ts';
 import { noteJob } from '../../ledger.ts';
-import { beginMerge } from '../../merge.ts';
+import { readyMerge, takeReplaced } from '../../merge.ts';
 import { addedBy, makeSideTables, writeTexts } from '../../publish.ts';
 import { converted } from '../types.ts';
 import { sqlState } from '../../../../adapters/postgres/client/connect.ts';
@@ -28,7 +29,7 @@ export async function publishRows(publication: PostgresPublication): Promise<Rec
   await dropViewsOfNames(publication);
   await makeSideTables(publication);
   if (plan.saveMode === 'overwrite') await clearTables(publication);
-  const merging = plan.saveMode === 'merge' ? await beginMerge(publication) : null;
+  const merging = plan.saveMode === 'merge' ? await mergeDocuments(publication) : null;
   publication.merging = merging;
   const codes = await publishCodes(publication);
   const offsets = await keyOffsets(publication);
@@ -85,6 +86,13 @@ export async function publishRows(publication: PostgresPublication): Promise<Rec
   await checkNamed(publication, sideTableNames.loads, 'job_uuid', [plan.jobUuid]);
   await checkStillThere(publication);
   return rows;
+}
+
+async function mergeDocuments(publication: PostgresPublication): Promise<Merging<string>> {
+  const merge = await readyMerge(publication);
+  const scope = { ...publication, model: publication.plan.model };
+  const moment = publication.driver.instant(merge.moment);
+  return { ...merge, ...(await takeReplaced(scope, publication.merge, merge.documents, moment)) };
 }
 
 /** No document is there already: any row whose key is taken would be lost. */

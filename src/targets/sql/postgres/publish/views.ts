@@ -130,7 +130,7 @@ function definition(
 
 const types: ViewTypes = {
   isText: (type) => /^(?:text|character)(?!.*\[\])/.test(type),
-  isAsModelled: (type, { sqlType }) => isOfType(type, sqlType),
+  isAsModelled: ({ type }, { sqlType }) => isOfType(type, sqlType),
 };
 
 /** A column of a table that was there before. */
