@@ -14,12 +14,13 @@ import type { RemovalDriver } from './removal.ts';
 /** The rows of one table that wait to be published. */
 export interface WaitingRows {
   readonly rows: number;
-  readonly bytes: number;
+  readonly bytes?: number;
 }
 
 /** The file with such rows, without a header. */
 export interface StagedRowsFile extends WaitingRows {
   readonly path: string;
+  readonly bytes: number;
   readonly columnCount: number;
   /** no row is longer */
   readonly longestRowBytes: number;
@@ -96,16 +97,20 @@ export interface SqlDriver<
    * views are made once the job is committed.
    */
   readonly commitsDefinitions?: true;
-  /** The target is locked from open to publish, so that the staged rows have the keys that they keep. */
-  readonly numbersAhead?: true;
   /** Items of lists are staged as rows of their own tables. */
   readonly stagesItems?: true;
   /** Makes the tables beside the data, and takes the rows away that save mode `overwrite` replaces. Absent: in the target itself. */
   readyTarget?(publication: Publication<Database, Waiting>): Promise<void>;
   /** What is drawn for the rows of this job, if that depends on their values or on the tables that are there. */
   drawForRows?(publication: Publication<Database, Waiting>): DrawnModel;
+  /** Returns what is added to the keys of the staged rows. Absent: for each table the highest key in use. */
+  keyOffsets?(publication: Publication<Database, Waiting>): Promise<KeyOffsets>;
+  /** Called before tables are made ready one by one. `lacking`: those that are not there, by index in the drawn model. */
+  readyTables?(publication: Publication<Database, Waiting>, lacking: readonly number[]): Promise<void>;
   /** Makes a table, or makes one that is there able to take the rows that come. Returns the types of its columns, in the model's order. */
   readyTable(publication: Publication<Database, Waiting>, index: number): Promise<readonly string[]>;
+  /** Keeps codes in its own way. Absent: in the table `_codes`, which the transaction fills. */
+  publishCodes?(publication: Publication<Database, Waiting>): Promise<void>;
   /** Called when all tables are as the rows need them, before any row is changed. */
   beginRows?(publication: Publication<Database, Waiting>): Promise<void>;
   /** Adds the staged rows of a table, with the items of its lists. Returns how many rows of the table were added. */
@@ -123,6 +128,10 @@ export interface SqlDriver<
   ): Promise<void>;
   /** Adds indexes and unique keys once the tables have their rows. */
   finishTables?(publication: Publication<Database, Waiting>): Promise<void>;
+  /** Makes views in its own way. Absent: with those that are there dropped first. */
+  publishViews?(publication: Publication<Database, Waiting>): Promise<void>;
+  /** Throws AppError `conflict` if the target did not keep what it was given, such as for triggers. */
+  checkTaken?(publication: Publication<Database, Waiting>): Promise<void>;
   /** Bytes of staged rows after which a file that nobody else knows is committed, as DuckDB holds them in memory until then. */
   readonly uncommittedBytes?: number;
   /** Whether a column of this type holds text. */

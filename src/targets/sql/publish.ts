@@ -14,7 +14,7 @@ import { noteJob, sumOf } from './ledger.ts';
 import { readyMerge, takeReplaced } from './merge.ts';
 import { clearTables } from './overwrite.ts';
 import { foundTable, type Publication, type PublishingScope, type WaitingRows } from './publication.ts';
-import type { RemovalWays } from './removal.ts';
+import { notesOf, type RemovalWays } from './removal.ts';
 import { dropViewsOfNames, publishViews } from './views.ts';
 
 /**
@@ -30,9 +30,10 @@ export async function publishRows<Database extends SqlDatabase, Waiting extends 
   await (driver.readyTarget ?? readyTarget)(publication);
   const before = (publication.known = await driver.readTables(database));
   publication.drawn = driver.drawForRows?.(publication) ?? publication.drawn;
-  const offsets = driver.numbersAhead === true ? new Map<string, bigint>() : await keyOffsets(publication);
+  const offsets = await (driver.keyOffsets ?? keyOffsets)(publication);
   const texts = await readyTables(publication);
-  const codes = await readyCodes(publication);
+  await driver.publishCodes?.(publication);
+  const codes = driver.publishCodes === undefined ? await readyCodes(publication) : null;
   const merge = plan.saveMode === 'merge' ? await readyMerge(publication) : null;
   await driver.beginRows?.(publication);
   if (merge !== null) {
@@ -53,7 +54,7 @@ export async function publishRows<Database extends SqlDatabase, Waiting extends 
     const waiting = staged.get(index);
     if (waiting === undefined) continue;
     rows[name] = await driver.addRows(publication, index, offsets);
-    uncommittedBytes += waiting.bytes;
+    uncommittedBytes += waiting.bytes ?? 0;
     if (!publication.isNew || uncommittedBytes < (driver.uncommittedBytes ?? Infinity)) continue;
     for (const step of ['COMMIT', 'CHECKPOINT', 'BEGIN']) await database.run(step);
     uncommittedBytes = 0;
@@ -68,8 +69,10 @@ export async function publishRows<Database extends SqlDatabase, Waiting extends 
     await driver.writeItemTexts?.(publication, (table, column) => texts.has(columnId(table, column)));
   await keepKeys(publication, keptTables(publication), staged.has('documents'));
   if (codes !== null) await fillCodes(publication, codes);
-  if (driver.commitsDefinitions !== true) await publishViews(publication);
+  if (driver.commitsDefinitions !== true) await (driver.publishViews ?? publishViews)(publication);
+  if (merging !== null) await notesOf(publication).drop(merging.documents);
   await noteJob(publication, addedBy({ documents, rows }, merging));
+  await driver.checkTaken?.(publication);
   return rows;
 }
 
@@ -99,7 +102,7 @@ export async function makeSideTables<Database extends SqlDatabase>({
 }
 
 /** Writes what documents say into columns that are text, although the model has another type. */
-export async function writeTexts<Database extends SqlDatabase>(
+async function writeTexts<Database extends SqlDatabase>(
   { database, driver, plan, drawn }: PublishingScope<Database>,
   hasWritten: boolean,
   textOf: (table: number, column: number) => 'turned' | 'text' | null,
@@ -122,7 +125,7 @@ export function textUpdates(driver: RemovalWays): TextUpdates {
 }
 
 /** What the ledger says of a job: documents and rows that it added, less those that its merge removed. */
-export function addedBy(
+function addedBy(
   { documents, rows }: { readonly documents: number; readonly rows: Readonly<Record<string, number>> },
   merging: Pick<Merging<unknown>, 'removed'> | null,
 ): { readonly documents: number; readonly rows: number } {
@@ -131,7 +134,7 @@ export function addedBy(
 }
 
 /** Tables whose highest keys are noted: those that took rows, and all tables of lists whose items the rows of others bring. */
-function keptTables<Database extends SqlDatabase, Waiting extends WaitingRows>({
+export function keptTables<Database extends SqlDatabase, Waiting extends WaitingRows>({
   driver,
   plan,
   drawn,
@@ -152,25 +155,29 @@ async function readyTables<Database extends SqlDatabase, Waiting extends Waiting
 ): Promise<ReadonlyMap<string, 'turned' | 'text'>> {
   const { driver, plan, drawn, staged, types } = publication;
   const texts = new Map<string, 'turned' | 'text'>();
-  const ready = async (index: number): Promise<void> => {
+  const isLacking = (index: number): boolean => foundTable(publication, index) === undefined;
+  const isWanted = (index: number): boolean => staged.has(index) || (plan.allTables && isLacking(index));
+  const wanted = [...plan.model.tables.keys()]
+    .filter(isWanted)
+    .flatMap((index) => [
+      index,
+      ...drawn.lists.flatMap(({ owner, table }) =>
+        owner === index && table !== null && (driver.stagesItems !== true || isWanted(table)) ? [table] : [],
+      ),
+    ]);
+  await driver.readyTables?.(publication, wanted.filter(isLacking));
+  for (const index of wanted) {
     const there = foundTable(publication, index);
+    const before = drawn.tables[index]!.columns.map(
+      ({ name }) => there?.columns.get(driver.foldedName(name))?.type,
+    );
     await readyTable(publication, index);
     for (const [at, type] of types.get(index)!.entries()) {
-      const before = there?.columns.get(driver.foldedName(drawn.tables[index]!.columns[at]!.name))?.type;
       // a column that a table gains may have been a list with a table of its own
-      const wasText = there === undefined || (before !== undefined && driver.isText(before));
+      const wasText = there === undefined || (before[at] !== undefined && driver.isText(before[at]));
       if (driver.isText(type))
         texts.set(columnId(index, at), wasText || driver.commitsDefinitions === true ? 'text' : 'turned');
     }
-  };
-  const isWanted = (index: number): boolean =>
-    staged.has(index) || (plan.allTables && foundTable(publication, index) === undefined);
-  for (const index of plan.model.tables.keys()) {
-    if (!isWanted(index)) continue;
-    await ready(index);
-    for (const { owner, table } of drawn.lists)
-      if (owner === index && table !== null && (driver.stagesItems !== true || isWanted(table)))
-        await ready(table);
   }
   return texts;
 }

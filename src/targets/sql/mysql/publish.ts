@@ -63,7 +63,8 @@ function commonSteps({ database, token }: MysqlStaged, relation: (name: string) 
     ...mysqlWays(relation),
     title: 'MySQL',
     commitsDefinitions: true,
-    numbersAhead: true,
+    // the target is locked from open to publish: the staged rows have the keys that they keep
+    keyOffsets: () => Promise.resolve(new Map<string, bigint>()),
     stagesItems: true,
     notes: {
       async make(definition: string) {

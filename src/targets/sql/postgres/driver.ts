@@ -6,7 +6,7 @@ import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { fileKeyName, ownPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { runAll as runStatements, type SqlDatabase } from '../database.ts';
 import { relationOf, type FoundTable, type FoundTables, type SqlNames } from '../found-tables.ts';
-import { keepCodeTexts, keepHigherKey, type PublishingWays } from '../publication.ts';
+import { keepCodeTexts, keepHigherKey, type PublishingWays, type SqlDriver } from '../publication.ts';
 import type { Notes } from '../removal.ts';
 import type { TransactionSql, Sql } from '../../../adapters/postgres/client/connect.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
@@ -14,6 +14,7 @@ import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { targetLoads } from '../ledger.ts';
 import { addressLabel, connectTarget, sessionSettings, type TargetAddress } from './connection.ts';
 import { targetFault } from './faults.ts';
+import type { StagedTable } from './staging/staged-table.ts';
 
 /** A foreign key of one column between tables that loads made. */
 interface Reference {
@@ -27,12 +28,18 @@ interface Reference {
   readonly deferred: boolean;
 }
 
-/** The driver of a publishing or removing transaction. `tables`: the model's. */
-export function postgresDriver(
+/** What the steps of a publishing or removing transaction need. */
+export type PostgresWays = PublishingWays<SqlDatabase> & { readonly notes: Notes };
+
+/** The driver of a publishing transaction. */
+export type PostgresDriver = SqlDriver<SqlDatabase, StagedTable> & PostgresWays;
+
+/** `tables`: the model's. */
+export function postgresWays(
   tx: TransactionSql,
   sqlSchema: string,
   tables: readonly PhysicalTable[],
-): PublishingWays<SqlDatabase> & { readonly notes: Notes } {
+): PostgresWays {
   const names = namesIn(sqlSchema);
   const relation = relationOf(names);
   const schema = standardLiteral(sqlSchema);

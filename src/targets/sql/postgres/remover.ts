@@ -5,7 +5,7 @@ import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { RemovalPlan, Removed, RowRemover } from '../../../ports/rows/remover.ts';
 import { sqlState, type Sql, type TransactionSql } from '../../../adapters/postgres/client/connect.ts';
-import { askTargetLoads, databaseOf, postgresDriver } from './driver.ts';
+import { askTargetLoads, databaseOf, postgresWays } from './driver.ts';
 import {
   connectTarget,
   stoppedSeconds,
@@ -82,7 +82,7 @@ async function removeUnderLock(
   );
   const { model } = plan;
   const tables = physicalTables(model, postgresql);
-  const [database, driver] = [databaseOf(tx), postgresDriver(tx, sqlSchema, tables)];
+  const [database, driver] = [databaseOf(tx), postgresWays(tx, sqlSchema, tables)];
   const known = await driver.readTables(database);
   if (!known.has(sideTableNames.documents))
     throw new AppError('not_found', `${label}: no documents were loaded there.`);

@@ -48,15 +48,15 @@ import {
 import type { SqlDatabase } from '../database.ts';
 import type { AskedTarget } from '../ledger.ts';
 import { nothingPublished, SqlRowSink } from '../sink.ts';
-import { databaseOf, namesIn, readTargetLoads, postgresDriver } from './driver.ts';
+import { databaseOf, namesIn, readTargetLoads } from './driver.ts';
 import { unconvertedRow, unconvertedValues } from './staging/staged-table.ts';
 import { checkFoundTables } from '../found-tables.ts';
 import { givenKeys } from '../keys.ts';
 import { reportOf } from '../publication.ts';
-import { nothingDone, type PostgresPublication } from './publish/publication.ts';
-import { publishRows, keyFault } from './publish/transaction.ts';
+import { keyFault, postgresPublication, type StartedPublication } from './publish.ts';
+import { publishRows } from '../publish.ts';
 import { defineStaged, StagingArea } from './staging/area.ts';
-import { keyAlterations, primaryKey, makeTablesAhead } from './publish/tables.ts';
+import { keyAlterations, primaryKey, makeTablesAhead } from './tables.ts';
 import { createUnitTarget, type PostgresUnitTarget } from './units/publisher.ts';
 import type { UnitTarget } from '../../../ports/rows/units.ts';
 import {
@@ -203,7 +203,9 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
 
   protected override async publishStaged(fence: Fence, _: unknown, merge: MergeOrder): Promise<Published> {
     await this.#staging!.drain();
-    await makeTablesAhead(this.#control!, this.plan, this.#staging!, (tx) => this.#begin(tx, merge));
+    await makeTablesAhead(this.#control!, this.plan, this.#staging!, async (tx) =>
+      postgresPublication(await this.#begin(tx, merge)),
+    );
     const published = await this.#control!.begin((tx) =>
       this.#publish(tx as unknown as TransactionSql, fence, merge),
     );
@@ -334,7 +336,7 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
   }
 
   /** Takes the target's lock and reads what is there. */
-  async #begin(tx: TransactionSql, merge: MergeOrder): Promise<PostgresPublication> {
+  async #begin(tx: TransactionSql, merge: MergeOrder): Promise<StartedPublication> {
     const { sqlSchema } = this.#options;
     const pid = await backendAfter(
       tx,
@@ -352,35 +354,29 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
     const target = await readTarget(tx, sqlSchema, this.#names());
     this.check(this.#asked(tx, target));
     await this.#makeSchema(tx, target);
-    const { count, elapsedMs } = this.#staging!.indexes;
     return {
       ...this.#asked(tx, target),
-      driver: postgresDriver(tx, sqlSchema, this.#tables),
       tx,
       sqlSchema,
-      plan: this.plan.saveMode === 'write-schema' ? { ...this.plan, allTables: true } : this.plan,
-      tables: this.#tables,
       staging: this.#staging!,
       merge,
       countedFrom: this.#countedFrom,
       target,
       nullAllowed: this.nullAllowed,
       widened: this.widened,
-      present: new Set(target.tables.keys()),
-      indexes: { count, seconds: elapsedMs / 1000 },
-      ...nothingDone(),
     };
   }
 
   async #publish(tx: TransactionSql, fence: Fence, merge: MergeOrder): Promise<Published> {
-    const publication = await this.#begin(tx, merge);
-    const outcome = await this.findOutcome(this.#asked(tx, publication.target));
+    const started = await this.#begin(tx, merge);
+    const outcome = await this.findOutcome(this.#asked(tx, started.target));
     if (outcome !== 'load') return nothingPublished(outcome);
     const staging = this.#staging!;
     const within = !staging.usesConnections;
     const ownSchema = within && this.#stagingSchema === this.#token && !this.#stagingExists;
     if (ownSchema) await tx.unsafe(`CREATE SCHEMA ${doubleQuoted(this.#token)}`);
     await staging.copyWithin(tx);
+    const publication = postgresPublication(started);
     const rows = await publishRows(publication);
     if (publication.createdTables.size > 0) publication.changes.push(...(await extensionNotes(tx)));
     if (within) {

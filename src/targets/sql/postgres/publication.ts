@@ -1,18 +1,15 @@
 /** What the steps of a publishing transaction share. */
-import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
-import type { SqlDatabase } from '../../database.ts';
-import { relationOf } from '../../found-tables.ts';
-import type { PublishingScope } from '../../publication.ts';
-import type { postgresDriver } from '../driver.ts';
-import { hasOffsetBehind } from '../../../../engine/model/zones.ts';
-import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
-import type { BrokenKey } from '../../../../ports/rows/sink.ts';
-import type { TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
-import type { StagedTable } from '../staging/staged-table.ts';
-import type { StagingArea } from '../staging/area.ts';
-import type { Merging } from '../../../rows/merging.ts';
-import type { ExistingTarget } from '../existing-tables.ts';
-import type { WidenedTypes } from '../../../rows/unfit-columns.ts';
+import type { TransactionSql } from '../../../adapters/postgres/client/connect.ts';
+import { hasOffsetBehind } from '../../../engine/model/zones.ts';
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import type { SqlDatabase } from '../database.ts';
+import { relationOf } from '../found-tables.ts';
+import type { Publication } from '../publication.ts';
+import type { PostgresDriver } from './driver.ts';
+import type { ExistingTarget } from './existing-tables.ts';
+import type { StagingArea } from './staging/area.ts';
+import type { StagedTable } from './staging/staged-table.ts';
 
 /** Rows that went into a table that was there before. */
 export interface Insertion {
@@ -28,8 +25,8 @@ export interface Insertion {
   readonly added: number;
 }
 
-export interface PostgresPublication extends PublishingScope<SqlDatabase> {
-  readonly driver: ReturnType<typeof postgresDriver>;
+export interface PostgresPublication extends Publication<SqlDatabase, StagedTable> {
+  readonly driver: PostgresDriver;
   readonly tx: TransactionSql;
   readonly sqlSchema: string;
   /** the model's tables, by index */
@@ -39,16 +36,14 @@ export interface PostgresPublication extends PublishingScope<SqlDatabase> {
   readonly target: ExistingTarget;
   /** by physical table name: the key after which this job counts, where that is not 0 */
   readonly countedFrom: ReadonlyMap<string, number>;
+  /** table and column, `0:3`: NOT NULL columns that some row left empty */
+  readonly nullAllowed: Set<string>;
   /** physical names of the tables that this transaction made */
   readonly createdTables: Set<string>;
   /** physical names of the target's tables that are there now */
   readonly present: Set<string>;
   /** tables that were emptied and lost their foreign keys meanwhile */
   readonly rekeyed: Set<string>;
-  /** table and column, `0:3`: NOT NULL columns that some row left empty */
-  readonly nullAllowed: Set<string>;
-  /** table and column, `0:3`: columns with a value that their type cannot hold */
-  readonly widened: WidenedTypes;
   /** physical names of tables in `made` that have their primary key and NOT NULL already */
   readonly keyed: Set<string>;
   /** staged tables that became tables of the target */
@@ -57,49 +52,10 @@ export interface PostgresPublication extends PublishingScope<SqlDatabase> {
   readonly insertions: Insertion[];
   /** columns that tables of the target got in this transaction, `0:3`, and those tables, `0:` */
   readonly addedColumns: Set<string>;
-  /** columns of the target that became text in this transaction, `0:3` */
-  readonly turnedToText: Set<string>;
   /** columns of the target whose check of codes was taken off, `0:3`, and their names */
   readonly uncheckedColumns: Map<string, string>;
   /** by name, statements that make them again: views of loads that stood in the way; empty: their name is another's now */
   readonly viewsAside: Map<string, readonly string[]>;
-  /** made beside primary and unique keys, in staging and here */
-  readonly indexes: { count: number; seconds: number };
-  /** save mode `merge`: what became of documents that were there; null: nothing yet */
-  merging: Merging<string> | null;
-  readonly brokenKeys: BrokenKey[];
-}
-
-/** What has been done in a transaction that has just begun. */
-export function nothingDone(): Pick<
-  PostgresPublication,
-  | 'createdTables'
-  | 'rekeyed'
-  | 'keyed'
-  | 'moved'
-  | 'insertions'
-  | 'addedColumns'
-  | 'turnedToText'
-  | 'uncheckedColumns'
-  | 'viewsAside'
-  | 'merging'
-  | 'changes'
-  | 'brokenKeys'
-> {
-  return {
-    createdTables: new Set(),
-    rekeyed: new Set(),
-    keyed: new Set(),
-    moved: new Set(),
-    insertions: [],
-    addedColumns: new Set(),
-    turnedToText: new Set(),
-    uncheckedColumns: new Map(),
-    viewsAside: new Map(),
-    merging: null,
-    changes: [],
-    brokenKeys: [],
-  };
 }
 
 /** Quoted: what says at which offset the times of a column are written; null: nothing. `isThere`: of a column of the target, by name. */

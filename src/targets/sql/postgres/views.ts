@@ -2,16 +2,16 @@
  * Views of business entities (`--views`) in the transaction that publishes. Only views that loads made are ever touched: their comment ends
  * with a mark, and they are their loader's own. One on which nothing hangs stands in nobody's way; no fault of one fails a load.
  */
-import { standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { sqlState } from '../../../../adapters/postgres/client/connect.ts';
-import { markedComment } from '../../../rows/made-views.ts';
-import { viewsOfModel, type ViewTypes } from '../../views.ts';
-import { ownViews, readTarget, type OwnView } from '../existing-tables.ts';
-import { isOfType } from '../types.ts';
+import { sqlState } from '../../../adapters/postgres/client/connect.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { standardLiteral } from '../../../engine/sql/dialect.ts';
+import { AppError } from '../../../errors.ts';
+import { markedComment, type LoadView } from '../../rows/made-views.ts';
+import { viewsOfModel, type ViewTypes } from '../views.ts';
+import { runAll } from './driver.ts';
+import { ownViews, readTarget, type OwnView } from './existing-tables.ts';
 import { relation, type PostgresPublication } from './publication.ts';
-import { runAll } from '../driver.ts';
-import { AppError } from '../../../../errors.ts';
+import { isOfType } from './types.ts';
 
 /** what a definition can be refused for: its text, names that are taken, what depends on it, its size, and locks that others hold too long */
 const refusals = /^(?:0A|22|2B|42|54)|^55P03$/;
@@ -60,15 +60,14 @@ export async function publishViews(publication: PostgresPublication): Promise<vo
   const made: string[] = [];
   const names = [...tables.map(({ name }) => name), sideTableNames.documents];
   const { tables: known } = await readTarget(tx, sqlSchema, names, 'read');
-  for (const view of await viewsOfModel({ ...publication, known }, types)) {
+  for (const view of await viewsOfModel({ ...publication, known }, viewTypes)) {
     const known = viewsAside.get(view.name)?.length === 0 ? undefined : target.views.get(view.name);
     if (known === undefined && !view.isWanted) continue;
     const isThere = known !== undefined && !viewsAside.has(view.name);
     viewsAside.delete(view.name);
     const comment = await markedComment(view);
     if (isThere && known.comment === comment) continue;
-    const wanted = { grants: [], options: target.newViewOptions, ...known, name: view.name, comment };
-    const statements = definition(publication, wanted, view.query);
+    const statements = viewStatements(publication, view, comment);
     const refused = await makeView(publication, statements, isThere ? known : null);
     if (refused === null) made.push(view.name);
     else if (known === undefined && ['42P07', '42710'].includes(refused.state))
@@ -83,6 +82,21 @@ export async function publishViews(publication: PostgresPublication): Promise<vo
     if (refused !== null)
       changes.push(`${name}: view dropped, as it does not fit its tables any more: ${refused.why}`);
   }
+}
+
+/** Statements that make a view, with the options and the rights that one of its name has. */
+export function viewStatements(
+  publication: PostgresPublication,
+  { name, query }: LoadView,
+  comment: string,
+): readonly string[] {
+  const { views, newViewOptions: options } = publication.target;
+  return definition(publication, { grants: [], options, ...views.get(name), name, comment }, query);
+}
+
+/** Returns why the server refuses a view, or null for a fault of another kind. */
+export function viewRefusal(error: unknown): string | null {
+  return refusals.test(sqlState(error) ?? '') ? (error as Error).message : null;
 }
 
 interface Refused {
@@ -101,9 +115,9 @@ async function makeView(
       await publication.tx.savepoint((savepoint) => runAll(savepoint, [statement, ...others]));
       return null;
     } catch (error) {
-      const state = sqlState(error);
-      if (state === null || !refusals.test(state)) throw error;
-      return { state, why: (error as Error).message };
+      const why = viewRefusal(error);
+      if (why === null) throw error;
+      return { state: sqlState(error)!, why };
     }
   };
   if (replaced === null) return attempt(create!);
@@ -128,7 +142,7 @@ function definition(
   ];
 }
 
-const types: ViewTypes = {
+export const viewTypes: ViewTypes = {
   isText: (type) => /^(?:text|character)(?!.*\[\])/.test(type),
   isAsModelled: ({ type }, { sqlType }) => isOfType(type, sqlType),
 };

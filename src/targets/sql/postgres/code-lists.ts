@@ -2,7 +2,9 @@
  * Codes that the schema enumerates (`--codes`), in the transaction that publishes: the table `_codes`, and checks of columns. A check is there
  * while every row has a value of the list: documents may say otherwise, and their rows are loaded all the same.
  */
-import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { sqlState, type TransactionSql } from '../../../adapters/postgres/client/connect.ts';
+import { constraintName } from '../../../engine/map/names/constraint-name.ts';
+import { codesTable } from '../../../engine/model/side-tables.ts';
 import {
   amongCodes,
   checkComment,
@@ -11,15 +13,13 @@ import {
   freeName,
   type CodedColumn,
   type ModelCodes,
-} from '../../../../engine/sql/code-lists.ts';
-import { codesTable } from '../../../../engine/model/side-tables.ts';
-import { fillCodes, makeCodes } from '../../codes.ts';
-import { databaseOf, runAll } from '../driver.ts';
-import { codesOf } from '../../../rows/code-lists.ts';
-import { columnId } from '../../../rows/unfit-columns.ts';
-import { sqlState, type TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
-import { readTarget, type OwnCheck } from '../existing-tables.ts';
-import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
+} from '../../../engine/sql/code-lists.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { codesOf } from '../../rows/code-lists.ts';
+import { columnId } from '../../rows/unfit-columns.ts';
+import { fillCodes, makeCodes } from '../codes.ts';
+import { databaseOf, runAll } from './driver.ts';
+import { readTarget, type ExistingTarget, type OwnCheck } from './existing-tables.ts';
 import { relation, type PostgresPublication } from './publication.ts';
 
 /** what statements on codes can be refused for: values that a type or an index does not take, and names that are taken */
@@ -28,17 +28,25 @@ const refusals = /^(?:22|42|54)/;
 const columnsPerScan = 400;
 
 /** A column whose values are to be among these codes. */
-interface CheckedColumn extends CodedColumn {
+export interface CheckedColumn extends CodedColumn {
   readonly codes: readonly string[];
 }
 
-/** Fills `_codes`, and takes off the checks whose lists have become others. Answers the columns that are to have checks. */
-export async function publishCodes(publication: PostgresPublication): Promise<readonly CheckedColumn[]> {
-  const { plan, target, tables, staging, present } = publication;
-  const kept = target.checks.length > 0 ? 'check' : target.codes === 'ours' ? 'table' : 'none';
+export type CodesChoice = 'none' | 'table' | 'check';
+
+/** What earlier loads kept. */
+export function codesThere({ checks, codes }: ExistingTarget): CodesChoice {
+  if (checks.length > 0) return 'check';
+  return codes === 'ours' ? 'table' : 'none';
+}
+
+/** Fills `_codes`, and takes off the checks whose lists have become others. `kept`: by earlier loads. Returns the columns that are to have checks. */
+export async function publishCodes(
+  publication: PostgresPublication,
+  kept: CodesChoice,
+): Promise<readonly CheckedColumn[]> {
+  const { plan, tables, staging, present } = publication;
   const choice = plan.codes ?? kept;
-  // those of tables that were overwritten are gone
-  target.checks = target.checks.filter(({ table }) => present.has(table));
   if (choice === 'none') return [];
   const planned = await codesOf(
     plan,
@@ -46,7 +54,7 @@ export async function publishCodes(publication: PostgresPublication): Promise<re
   );
   const isFilled = await fillTable(publication, planned);
   if (choice === 'table') return [];
-  const all = isFilled ? await codesThere(publication, planned) : new Map<string, string[]>();
+  const all = isFilled ? await codesOfTypes(publication, planned) : new Map<string, string[]>();
   const columns = planned.columns.map((column) => ({
     ...column,
     codes: [
@@ -88,7 +96,7 @@ async function fillTable(publication: PostgresPublication, planned: ModelCodes):
 }
 
 /** By type, those of earlier loads among them: rows of earlier versions of the schema have theirs. */
-async function codesThere(
+async function codesOfTypes(
   publication: PostgresPublication,
   { lists }: ModelCodes,
 ): Promise<ReadonlyMap<string, string[]>> {

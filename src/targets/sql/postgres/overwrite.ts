@@ -1,12 +1,12 @@
 /** Save mode `o`: the model's tables lose their rows, and the tables beside the data what belonged to those. */
-import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { fileKeyName, sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { relationOf } from '../../found-tables.ts';
-import { deleteRowsElsewhere, noteOverwritten } from '../../overwrite.ts';
-import { deleteEarlierRows, deleteRows } from '../../removal.ts';
-import { referringToDocuments, runAll } from '../driver.ts';
-import { setViewsAside } from './views.ts';
+import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { relationOf } from '../found-tables.ts';
+import { deleteRowsElsewhere, noteOverwritten } from '../overwrite.ts';
+import { deleteEarlierRows, deleteRows } from '../removal.ts';
+import { referringToDocuments, runAll } from './driver.ts';
 import { relation, type PostgresPublication } from './publication.ts';
+import { setViewsAside } from './views.ts';
 
 /** Tables on which nothing hangs are dropped, to be made anew; others (with views, grants, triggers …) are emptied and stay. */
 export async function clearTables(publication: PostgresPublication): Promise<void> {
@@ -42,6 +42,7 @@ export async function clearTables(publication: PostgresPublication): Promise<voi
     await setViewsAside(publication, [...dropped]);
     await tx.unsafe(`DROP TABLE ${[...dropped].map((name) => relation(publication, name)).join(', ')}`);
   }
+  target.checks = target.checks.filter(({ table }) => !dropped.has(table));
   for (const name of dropped) {
     present.delete(name);
     target.tables.delete(name);

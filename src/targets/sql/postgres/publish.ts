@@ -1,0 +1,530 @@
+/** The steps of publishing that PostgreSQL has in its own way, within one transaction. */
+import { sqlState } from '../../../adapters/postgres/client/connect.ts';
+import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
+import { AppError } from '../../../errors.ts';
+import { keyOffsets as keysInUse, shiftedSideRows } from '../keys.ts';
+import { newPublication, type KeyOffsets } from '../publication.ts';
+import { keptTables, makeSideTables } from '../publish.ts';
+import { postgresWays, type PostgresDriver, type PostgresWays } from './driver.ts';
+import { offsetBehind, relation, type Insertion, type PostgresPublication } from './publication.ts';
+import {
+  addCodeChecks,
+  codesThere,
+  dropChecks,
+  publishCodes,
+  type CheckedColumn,
+  type CodesChoice,
+} from './code-lists.ts';
+import {
+  deferTurnedKeys,
+  loosenForeignKeys,
+  adaptTable,
+  finishTables,
+  makeTables,
+  moveDocuments,
+  moveStaged,
+} from './tables.ts';
+import { clearTables } from './overwrite.ts';
+import { dropViewsOfNames, publishViews, viewRefusal, viewStatements, viewTypes } from './views.ts';
+import { strayReferences } from './staging/staged-keys.ts';
+import { unconvertedValues, type StagedTable } from './staging/staged-table.ts';
+import { converted } from './types.ts';
+
+/** What a transaction that publishes begins with. */
+export type StartedPublication = Pick<
+  PostgresPublication,
+  | 'database'
+  | 'tx'
+  | 'sqlSchema'
+  | 'plan'
+  | 'drawn'
+  | 'staging'
+  | 'target'
+  | 'merge'
+  | 'countedFrom'
+  | 'nullAllowed'
+  | 'widened'
+>;
+
+/** The publication of a transaction that has begun, whose staged rows are in their tables. */
+export function postgresPublication(started: StartedPublication): PostgresPublication {
+  const { target, staging, drawn, tx, sqlSchema } = started;
+  const { count, elapsedMs } = staging.indexes;
+  const own = {
+    ...started,
+    tables: drawn.tables,
+    known: target.tables,
+    staged: new Map([...staging.entries()].filter(([, { created }]) => created)),
+    createdTables: new Set<string>(),
+    present: new Set(target.tables.keys()),
+    rekeyed: new Set<string>(),
+    keyed: new Set<string>(),
+    moved: new Set<StagedTable>(),
+    insertions: [],
+    addedColumns: new Set<string>(),
+    uncheckedColumns: new Map<string, string>(),
+    viewsAside: new Map<string, readonly string[]>(),
+  };
+  const driver = publishingDriver(postgresWays(tx, sqlSchema, drawn.tables), () => publication);
+  const publication: PostgresPublication = {
+    ...own,
+    ...newPublication({ ...own, driver }),
+    driver,
+    nullAllowed: started.nullAllowed,
+    indexes: { count, seconds: elapsedMs / 1000 },
+  };
+  return publication;
+}
+
+/** The driver of one publication, of which it knows more than the shared steps. */
+function publishingDriver(ways: PostgresWays, publicationOf: () => PostgresPublication): PostgresDriver {
+  let offsets: KeyOffsets = new Map();
+  /** of staged tables, by their name and that of the column, as `format_type` writes them */
+  let types = new Map<string, Map<string, string>>();
+  let keptCodes: CodesChoice = 'none';
+  let checkedColumns: readonly CheckedColumn[] = [];
+  /** rows of documents that are there already are there, too */
+  let repeats = false;
+  /** rows that were added, by table of the model */
+  const added = new Map<number, number>();
+  return {
+    ...ways,
+    title: 'PostgreSQL',
+    // only a removal asks for tables of others
+    async readTables(database) {
+      const { plan, target } = publicationOf();
+      if (plan.saveMode !== 'merge' && plan.saveMode !== 'overwrite') return target.tables;
+      return new Map([...(await ways.readTables(database)), ...target.tables]);
+    },
+    async readyTarget() {
+      const publication = publicationOf();
+      keptCodes = codesThere(publication.target);
+      await dropViewsOfNames(publication);
+      await makeSideTables(publication);
+      if (publication.plan.saveMode === 'overwrite') await clearTables(publication);
+    },
+    keyOffsets: async () => (offsets = await keyOffsets(publicationOf())),
+    async readyTables(_, lacking) {
+      const publication = publicationOf();
+      await widenStaged(publication);
+      types = await stagedTypes(publication);
+      const moves = lacking.filter((index) => canMove(publication, index, offsets));
+      await makeTables(
+        publication,
+        lacking.filter((index) => !moves.includes(index)),
+      );
+      await moveTables(publication, moves);
+    },
+    async readyTable(_, index) {
+      const publication = publicationOf();
+      const { createdTables, tables, staging, target } = publication;
+      const { name, columns } = tables[index]!;
+      const staged = types.get(staging.get(index)!.name);
+      if (createdTables.has(name)) return columns.map((column) => staged?.get(column.name) ?? column.sqlType);
+      await adaptTable(publication, index, staged!);
+      return columns.map((column) => target.tables.get(name)!.columns.get(column.name)!.type);
+    },
+    async publishCodes() {
+      checkedColumns = await publishCodes(publicationOf(), keptCodes);
+    },
+    async beginRows() {
+      await loosenForeignKeys(publicationOf());
+      await deferTurnedKeys(publicationOf());
+    },
+    async addSideRows(_, side) {
+      const publication = publicationOf();
+      if (side !== 'documents') return addSideRows(publication, side, offsets);
+      const count = await addDocuments(publication, offsets);
+      repeats = publication.plan.keys === 'hash' && count < publication.staging.get('documents')!.rows;
+      return count;
+    },
+    async addRows(_, index) {
+      const publication = publicationOf();
+      const { moved, createdTables, tables, staging, target } = publication;
+      const [table, staged] = [tables[index]!, staging.get(index)!];
+      let count = staged.rows;
+      if (!moved.has(staged)) {
+        const isNew = createdTables.has(table.name);
+        const known = isNew ? undefined : target.tables.get(table.name)!.columns;
+        count = await insertRows(publication, index, {
+          staged,
+          offsets,
+          types: types.get(staged.name)!,
+          known,
+          repeats,
+        });
+        await checkTaken(publication, {
+          table: table.name,
+          key: table.primaryKey[0],
+          offset: offsets.get(table.keysOf) ?? 0n,
+          staged: staged.relation,
+          stagedRows: staged.rows,
+          added: count,
+        });
+      }
+      added.set(index, count);
+      return count;
+    },
+    async finishTables() {
+      const publication = publicationOf();
+      // keys of circles are checked at the end: tables whose checks are pending cannot take the keys that follow
+      await publication.tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
+      await dropStrayReferences(publication);
+      if (publication.plan.keys === 'hash' && !repeats) checkKeysDiffer(publication, added);
+      await finishTables(publication);
+      await addCodeChecks(publication, checkedColumns);
+    },
+    ...viewTypes,
+    viewStatements: (view, comment) => viewStatements(publicationOf(), view, comment),
+    viewRefusal,
+    publishViews: () => publishViews(publicationOf()),
+    async checkTaken() {
+      const publication = publicationOf();
+      const { plan, staged } = publication;
+      const kept = keptTables(publication).flatMap(({ name, primaryKey }) =>
+        primaryKey.length > 0 ? [name] : [],
+      );
+      if (staged.has('documents')) kept.push(sideTableNames.documents);
+      await checkNamed(publication, sideTableNames.keys, 'table_name', kept);
+      await checkNamed(publication, sideTableNames.loads, 'job_uuid', [plan.jobUuid]);
+      await checkStillThere(publication);
+    },
+  };
+}
+
+/** No document is there already: any row whose key is taken would be lost. `added`: rows by table of the model. */
+function checkKeysDiffer({ tables, staging }: PostgresPublication, added: ReadonlyMap<number, number>): void {
+  for (const [index, count] of added)
+    if (count !== staging.get(index)!.rows) throw keysMeet(tables[index]!.name);
+}
+
+/**
+ * By physical table name, `_documents` among them: what is added to this job's keys. No key is given twice, also where the rows that
+ * had it are gone: the counter outlives rows and tables.
+ */
+async function keyOffsets(publication: PostgresPublication): Promise<KeyOffsets> {
+  const { plan, drawn, tables, countedFrom } = publication;
+  if (plan.keys === 'hash') return new Map();
+  const filled = tables.filter((_, index) => publication.staging.get(index)!.created);
+  const needed = new Set(filled.flatMap((table) => [table.name, ...table.keyOwners.values()]));
+  const used = await keysInUse({
+    ...publication,
+    drawn: { ...drawn, tables: tables.filter(({ name }) => needed.has(name)) },
+  });
+  return new Map(
+    [...used].flatMap(([name, last]) => {
+      const offset = last - BigInt(countedFrom.get(name) ?? 0);
+      const isUsed = needed.has(name) || name === sideTableNames.documents;
+      return isUsed && offset > 0n ? [[name, offset] as const] : [];
+    }),
+  );
+}
+
+/** Columns with a value that their type cannot hold become text, or a wider number, and take it. */
+async function widenStaged(publication: PostgresPublication): Promise<void> {
+  const { tx, staging, tables, widened, nullAllowed } = publication;
+  if (widened.size === 0) return;
+  const source = staging.get(unconvertedValues)!;
+  for (const [id, type] of widened) {
+    const [index, at] = id.split(':').map(Number) as [number, number];
+    const staged = staging.get(index)!;
+    const { name } = tables[index]!.columns[at]!;
+    const key = tables[index]!.primaryKey[0]!;
+    const types = await typesOf(publication, [staged]);
+    const column = doubleQuoted(name);
+    const wider = postgresql.typeName(type);
+    const offset = offsetBehind(publication, index, at, () => true);
+    await tx.unsafe(
+      `ALTER TABLE ${staged.relation} ALTER COLUMN ${column} TYPE ${wider} USING ${converted(column, types.get(staged.name)!.get(name)!, wider, offset)};
+       UPDATE ${staged.relation} s SET ${column} = m.content::${wider} FROM ${source.relation} m
+        WHERE m.table_index = ${index} AND m.column_index = ${at} AND m.row_key = s.${doubleQuoted(key)}`,
+    );
+    // the column was empty until now where the value had no place
+    if (nullAllowed.has(id) && !(await hasNulls(tx, staged.relation, column))) nullAllowed.delete(id);
+  }
+}
+
+async function hasNulls(tx: PostgresPublication['tx'], relation: string, column: string): Promise<boolean> {
+  const [row] = await tx.unsafe<[{ found: boolean }]>(
+    `SELECT EXISTS (SELECT 1 FROM ${relation} WHERE ${column} IS NULL) AS found`,
+  );
+  return row.found;
+}
+
+async function stagedTypes(publication: PostgresPublication): Promise<Map<string, Map<string, string>>> {
+  const staged = [...publication.staging.entries()]
+    .map(([, table]) => table)
+    .filter((table) => table.created);
+  return typesOf(publication, staged);
+}
+
+/** Column types by table and column name, as `format_type` writes them. */
+async function typesOf(
+  publication: PostgresPublication,
+  staged: readonly StagedTable[],
+): Promise<Map<string, Map<string, string>>> {
+  const types = new Map<string, Map<string, string>>(staged.map((table) => [table.name, new Map()]));
+  if (staged.length === 0) return types;
+  const relations = JSON.stringify(staged.map((table) => table.relation));
+  const rows = await publication.tx.unsafe<{ table: string; column: string; type: string }[]>(`
+    SELECT c.relname AS table, a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type
+      FROM jsonb_array_elements_text(${standardLiteral(relations)}::jsonb) name
+      JOIN pg_class c ON c.oid = name::regclass JOIN pg_attribute a ON a.attrelid = c.oid
+     WHERE a.attnum > 0 AND NOT a.attisdropped`);
+  for (const { table, column, type } of rows) types.get(table)!.set(column, type);
+  return types;
+}
+
+/** A staged table can become the target's own where no key in it needs to be shifted. */
+function canMove(
+  { tables, target, staging }: PostgresPublication,
+  index: number,
+  offsets: KeyOffsets,
+): boolean {
+  const staged = staging.get(index)!;
+  if (!staged.created || !staged.form.logged || target.hasDefaultGrants) return false;
+  return tables[index]!.keyOwners.values().every((owner) => !offsets.has(owner));
+}
+
+async function moveTables(publication: PostgresPublication, indexes: readonly number[]): Promise<void> {
+  const { tables, staging } = publication;
+  const moves = indexes.map((index) => ({ staged: staging.get(index)!, name: tables[index]!.name }));
+  await moveStaged(publication, moves);
+  for (const { staged, name } of moves) {
+    if (staged.keyed) publication.keyed.add(name);
+    publication.createdTables.add(name);
+    publication.present.add(name);
+  }
+}
+
+/** A table may be there by now that was not when the job began: it takes rows, and the staged one that others refer to is dropped. */
+async function dropStrayReferences(publication: PostgresPublication): Promise<void> {
+  const { moved, staging, tables, tx } = publication;
+  for (const { table, reference } of strayReferences(moved, (key) => staging.get(key)!)) {
+    const { name } = tables[table.key as number]!;
+    await tx.unsafe(
+      `ALTER TABLE ${relation(publication, name)} DROP CONSTRAINT ${doubleQuoted(reference.name)}`,
+    );
+    table.references.splice(table.references.indexOf(reference), 1);
+  }
+}
+
+/** Columns and values of `_documents` for documents that are staged in `d`. */
+function mergedDocuments({ driver, merging }: PostgresPublication): {
+  readonly columns: string;
+  readonly values: string;
+  readonly sha256: string;
+  readonly join: string;
+} {
+  if (merging === null) return { columns: '', values: '', sha256: 'd.sha256', join: '' };
+  const [key, from] = mergeColumns.map(({ name }) => doubleQuoted(name)) as [string, string];
+  return {
+    columns: `, ${key}, ${from}`,
+    values: `, m.${key}, ${driver.instant(merging.moment)}`,
+    sha256: 'm.sha256',
+    join: ` JOIN ${merging.documents} m ON m.name = d.name AND m.written = d.sha256`,
+  };
+}
+
+async function addDocuments(publication: PostgresPublication, offsets: KeyOffsets): Promise<number> {
+  const { tx, plan, staging } = publication;
+  const staged = staging.get('documents')!;
+  const offset = offsets.get(sideTableNames.documents) ?? 0n;
+  if (offset === 0n && (await moveDocuments(publication, staged))) return staged.rows;
+  const conflict = plan.keys === 'hash' ? ' ON CONFLICT DO NOTHING' : '';
+  const merged = mergedDocuments(publication);
+  const { count } = await tx.unsafe(
+    `INSERT INTO ${relation(publication, sideTableNames.documents)} (document_key, name, sha256, bytes, loaded_at, job, job_uuid${merged.columns})
+     SELECT d.document_key + ${offset}, d.name, ${merged.sha256}, d.bytes, d.loaded_at, d.job, d.job_uuid${merged.values} FROM ${staged.relation} d${merged.join}${conflict}`,
+  );
+  await checkTaken(publication, {
+    table: sideTableNames.documents,
+    key: sideTableDefinitions.documents.primaryKey[0],
+    offset,
+    staged: staged.relation,
+    stagedRows: staged.rows,
+    added: count,
+  });
+  return count;
+}
+
+/** `_unmapped` and `_lexical` name rows of any table: each with its own shift. */
+async function addSideRows(
+  publication: PostgresPublication,
+  side: 'unmapped' | 'lexical',
+  offsets: KeyOffsets,
+): Promise<number> {
+  const { plan, staging } = publication;
+  const staged = staging.get(side)!;
+  const columns = sideTableDefinitions[side].columns.map((column) => column.name);
+  const value = (at: number): string => `s.${columns[at]!}`;
+  const { values, join } = shiftedSideRows(publication, side, offsets, { value, text: value });
+  const [distinct, isNew] =
+    plan.keys === 'hash'
+      ? [
+          'DISTINCT ',
+          ` WHERE NOT EXISTS (SELECT FROM ${relation(publication, sideTableNames.documents)} d WHERE d.document_key = s.document_key)`,
+        ]
+      : ['', ''];
+  const given = `SELECT ${distinct}${values.join(', ')} FROM ${staged.relation} s${join}${isNew}`;
+  const list = columns.map(doubleQuoted).join(', ');
+  const { count } = await publication.tx.unsafe(
+    `INSERT INTO ${relation(publication, sideTableNames[side])} (${list}) ${given}`,
+  );
+  await checkSideTaken(publication, { table: sideTableNames[side], columns: list, given });
+  return count;
+}
+
+interface RowInsertion {
+  readonly staged: StagedTable;
+  /** by physical table name: what is added to keys */
+  readonly offsets: KeyOffsets;
+  /** of the staged columns, as `format_type` writes them */
+  readonly types: ReadonlyMap<string, string>;
+  /** columns of a table that was there before */
+  readonly known: ReadonlyMap<string, { readonly type: string }> | undefined;
+  /** rows may be there already, and are left out then: to look for each costs half as much again as to insert it */
+  readonly repeats: boolean;
+}
+
+/** Staged rows of a table that was there before; answers how many came. What the schema wants of values and the rows break is taken off. */
+export async function insertRows(
+  publication: PostgresPublication,
+  index: number,
+  { staged, offsets, types, known, repeats }: RowInsertion,
+): Promise<number> {
+  const { tx } = publication;
+  const table = publication.tables[index]!;
+  const values = table.columns.map(({ name }, at) => {
+    const owner = table.keyOwners.get(name);
+    const offset = owner === undefined ? 0n : (offsets.get(owner) ?? 0n);
+    const value = offset === 0n ? doubleQuoted(name) : `${doubleQuoted(name)} + ${offset}`;
+    const type = types.get(name)!;
+    const written = offsetBehind(publication, index, at, () => true);
+    return converted(value, type, known?.get(name)?.type ?? type, written);
+  });
+  const columns = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
+  const conflict = repeats ? ' ON CONFLICT DO NOTHING' : '';
+  const statement = `INSERT INTO ${relation(publication, table.name)} (${columns}) SELECT ${values.join(', ')} FROM ${staged.relation}${conflict}`;
+  for (;;) {
+    const checks = publication.target.checks.filter((check) => check.table === table.name);
+    try {
+      const { count } =
+        table.uniqueKeys.length === 0 && checks.length === 0
+          ? await tx.unsafe(statement)
+          : await tx.savepoint((savepoint) => savepoint.unsafe(statement));
+      return count;
+    } catch (error) {
+      const { constraint_name: constraint } = error as { readonly constraint_name?: string };
+      if (sqlState(error) === '23514' && checks.some(({ name }) => name === constraint)) {
+        // what documents say is loaded, whatever the schema lists
+        await dropChecks(publication, ({ name }) => name === constraint, table.name);
+        continue;
+      }
+      const broken = sqlState(error) === '23505' ? constraint : undefined;
+      if (!table.uniqueKeys.some((key) => key.name === broken)) throw error;
+      // a natural key is wanted, not demanded
+      await tx.unsafe(
+        `ALTER TABLE ${relation(publication, table.name)} DROP CONSTRAINT ${doubleQuoted(broken!)}`,
+      );
+      publication.changes.push(`${table.name}: unique key ${broken} dropped, its values repeat`);
+      const { columns: own } = table.uniqueKeys.find((key) => key.name === broken)!;
+      publication.brokenKeys.push({ table: table.name, columns: own });
+    }
+  }
+}
+
+/** Hashed keys of two documents are the same: the database says so where it makes a primary key, or keeps one. `table`: its name in the target. */
+function keysMeet(table: string): AppError {
+  return new AppError(
+    'conflict',
+    `${table}: keys of two documents meet (--keys hash); load these documents with --keys sequence, into a target of their own.`,
+  );
+}
+
+/** What the database said of a repeated key, in these words; other faults as they are. `nameOf`: of a staged table, that in the target. */
+export function keyFault(error: unknown, nameOf: (table: string) => string): unknown {
+  if (sqlState(error) !== '23505') return error;
+  const { table_name: table = '' } = error as { readonly table_name?: string };
+  return keysMeet(nameOf(table));
+}
+
+/** AppError `conflict` where a row is not there; what triggers made of its values is the owner's own. */
+export async function checkTaken(publication: PostgresPublication, insertion: Insertion): Promise<void> {
+  const { key, stagedRows, added } = insertion;
+  // of hashed keys those that are there already are left out
+  const isWhole = publication.plan.keys === 'hash' || added === stagedRows;
+  if (key === undefined) return;
+  publication.insertions.push(insertion);
+  if (!isWhole || hasOwnCode(publication, insertion.table)) await checkThere(publication, insertion);
+}
+
+/** Once more at the end: triggers of any table, those that wait for the end of the transaction too, may have taken rows away. */
+export async function checkStillThere(publication: PostgresPublication): Promise<void> {
+  const { target, tx, insertions, moved } = publication;
+  if (!target.hasEventTriggers && !target.tables.values().some((table) => table.hasOwnCode)) return;
+  // a trigger may have put off again what is to run at the end
+  await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
+  for (const insertion of insertions) await checkThere(publication, insertion);
+  if (!target.hasEventTriggers) return;
+  for (const { form, rows } of moved) {
+    const name = form.tableName!;
+    const [{ there }] = (await tx.unsafe(
+      `SELECT count(*)::int8 AS there FROM ${relation(publication, name)}`,
+    )) as unknown as [{ there: number }];
+    if (there !== rows) throw keptOut(name, rows - there, rows);
+  }
+}
+
+/** The same for a table without keys. `columns`: quoted; `given`: the query whose rows went into them. */
+export async function checkSideTaken(
+  publication: PostgresPublication,
+  { table, columns, given }: { readonly table: string; readonly columns: string; readonly given: string },
+): Promise<void> {
+  if (!hasOwnCode(publication, table)) return;
+  const [{ missing, rows }] = (await publication.tx.unsafe(
+    `WITH given AS (${given})
+     SELECT (SELECT count(*) FROM given)::int8 AS rows, (SELECT count(*) FROM (
+       SELECT * FROM given EXCEPT ALL
+       SELECT ${columns} FROM ${relation(publication, table)} WHERE document_key IN (SELECT document_key FROM given)) x)::int8 AS missing`,
+  )) as unknown as [{ missing: number; rows: number }];
+  if (missing > 0) throw keptOut(table, missing, rows);
+}
+
+/** The same for rows that stand for something: each of the values must be in the column. */
+export async function checkNamed(
+  publication: PostgresPublication,
+  table: string,
+  column: string,
+  values: readonly string[],
+): Promise<void> {
+  if (!hasOwnCode(publication, table) || values.length === 0) return;
+  const [{ missing }] = (await publication.tx.unsafe(
+    `SELECT count(*)::int8 AS missing FROM jsonb_array_elements_text(${standardLiteral(JSON.stringify(values))}::jsonb) v
+      WHERE v NOT IN (SELECT ${doubleQuoted(column)}::text FROM ${relation(publication, table)})`,
+  )) as unknown as [{ missing: number }];
+  if (missing > 0) throw keptOut(table, missing, values.length);
+}
+
+function hasOwnCode({ target }: PostgresPublication, table: string): boolean {
+  return target.hasEventTriggers || target.tables.get(table)?.hasOwnCode === true;
+}
+
+async function checkThere(publication: PostgresPublication, insertion: Insertion): Promise<void> {
+  const { table, key, offset, staged, stagedRows } = insertion;
+  const name = doubleQuoted(key!);
+  const [{ missing }] = (await publication.tx.unsafe(
+    `SELECT count(*)::int8 AS missing FROM ${staged} s
+      WHERE NOT EXISTS (SELECT FROM ${relation(publication, table)} t WHERE t.${name} = s.${name} + ${offset})`,
+  )) as unknown as [{ missing: number }];
+  if (missing > 0) throw keptOut(table, missing, stagedRows);
+}
+
+function keptOut(table: string, missing: number, rows: number): AppError {
+  return new AppError(
+    'conflict',
+    `${table}: triggers or rules of the target kept out ${missing} of ${rows} rows, or row security hides them, so nothing was loaded; switch that off for the load (ALTER TABLE … DISABLE TRIGGER, DISABLE RULE, DISABLE ROW LEVEL SECURITY), or load into a target of its own.`,
+  );
+}
