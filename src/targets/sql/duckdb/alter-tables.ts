@@ -6,6 +6,7 @@ import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import { exactDigits, measuredDigits, type StagedCsv } from './csv-import.ts';
 import { foldedName, type DuckDb } from './database.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
+import { findAlterations } from '../alterations.ts';
 import { runAll } from '../database.ts';
 import type { FoundTable } from '../found-tables.ts';
 import type { Publication } from '../publication.ts';
@@ -58,54 +59,37 @@ export async function adaptTable(
   known: FoundTable,
   incoming: readonly Incoming[],
 ): Promise<string[]> {
-  const { database, changes, plan } = publication;
+  const { database, plan } = publication;
   const table = publication.drawn.tables[index]!;
   const alterTable = `ALTER TABLE ${doubleQuoted(known.name)}`;
-  const statements: string[] = [];
-  const added = new Set<string>();
-  const types: string[] = [];
-  for (const [at, column] of table.columns.entries()) {
-    const name = doubleQuoted(column.name);
-    const { sqlType, nullable, digits } = incoming[at]!;
-    const there = known.columns.get(foldedName(column.name));
-    if (there === undefined) {
-      statements.push(`${alterTable} ADD COLUMN ${name} ${sqlType}`);
-      added.add(column.name);
-      types.push(sqlType);
-      changes.push(`${table.name}.${column.name}: added`);
-      continue;
-    }
-    const showsInstants =
-      addsZone(there.type, sqlType) && !(await hasValues(database, known.name, there.name));
-    const settled = showsInstants
-      ? sqlType
-      : await settledType(there.type, sqlType, async () =>
-          larger(
-            await digitsThere(database, known.name, name, there.type),
-            digits ?? { whole: 38, fraction: 0 },
-          ),
-        );
-    types.push(settled);
-    if (settled !== there.type) {
-      const offset = hasOffsetBehind(plan.model.tables[index]!.columns, at)
-        ? known.columns.get(foldedName(table.columns[at + 1]!.name))
-        : undefined;
-      const value = converted(name, there.type, settled, offset ? doubleQuoted(offset.name) : null);
-      statements.push(`${alterTable} ALTER COLUMN ${name} TYPE ${settled} USING ${value}`);
-      changes.push(`${table.name}.${column.name}: ${there.type} widened to ${settled}`);
-    }
-    if (there.notNull && nullable && plan.model.tables[index]!.columns[at]!.role !== 'row_key') {
-      statements.push(`${alterTable} ALTER COLUMN ${name} DROP NOT NULL`);
-      changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
-    }
-  }
-  const ours = new Set(table.columns.map((column) => foldedName(column.name)));
-  for (const column of known.columns.values()) {
-    if (ours.has(foldedName(column.name)) || !column.notNull || column.hasDefault) continue;
-    statements.push(`${alterTable} ALTER COLUMN ${doubleQuoted(column.name)} DROP NOT NULL`);
-    changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
-  }
-  const comments = { ...table, columns: table.columns.filter((column) => added.has(column.name)) };
+  const { alterations, types } = await findAlterations(publication, index, known, {
+    foldedName,
+    column: (at) => ({ type: incoming[at]!.sqlType, nullable: incoming[at]!.nullable }),
+    async settle(there, at) {
+      const { sqlType, digits = { whole: 38, fraction: 0 } } = incoming[at]!;
+      const showsInstants =
+        addsZone(there.type, sqlType) && !(await hasValues(database, known.name, there.name));
+      if (showsInstants) return sqlType;
+      const column = doubleQuoted(table.columns[at]!.name);
+      return settledType(there.type, sqlType, async () =>
+        larger(await digitsThere(database, known.name, column, there.type), digits),
+      );
+    },
+  });
+  const statements = alterations.map((alteration) => {
+    if (alteration.kind === 'loosen')
+      return `${alterTable} ALTER COLUMN ${doubleQuoted(alteration.there.name)} DROP NOT NULL`;
+    const { at, type } = alteration;
+    const name = doubleQuoted(table.columns[at]!.name);
+    if (alteration.kind === 'add') return `${alterTable} ADD COLUMN ${name} ${type}`;
+    const offset = hasOffsetBehind(plan.model.tables[index]!.columns, at)
+      ? known.columns.get(foldedName(table.columns[at + 1]!.name))
+      : undefined;
+    const value = converted(name, alteration.there.type, type, offset ? doubleQuoted(offset.name) : null);
+    return `${alterTable} ALTER COLUMN ${name} TYPE ${type} USING ${value}`;
+  });
+  const added = new Set(alterations.flatMap((one) => (one.kind === 'add' ? [one.at] : [])));
+  const comments = { ...table, columns: table.columns.filter((_, at) => added.has(at)) };
   statements.push(...commentStatements(duckdb, null, comments).slice(1));
   await runAll(database, statements);
   return types;

@@ -1,11 +1,13 @@
 /** A table that was there before, made able to take the rows that come. Each statement leaves a table that has lost nothing. */
 import { commentLine } from '../../../engine/sql/comment-text.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
-import type { FoundTable } from '../found-tables.ts';
+import { findAlterations } from '../alterations.ts';
+import type { DrawnModel } from '../drawn-model.ts';
+import type { FoundColumn, FoundTable } from '../found-tables.ts';
 import type { Mysql } from './connection.ts';
 import type { MysqlStagedTable } from './staging.ts';
 import { foldedName } from './tables.ts';
-import { isText, plainType, settledType, textOf, turnToText } from './types.ts';
+import { isText, settledType, textOf, turnToText } from './types.ts';
 
 const { quote } = mysql;
 
@@ -21,67 +23,67 @@ export interface AdaptedTable {
  * rows of it. `written`: of a column of the table that becomes text, a statement that writes into another one what documents say.
  */
 export async function adaptTable(
-  { database, changes }: { readonly database: Mysql; readonly changes: string[] },
+  publication: { readonly database: Mysql; readonly drawn: DrawnModel; readonly changes: string[] },
+  index: number,
   table: MysqlStagedTable,
   known: FoundTable,
   written: (at: number, into: string) => string | null,
 ): Promise<AdaptedTable> {
+  const { database } = publication;
+  const columns = table.physical.columns;
+  const { alterations, types } = await findAlterations(publication, index, known, {
+    foldedName,
+    column: (at) => ({
+      type: table.sqlType(at),
+      nullable: columns[at]!.nullable || table.isNullable(at),
+    }),
+    settle: (there, at) => settledType(there.type, table.sqlType(at)),
+    isLoosened: (there, type) => turnsToText(there.type, type),
+  });
+  const isThere = (name: string): boolean => known.columns.has(foldedName(name));
   const clauses: string[] = [];
-  const values: string[] = [];
-  const types: string[] = [];
-  for (const [at, column] of table.columns.entries()) {
-    const incoming = table.sqlType(at);
-    const there = known.columns.get(foldedName(column.name));
-    const staged = `s.${quote(column.name)}`;
-    const { comment, nullable } = table.physical.columns[at]!;
-    if (there === undefined) {
+  /** by name: what becomes of columns */
+  const modified = new Map<string, { readonly there: FoundColumn; type: string; notNull: boolean }>();
+  for (const alteration of alterations) {
+    if (alteration.kind === 'add') {
+      const { name, comment } = columns[alteration.at]!;
       clauses.push(
-        `ADD COLUMN ${quote(column.name)} ${incoming} NULL COMMENT ${mysql.literal(commentLine(comment, 1000))}`,
+        `ADD COLUMN ${quote(name)} ${alteration.type} NULL COMMENT ${mysql.literal(commentLine(comment, 1000))}`,
       );
-      changes.push(`${table.physical.name}.${column.name}: added`);
-      values.push(staged);
-      types.push(incoming);
       continue;
     }
-    const type = plainType(there.type);
-    const settled = settledType(type, incoming);
-    types.push(settled);
-    const offset = table.offsetOf(at);
-    values.push(
-      isText(settled)
-        ? textOf(staged, incoming, column.type, offset === null ? null : `s.${offset}`)
-        : staged,
-    );
-    const isKey = table.physical.primaryKey.includes(column.name);
-    const drops = there.notNull && !isKey && (nullable || table.isNullable(at));
-    const keptNull = there.notNull && !drops ? 'NOT NULL' : 'NULL';
-    if (settled !== type) {
-      changes.push(`${table.physical.name}.${column.name}: ${type} widened to ${settled}`);
-      if (isText(settled) && !isText(type)) {
-        const isThere = (name: string): boolean => known.columns.has(foldedName(name));
-        const text = textOf(quote(there.name), type, column.type, table.offsetOf(at, isThere));
-        await turnToText(
-          database,
-          known.name,
-          { name: there.name, comment: there.comment ?? '' },
-          text,
-          (into) => written(at, into),
-        );
-        continue;
-      }
-    }
-    if (drops) changes.push(`${table.physical.name}.${column.name}: NOT NULL dropped`);
-    if (drops || settled !== type)
-      clauses.push(
-        `MODIFY ${quote(there.name)} ${settled} ${keptNull} COMMENT ${mysql.literal(there.comment ?? '')}`,
+    const { there } = alteration;
+    if (alteration.kind === 'widen' && turnsToText(there.type, alteration.type)) {
+      const { at } = alteration;
+      const text = textOf(
+        quote(there.name),
+        there.type,
+        table.columns[at]!.type,
+        table.offsetOf(at, isThere),
       );
+      const column = { name: there.name, comment: there.comment ?? '' };
+      await turnToText(database, known.name, column, text, (into) => written(at, into));
+      continue;
+    }
+    const change = modified.get(there.name) ?? { there, type: there.type, notNull: there.notNull };
+    if (alteration.kind === 'widen') change.type = alteration.type;
+    else change.notNull = false;
+    modified.set(there.name, change);
   }
-  const ours = new Set(table.columns.map(({ name }) => foldedName(name)));
-  for (const [folded, { name, type, notNull, hasDefault, comment }] of known.columns) {
-    if (ours.has(folded) || !notNull || hasDefault) continue;
-    clauses.push(`MODIFY ${quote(name)} ${type} NULL COMMENT ${mysql.literal(comment ?? '')}`);
-    changes.push(`${table.physical.name}.${name}: NOT NULL dropped`);
-  }
+  for (const { there, type, notNull } of modified.values())
+    clauses.push(
+      `MODIFY ${quote(there.name)} ${type} ${notNull ? 'NOT NULL' : 'NULL'} COMMENT ${mysql.literal(there.comment ?? '')}`,
+    );
   if (clauses.length > 0) await database.run(`ALTER TABLE ${quote(known.name)} ${clauses.join(', ')}`);
+  const values = table.columns.map(({ name, type }, at) => {
+    const staged = `s.${quote(name)}`;
+    if (!isThere(name) || !isText(types[at]!)) return staged;
+    const offset = table.offsetOf(at);
+    return textOf(staged, table.sqlType(at), type, offset === null ? null : `s.${offset}`);
+  });
   return { values, types };
+}
+
+function turnsToText(from: string, to: string): boolean {
+  return isText(to) && !isText(from);
 }

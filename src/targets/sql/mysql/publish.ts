@@ -33,7 +33,7 @@ import { foldedName, holdsInstants, parentIndexes, readTables, tableStatement, v
 import type { Mysql } from './connection.ts';
 import { mysqlWays } from './driver.ts';
 import type { MysqlStagedTable, Staging } from './staging.ts';
-import { columnSqlType, isText, plainType } from './types.ts';
+import { columnSqlType, isText } from './types.ts';
 
 export type MysqlPublication = Publication<Mysql, MysqlStagedTable>;
 
@@ -86,11 +86,10 @@ function commonSteps({ database, token }: MysqlStaged, relation: (name: string) 
     },
     isText,
     isAsModelled({ type, comment }, { type: modelled }) {
-      const plain = plainType(type);
-      if (modelled.kind === 'timestamptz') return holdsInstants({ type: plain, comment });
-      if (modelled.kind === 'numeric') return plain.startsWith('decimal');
+      if (modelled.kind === 'timestamptz') return holdsInstants({ type, comment });
+      if (modelled.kind === 'numeric') return type.startsWith('decimal');
       // all numbers of this kind are kept as DOUBLE
-      return plain === columnSqlType(modelled.kind === 'real' ? { kind: 'double' } : modelled);
+      return type === columnSqlType(modelled.kind === 'real' ? { kind: 'double' } : modelled);
     },
     viewStatements: ({ name, query }, comment) => [
       `CREATE OR REPLACE VIEW ${quote(name)} AS\nSELECT * FROM (\n${query}\n) made WHERE ${mysql.literal(viewEnd(comment)!)} <> ''`,
@@ -121,7 +120,7 @@ export function insertingPublisher(own: MysqlStaged): MysqlPublisher {
         );
         return table.columns.map((_, at) => table.sqlType(at));
       }
-      const adapted = await adaptTable(publication, table, there, (at, into) =>
+      const adapted = await adaptTable(publication, index, table, there, (at, into) =>
         everyWrittenText(publication, index, at, { table: there.name, column: into }),
       );
       values.set(index, adapted.values);

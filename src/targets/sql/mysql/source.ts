@@ -28,7 +28,7 @@ import { targetLoads } from '../ledger.ts';
 import { foldedName, holdsInstants, readTables } from './tables.ts';
 import { checkKeys, knowsMerges, type FoundColumn, type FoundTables } from '../found-tables.ts';
 import { mysqlDriver } from './driver.ts';
-import { isText, plainType, textOf } from './types.ts';
+import { isText, textOf } from './types.ts';
 
 const pageRows = 2000;
 const { quote } = mysql;
@@ -238,7 +238,7 @@ class MysqlRowSource implements RowSource {
 
 /** A column that became wider for other values adds zeros to those that it had; one of instants is known by the target alone. */
 function lexical(expression: string, column: FoundColumn, modelled: ColumnType): string {
-  const there = plainType(column.type);
+  const there = column.type;
   const type: ColumnType =
     modelled.kind === 'timestamp' && holdsInstants(column) ? { ...modelled, kind: 'timestamptz' } : modelled;
   const text = textOf(expression, there, type);

@@ -9,6 +9,7 @@ import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import { viewMark } from '../../rows/made-views.ts';
 import type { FoundColumn, FoundTable, FoundTables } from '../found-tables.ts';
 import type { Mysql } from './connection.ts';
+import { plainType } from './types.ts';
 
 /** Names as MySQL compares those of columns, and of tables where the file system does. */
 export function foldedName(name: string): string {
@@ -39,8 +40,7 @@ export async function readTables(database: Mysql): Promise<FoundTables> {
     if (column === null) continue;
     table.columns.set(foldedName(column!), {
       name: column!,
-      // as the server writes it, in lower case
-      type: type!.toLowerCase(),
+      type: plainType(type!),
       notNull: nullable === 'NO',
       hasDefault: standard !== null && standard !== 'NULL',
       comment: comment ?? '',

@@ -10,6 +10,7 @@ import { physicalSideTable, type PhysicalTable } from '../../../engine/sql/physi
 import { addForeignKey, commentStatements, indexStatements } from '../../../engine/sql/statements.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
+import { findAlterations } from '../alterations.ts';
 import { makeSideTables } from '../publish.ts';
 import { runAll } from './driver.ts';
 import { hasValues, keyIndexMark } from './existing-tables.ts';
@@ -58,49 +59,44 @@ export async function adaptTable(
   index: number,
   incoming: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const { tx, plan, changes } = publication;
+  const { tx } = publication;
   const table = publication.tables[index]!;
-  const { columns } = publication.target.tables.get(table.name)!;
+  const there = publication.target.tables.get(table.name)!;
+  const { columns } = there;
   const columnsBefore = new Set(columns.keys());
-  const alterations: string[] = [];
   const comments: string[] = [];
   const wider: ColumnChange[] = [];
-  for (const [at, column] of table.columns.entries()) {
-    const name = doubleQuoted(column.name);
-    const type = incoming.get(column.name)!;
-    const known = columns.get(column.name);
-    if (known === undefined) {
-      alterations.push(`ADD COLUMN ${name} ${type}`);
-      comments.push(column.name);
-      columns.set(column.name, { name: column.name, type, notNull: false, hasDefault: false, comment: null });
-      changes.push(`${table.name}.${column.name}: added`);
+  const { alterations: found } = await findAlterations(publication, index, there, {
+    foldedName: (name) => name,
+    column: (at) => ({
+      type: incoming.get(table.columns[at]!.name)!,
+      nullable: table.columns[at]!.nullable || publication.nullAllowed.has(columnId(index, at)),
+    }),
+    async settle(known, at) {
+      const type = incoming.get(table.columns[at]!.name)!;
+      return (await showsInstants(publication, table.name, known, type))
+        ? type
+        : settledType(known.type, type);
+    },
+  });
+  const alterations = found.map((alteration) => {
+    if (alteration.kind === 'loosen')
+      return `ALTER COLUMN ${doubleQuoted(alteration.there.name)} DROP NOT NULL`;
+    const { at, type } = alteration;
+    const { name } = table.columns[at]!;
+    if (alteration.kind === 'add') {
+      comments.push(name);
+      columns.set(name, { name, type, notNull: false, hasDefault: false, comment: null });
       publication.addedColumns.add(columnId(index, at)).add(`${index}:`);
-      continue;
+      return `ADD COLUMN ${doubleQuoted(name)} ${type}`;
     }
-    const settled = (await showsInstants(publication, table.name, known, type))
-      ? type
-      : settledType(known.type, type);
-    if (settled !== known.type) {
-      const offset = offsetBehind(publication, index, at, (other) => columnsBefore.has(other));
-      const value = converted(name, known.type, settled, offset);
-      alterations.push(`ALTER COLUMN ${name} TYPE ${settled} USING ${value}`);
-      changes.push(`${table.name}.${column.name}: ${known.type} widened to ${settled}`);
-      wider.push({ name: column.name, from: known.type, to: settled });
-      known.type = settled;
-    }
-    const { role } = plan.model.tables[index]!.columns[at]!;
-    const mayBeNull = column.nullable || publication.nullAllowed.has(columnId(index, at));
-    if (known.notNull && mayBeNull && role !== 'row_key') {
-      alterations.push(`ALTER COLUMN ${name} DROP NOT NULL`);
-      changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
-    }
-  }
-  const ours = new Set(table.columns.map((column) => column.name));
-  for (const column of columns.values()) {
-    if (ours.has(column.name) || !column.notNull || column.hasDefault) continue;
-    alterations.push(`ALTER COLUMN ${doubleQuoted(column.name)} DROP NOT NULL`);
-    changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
-  }
+    const known = alteration.there;
+    const offset = offsetBehind(publication, index, at, (other) => columnsBefore.has(other));
+    const value = converted(doubleQuoted(name), known.type, type, offset);
+    wider.push({ name, from: known.type, to: type });
+    known.type = type;
+    return `ALTER COLUMN ${doubleQuoted(name)} TYPE ${type} USING ${value}`;
+  });
   if (alterations.length === 0) return;
   if (wider.length > 0) {
     await setViewsAside(publication, [table.name]);

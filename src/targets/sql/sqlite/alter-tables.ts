@@ -6,6 +6,7 @@ import { AppError } from '../../../errors.ts';
 import { foldedName, type SqliteDb } from './database.ts';
 import { changedTable, type ChangedColumn } from './table-text.ts';
 import { isText, lexicalText, settledType } from './types.ts';
+import { findAlterations } from '../alterations.ts';
 import { runAll, temporaryName } from '../database.ts';
 import type { FoundTable, FoundTables } from '../found-tables.ts';
 import { drawModel, type DrawnModel } from '../drawn-model.ts';
@@ -25,41 +26,29 @@ export async function adaptTable(
   index: number,
   known: FoundTable,
 ): Promise<string[]> {
-  const { database, changes, drawn } = publication;
+  const { database, drawn } = publication;
   const table = drawn.tables[index]!;
-  const changed = new Map<string, { change: ChangedColumn; from: string }>();
-  const types: string[] = [];
+  const { alterations, types } = await findAlterations(publication, index, known, {
+    foldedName,
+    column: (at) => ({ type: table.columns[at]!.sqlType, nullable: table.columns[at]!.nullable }),
+    settle: (there, at) => settledType(there.type, table.columns[at]!.sqlType),
+    isAdded: (at) => !wasList(publication, index, at, known),
+  });
+  const changed = new Map<string, { readonly change: ChangedColumn; readonly from: string }>();
   const statements: string[] = [];
-  for (const [at, column] of table.columns.entries()) {
-    const there = known.columns.get(foldedName(column.name));
-    if (there === undefined) {
+  for (const alteration of alterations) {
+    if (alteration.kind === 'add') {
+      const { name, sqlType, comment } = table.columns[alteration.at]!;
       const { comments } = sqlite;
-      const comment = comments.kind === 'inline' ? comments.column(commentLine(column.comment, null)) : '';
+      const told = comments.kind === 'inline' ? comments.column(commentLine(comment, null)) : '';
       statements.push(
-        `ALTER TABLE ${doubleQuoted(known.name)} ADD COLUMN ${doubleQuoted(column.name)} ${column.sqlType} ${comment}`,
+        `ALTER TABLE ${doubleQuoted(known.name)} ADD COLUMN ${doubleQuoted(name)} ${sqlType} ${told}`,
       );
-      types.push(column.sqlType);
-      if (!wasList(publication, index, at, known)) changes.push(`${table.name}.${column.name}: added`);
       continue;
     }
-    const type = settledType(there.type, column.sqlType);
-    types.push(type);
-    const change: { type?: string; dropsNotNull?: boolean } = {};
-    if (type !== there.type) {
-      change.type = type;
-      changes.push(`${table.name}.${column.name}: ${there.type} widened to ${type}`);
-    }
-    if (there.notNull && column.nullable && drawn.model.tables[index]!.columns[at]!.role !== 'row_key') {
-      change.dropsNotNull = true;
-      changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
-    }
-    if (Object.keys(change).length > 0) changed.set(there.name, { change, from: there.type });
-  }
-  const ours = new Set(table.columns.map(({ name }) => foldedName(name)));
-  for (const column of known.columns.values()) {
-    if (ours.has(foldedName(column.name)) || !column.notNull || column.hasDefault) continue;
-    changed.set(column.name, { change: { dropsNotNull: true }, from: column.type });
-    changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
+    const { name, type: from } = alteration.there;
+    const change = alteration.kind === 'widen' ? { type: alteration.type } : { dropsNotNull: true };
+    changed.set(name, { change: { ...changed.get(name)?.change, ...change }, from });
   }
   if (changed.size > 0) await remake(publication, known, changed);
   await runAll(database, statements);
