@@ -128,7 +128,7 @@ async function prepare(
       roles: { service: await ensureServiceRole(sql), loader: await prepareLoaderRoles(sql) },
     };
   } catch (error) {
-    const { targetFault } = await import('../../targets/sql/postgres/faults.ts');
+    const { targetFault } = await import('../../targets/sql/postgres/connection.ts');
     // of an address with several hosts none is the one
     const host = URL.parse(url)?.host ?? '';
     throw targetFault(error, host === '' ? 'the metadata database' : `the metadata database at ${host}`);

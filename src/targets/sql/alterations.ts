@@ -1,6 +1,5 @@
 /** How a table that is there has to change so that it can take the rows of a job. */
-import type { FoundColumn } from './found-tables.ts';
-import type { DrawnModel } from './drawn-model.ts';
+import type { FoundColumn, DrawnModel } from './found-tables.ts';
 
 /** In the order in which the columns are gone through; `at`: the column of the model. */
 export type ColumnAlteration<Column extends FoundColumn = FoundColumn> =

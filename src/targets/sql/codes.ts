@@ -13,9 +13,8 @@ const rowsPerStatement = 1000;
 export async function readyCodes<Database extends SqlDatabase, Waiting extends WaitingRows>(
   publication: Publication<Database, Waiting>,
 ): Promise<ModelCodes | null> {
-  const { database, driver, plan, drawn, changes } = publication;
+  const { driver, plan, drawn, changes } = publication;
   if (plan.codes === 'none') return null;
-  publication.known = await driver.readTables(database);
   const { name, comment } = codesTable;
   const there = publication.known.get(name);
   const isOurs = there?.isView === false && there.comment === comment;

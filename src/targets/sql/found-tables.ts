@@ -2,10 +2,12 @@
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
+import { qualified, type Dialect } from '../../engine/sql/dialect.ts';
+import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts';
+import { physicalTables, type PhysicalTable } from '../../engine/sql/physical-model.ts';
 import { physicalName } from '../../engine/sql/physical-names.ts';
 import { AppError } from '../../errors.ts';
 import { refusePreRelease } from '../rows/pre-release.ts';
-import { qualified, type Dialect } from '../../engine/sql/dialect.ts';
 
 /** How the database writes names and compares them. */
 export interface SqlNames {
@@ -107,4 +109,17 @@ export function checkKeys<Table extends FoundTable>(
     const has = (key: string): boolean => table.columns.has(foldedName(physicalName(dialect, key)));
     if (hasOtherKeys(columns, has)) throw new AppError('conflict', otherKeysMessage(label, name));
   }
+}
+
+/** Lists are arrays, or tables of their items. */
+export interface DrawnModel {
+  /** the tables of the job's model under their indexes, then those of lists */
+  readonly model: RelationalModel;
+  readonly tables: readonly PhysicalTable[];
+  readonly lists: readonly ListTable[];
+}
+
+export function drawModel(model: RelationalModel, dialect: Dialect): DrawnModel {
+  const { model: drawn, lists } = withListTables(model, dialect);
+  return { model: drawn, tables: physicalTables(drawn, dialect, model), lists };
 }

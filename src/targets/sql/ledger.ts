@@ -21,8 +21,7 @@ import {
 import { ledgerStatement, publishedQuery } from '../rows/ledger.ts';
 import { refusePreRelease } from '../rows/pre-release.ts';
 import { pagesOf, type SqlDatabase, type SqlReader } from './database.ts';
-import { knowsMerges, relationOf, type FoundTables, type SqlNames } from './found-tables.ts';
-import type { DrawnModel } from './drawn-model.ts';
+import { knowsMerges, relationOf, type FoundTables, type SqlNames, type DrawnModel } from './found-tables.ts';
 
 /** A target as a job asks it. */
 export interface AskedTarget<Database extends SqlReader> {

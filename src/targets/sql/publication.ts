@@ -7,8 +7,7 @@ import type { LoadView } from '../rows/made-views.ts';
 import type { Merging } from '../rows/merging.ts';
 import type { WidenedTypes } from '../rows/unfit-columns.ts';
 import type { SqlDatabase } from './database.ts';
-import type { DrawnModel } from './drawn-model.ts';
-import type { FoundColumn, FoundTables } from './found-tables.ts';
+import type { DrawnModel, FoundColumn, FoundTables } from './found-tables.ts';
 import type { RemovalDriver } from './removal.ts';
 
 /** The rows of one table that wait to be published. */
@@ -99,8 +98,11 @@ export interface SqlDriver<
   readonly commitsDefinitions?: true;
   /** Items of lists are staged as rows of their own tables. */
   readonly stagesItems?: true;
-  /** Makes the tables beside the data, and takes the rows away that save mode `overwrite` replaces. Absent: in the target itself. */
-  readyTarget?(publication: Publication<Database, Waiting>): Promise<void>;
+  /**
+   * Makes the tables beside the data, and takes the rows away that save mode `overwrite` replaces. Returns whether the target has changed. Absent: in the
+   * target itself.
+   */
+  readyTarget?(publication: Publication<Database, Waiting>): Promise<boolean>;
   /** What is drawn for the rows of this job, if that depends on their values or on the tables that are there. */
   drawForRows?(publication: Publication<Database, Waiting>): DrawnModel;
   /** Returns what is added to the keys of the staged rows. Absent: for each table the highest key in use. */

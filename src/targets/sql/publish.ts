@@ -27,8 +27,9 @@ export async function publishRows<Database extends SqlDatabase, Waiting extends 
   const { database, driver, plan, staged } = publication;
   const hasDocuments = publication.known.has(sideTableNames.documents);
   await dropViewsOfNames(publication);
-  await (driver.readyTarget ?? readyTarget)(publication);
-  const before = (publication.known = await driver.readTables(database));
+  if (await (driver.readyTarget ?? readyTarget)(publication))
+    publication.known = await driver.readTables(database);
+  const before = publication.known;
   publication.drawn = driver.drawForRows?.(publication) ?? publication.drawn;
   const offsets = await (driver.keyOffsets ?? keyOffsets)(publication);
   const texts = await readyTables(publication);
@@ -76,29 +77,31 @@ export async function publishRows<Database extends SqlDatabase, Waiting extends 
   return rows;
 }
 
-/** Makes the tables beside the data that the target lacks, and clears the tables of the model for an overwrite. */
+/** Makes the tables beside the data that the target lacks, and clears the tables of the model for an overwrite. Returns whether the target has changed. */
 async function readyTarget<Database extends SqlDatabase, Waiting extends WaitingRows>(
   publication: Publication<Database, Waiting>,
-): Promise<void> {
+): Promise<boolean> {
   const { database, driver, plan } = publication;
-  await makeSideTables(publication);
-  if (plan.saveMode !== 'overwrite') return;
-  publication.known = await driver.readTables(database);
+  const areMade = await makeSideTables(publication);
+  if (plan.saveMode !== 'overwrite') return areMade;
+  if (areMade) publication.known = await driver.readTables(database);
   await clearTables(publication);
+  return true;
 }
 
-/** Makes the tables beside the data that the target lacks. */
+/** Makes the tables beside the data that the target lacks. Returns whether it lacked one. */
 export async function makeSideTables<Database extends SqlDatabase>({
   database,
   driver,
   known,
-}: PublishingScope<Database>): Promise<void> {
+}: PublishingScope<Database>): Promise<boolean> {
+  const { dialect, sqlSchema } = driver;
+  const lacking = Object.values(sideTableDefinitions).filter(({ name }) => !known.has(name));
   await runAll(
     database,
-    Object.values(sideTableDefinitions)
-      .filter(({ name }) => !known.has(name))
-      .flatMap((definition) => sideTable(driver.dialect, definition, { sqlSchema: driver.sqlSchema })),
+    lacking.flatMap((definition) => sideTable(dialect, definition, { sqlSchema })),
   );
+  return lacking.length > 0;
 }
 
 /** Writes what documents say into columns that are text, although the model has another type. */

@@ -14,11 +14,12 @@ import { temporaryName, type SqlDatabase } from './database.ts';
 import {
   checkFoundTables,
   relationOf,
+  drawModel,
   type FoundTable,
   type FoundTables,
   type SqlNames,
+  type DrawnModel,
 } from './found-tables.ts';
-import { drawModel, type DrawnModel } from './drawn-model.ts';
 import { noteJob, sumOf } from './ledger.ts';
 
 /** Tables that a job needs for itself. */

@@ -4,8 +4,7 @@
  */
 import { markedComment, viewsOver, type LoadView } from '../rows/made-views.ts';
 import type { SqlDatabase } from './database.ts';
-import { drawModel } from './drawn-model.ts';
-import { knowsMerges } from './found-tables.ts';
+import { drawModel, knowsMerges } from './found-tables.ts';
 import type { Publication, PublishingScope, SqlDriver, WaitingRows } from './publication.ts';
 
 /** Drops views of loads that have the name of a table of this model: they get other names. */

@@ -2,7 +2,7 @@
 import { createCheckedSockets } from '../../adapters/postgres/client/checked-socket.ts';
 import { connectPostgres, type Sql } from '../../adapters/postgres/client/connect.ts';
 import { migrate, missingMigrations } from '../../adapters/postgres/metadb/schema/run-migrations.ts';
-import { targetFault } from '../../targets/sql/postgres/faults.ts';
+import { targetFault } from '../../targets/sql/postgres/connection.ts';
 import { createPostgresTransferStore } from '../../adapters/postgres/metadb/transfer-store.ts';
 import { closeWhenStalled } from '../../adapters/postgres/client/watched-socket.ts';
 import { AppError } from '../../errors.ts';

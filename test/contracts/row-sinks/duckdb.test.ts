@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { memoryFor, openDuckDb } from '../../../src/targets/sql/duckdb/database.ts';
-import type { DatabaseFileOptions } from '../../../src/targets/sql/database-files/sink.ts';
+import type { DatabaseFileOptions } from '../../../src/targets/sql/database-files.ts';
 import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createDuckDbRowSource } from '../../../src/targets/sql/duckdb/source.ts';
 import type { Column, ColumnType, RelationalModel } from '../../../src/engine/model/relational-model.ts';

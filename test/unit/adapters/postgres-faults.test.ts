@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import postgres from 'postgres';
 import { AppError } from '../../../src/errors.ts';
-import { targetFault } from '../../../src/targets/sql/postgres/faults.ts';
+import { targetFault } from '../../../src/targets/sql/postgres/connection.ts';
 
 function thrownBy(run: () => unknown): Error {
   try {

@@ -9,8 +9,12 @@ import type { ColumnType, RelationalModel } from '../../../engine/model/relation
 import { AppError } from '../../../errors.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
 import { openDuckDbReader } from '../../sql/duckdb/database.ts';
-import { LazyReader } from '../../sql/duckdb/lazy-reader.ts';
-import { createFileRowSource, type SourceTable, type SourceTables } from '../../sql/duckdb/reader.ts';
+import {
+  LazyReader,
+  createFileRowSource,
+  type SourceTable,
+  type SourceTables,
+} from '../../sql/duckdb/reader.ts';
 import { lexicalText } from '../../sql/duckdb/types.ts';
 import { modelHashOfJob } from '../folder/contents/manifest.ts';
 import { tableColumns } from '../folder/contents/table-columns.ts';

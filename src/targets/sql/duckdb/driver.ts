@@ -9,8 +9,13 @@ import type { RowRemover } from '../../../ports/rows/remover.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
 import { fileFault } from '../../../adapters/file-staging/faults.ts';
 import { columnId, usualRoom } from '../../rows/unfit-columns.ts';
-import { createDatabaseFileRemover, type DatabaseFileRemoverOptions } from '../database-files/remover.ts';
-import { DatabaseFileSink, type DatabaseFileOptions, type FileDriver } from '../database-files/sink.ts';
+import {
+  createDatabaseFileRemover,
+  DatabaseFileSink,
+  type DatabaseFileRemoverOptions,
+  type DatabaseFileOptions,
+  type FileDriver,
+} from '../database-files.ts';
 import { runAll } from '../database.ts';
 import {
   foundTable,

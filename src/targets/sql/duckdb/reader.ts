@@ -4,13 +4,13 @@
  * not fit into memory on the disk.
  */
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+import { fileFault } from '../../../adapters/file-staging/faults.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import type { StoredForm } from '../../../engine/parquet/reading/stored-column.ts';
 import { textBlock } from '../../../engine/unshred/rows/values.ts';
 import { AppError } from '../../../errors.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import { fileFault } from '../../../adapters/file-staging/faults.ts';
 import { decoded, fieldBlock, type FieldPlan, type ValueDecoder } from '../../rows/field-blocks.ts';
 import {
   createTableRowSource,
@@ -21,9 +21,9 @@ import {
   type RowOrder,
   type RowQuery,
 } from '../../rows/table-row-source.ts';
-import type { ChunkTexts } from './chunk-texts.ts';
+import type { ChunkTexts, TypedRows } from './typed-rows.ts';
+import type { DuckDbReader } from './database.ts';
 import { chunksOf, chunksOfPieces, chunksWithMemory, type Chunks } from './row-chunks.ts';
-import type { TypedRows } from './typed-rows.ts';
 
 /** Keys and positions are BIGINTs. */
 export interface SourceTable extends ReadTable {
@@ -140,7 +140,7 @@ class FileTables implements ReadTables<SourceTable> {
     const long = rest === '' && sorting === '' ? ((await table.longTexts?.()) ?? null) : null;
     if (long !== null) await this.#tables.lowerMemory?.();
     // DuckDB itself, which most folders are read without
-    const bytesOf = long === null ? null : (await import('./chunk-texts.ts')).textBytes;
+    const bytesOf = long === null ? null : (await import('./typed-rows.ts')).textBytes;
     const chunksFor = (selection: string, textColumn: number | null): Promise<Chunks> =>
       chunksWithMemory(
         async () => {
@@ -166,7 +166,7 @@ class FileTables implements ReadTables<SourceTable> {
     const plan = planOf(fields, columns.length);
     const chunks = await chunksFor(oneText(fields), 0);
     // DuckDB itself, which most folders are read without
-    const { chunkTexts } = await import('./chunk-texts.ts');
+    const { chunkTexts } = await import('./typed-rows.ts');
     return this.#fieldBlocks(chunks, plan, chunkTexts);
   }
 
@@ -278,4 +278,22 @@ function lineBlocks(chunks: Chunks, { values }: SourceLines, columns: readonly s
     },
     close: () => chunks.close(),
   };
+}
+
+export class LazyReader {
+  readonly #open: () => Promise<DuckDbReader>;
+  #reader: Promise<DuckDbReader> | null = null;
+
+  constructor(open: () => Promise<DuckDbReader>) {
+    this.#open = open;
+  }
+
+  opened(): Promise<DuckDbReader> {
+    return (this.#reader ??= this.#open());
+  }
+
+  async close(): Promise<void> {
+    // whoever asked for it was told that it did not open
+    (await this.#reader?.catch(() => null))?.close();
+  }
 }

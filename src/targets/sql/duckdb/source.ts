@@ -13,7 +13,7 @@ import { AppError } from '../../../errors.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
 import { refusePreRelease } from '../../rows/pre-release.ts';
-import { readFileLoads } from '../database-files/sink.ts';
+import { readFileLoads } from '../database-files.ts';
 import { createDuckDbDriver } from './driver.ts';
 import { foldedName, openDuckDbReader, type DuckDbReader } from './database.ts';
 import { lexicalText, storedValues } from './types.ts';

@@ -2,15 +2,14 @@
  * Chunks of a result as blocks of rows: numbers and moments as they lie in DuckDB's vectors, made text by the kernel that reads pages of Parquet,
  * as which they are given to it; what other columns have comes as one text a row.
  */
-import type { DuckDBDataChunk } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
-import { CellsKernel, type Region } from '../../../engine/parquet/reading/kernel/instance.ts';
 import * as layout from '../../../engine/parquet/reading/kernel/layout.ts';
+import type { DuckDBDataChunk } from '@duckdb/node-api';
+import { CellsKernel, type Region } from '../../../engine/parquet/reading/kernel/instance.ts';
 import type { StoredForm } from '../../../engine/parquet/reading/stored-column.ts';
 import { SpareBuffers } from '../../../engine/spare-buffers.ts';
 import type { RowBlock } from '../../../engine/unshred/rows/document-rows.ts';
 import { placeFields, type FieldPlan } from '../../rows/field-blocks.ts';
-import { chunkTexts } from './chunk-texts.ts';
 
 export interface TypedPlan {
   /** the result's first columns: their places in a block's rows, and what their values are */
@@ -127,4 +126,63 @@ function turnBytes(view: DataView, from: number, to: number): void {
       view.setUint32(low, view.getUint32(high, true), false);
       view.setUint32(high, lowest, false);
     }
+}
+
+/** Texts one after the other. */
+export interface ChunkTexts {
+  readonly bytes: Uint8Array;
+  /** where each text ends in `bytes`; the next one begins there */
+  readonly ends: Int32Array;
+}
+
+/** of a text in a vector: its length, then itself, or its first four bytes and where it lies */
+const [entryBytes, longestInline] = [16, 12];
+
+/** Bytes of the texts of a column, none of which is NULL. */
+export function textBytes({ chunk, rowCount }: DuckDBDataChunk, column: number): number {
+  const entries = duckdb.vector_get_data(duckdb.data_chunk_get_vector(chunk, column), rowCount * entryBytes);
+  const view = new DataView(entries.buffer, entries.byteOffset, entries.byteLength);
+  let length = 0;
+  for (let row = 0; row < rowCount; row += 1) length += view.getUint32(row * entryBytes, true);
+  return length;
+}
+
+/** The texts of a column, none of which is NULL. */
+export function chunkTexts({ chunk, rowCount }: DuckDBDataChunk, column = 0): ChunkTexts {
+  const vector = duckdb.data_chunk_get_vector(chunk, column);
+  const entries = duckdb.vector_get_data(vector, rowCount * entryBytes);
+  const view = new DataView(entries.buffer, entries.byteOffset, entries.byteLength);
+  const ends = new Int32Array(rowCount);
+  let length = 0;
+  for (let row = 0; row < rowCount; row += 1) {
+    length += view.getUint32(row * entryBytes, true);
+    ends[row] = length;
+  }
+  const bytes = new Uint8Array(length);
+  for (let row = 0, at = 0; row < rowCount;) {
+    const own = view.getUint32(row * entryBytes, true);
+    if (own <= longestInline) {
+      const from = row * entryBytes + 4;
+      for (let index = 0; index < own; index += 1) bytes[at + index] = entries[from + index]!;
+      at += own;
+      row += 1;
+      continue;
+    }
+    // texts that DuckDB has put one right behind the other are taken at once
+    const first = row * entryBytes + 8;
+    let end = view.getBigUint64(first, true) + BigInt(own);
+    let run = own;
+    for (row += 1; row < rowCount; row += 1) {
+      const next = view.getUint32(row * entryBytes, true);
+      if (next <= longestInline || view.getBigUint64(row * entryBytes + 8, true) !== end) break;
+      end += BigInt(next);
+      run += next;
+    }
+    bytes.set(
+      duckdb.get_data_from_pointer(entries.buffer as ArrayBuffer, entries.byteOffset + first, run),
+      at,
+    );
+    at += run;
+  }
+  return { bytes, ends };
 }

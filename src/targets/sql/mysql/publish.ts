@@ -3,7 +3,6 @@
  * TABLE, those beside the data and the ledger among them. Rows of tables that are there go in by one transaction with the ledger's row, once these can
  * take them.
  */
-import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import {
   codesTable,
   fileKeyName,
@@ -12,6 +11,8 @@ import {
   sideTableNames,
   type SideTableName,
 } from '../../../engine/model/side-tables.ts';
+import { commentLine } from '../../../engine/sql/comment-text.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import type { ListTable } from '../../../engine/sql/list-tables.ts';
 import { sideTable } from '../../../engine/sql/statements.ts';
 import type { SideTable } from '../../../ports/rows/sink.ts';
@@ -21,19 +22,26 @@ import {
   writtenTextStatement,
   type TextColumn,
 } from '../../rows/written-texts.ts';
+import { findAlterations } from '../alterations.ts';
 import { runAll } from '../database.ts';
-import { knowsMerges, relationOf, type FoundTable, type FoundTables } from '../found-tables.ts';
+import {
+  knowsMerges,
+  relationOf,
+  type DrawnModel,
+  type FoundColumn,
+  type FoundTable,
+  type FoundTables,
+} from '../found-tables.ts';
 import { addMergeColumns, nameUnmerged } from '../merge.ts';
 import { noteOverwritten } from '../overwrite.ts';
 import type { Publication, SqlDriver } from '../publication.ts';
 import { textUpdates } from '../publish.ts';
 import { earlierTables, otherTables, type ListOfRows } from '../removal.ts';
-import { adaptTable } from './alter-tables.ts';
-import { foldedName, holdsInstants, parentIndexes, readTables, tableStatement, viewEnd } from './tables.ts';
 import type { Mysql } from './connection.ts';
 import { mysqlWays } from './driver.ts';
 import type { MysqlStagedTable, Staging } from './staging.ts';
-import { columnSqlType, isText } from './types.ts';
+import { foldedName, holdsInstants, parentIndexes, readTables, tableStatement, viewEnd } from './tables.ts';
+import { columnSqlType, isText, settledType, textOf, turnToText } from './types.ts';
 
 export type MysqlPublication = Publication<Mysql, MysqlStagedTable>;
 
@@ -210,6 +218,7 @@ export function renamingPublisher(own: MysqlStaged): MysqlPublisher {
         await keepSideRows(publication, side, as, cleared);
         appears(known, as, definition.name);
       }
+      return true;
     },
     async readyTable({ known }, index) {
       const table = tables[index]!;
@@ -422,4 +431,81 @@ async function keepOthersRows(
     `INSERT INTO ${quote(made)} SELECT i.* FROM ${rows} LEFT JOIN ${cleared} c ON c.${quote(fileKeyName)} = ${naming}.${quote(fileKeyName)} WHERE c.${quote(fileKeyName)} IS NULL`,
   );
   changes.push(`${name}: rows of documents that were overwritten are gone`);
+}
+
+export interface AdaptedTable {
+  /** of the columns, expressions over the staged rows `s` */
+  readonly values: readonly string[];
+  /** types of the columns, in the model's order */
+  readonly types: readonly string[];
+}
+
+/**
+ * Adds columns, widens types and drops NOT NULL, by statements of which each leaves a table that has lost nothing. Returns how the staged rows become
+ * rows of it. `written`: of a column of the table that becomes text, a statement that writes into another one what documents say.
+ */
+export async function adaptTable(
+  publication: { readonly database: Mysql; readonly drawn: DrawnModel; readonly changes: string[] },
+  index: number,
+  table: MysqlStagedTable,
+  known: FoundTable,
+  written: (at: number, into: string) => string | null,
+): Promise<AdaptedTable> {
+  const { database } = publication;
+  const columns = table.physical.columns;
+  const { alterations, types } = await findAlterations(publication, index, known, {
+    foldedName,
+    column: (at) => ({
+      type: table.sqlType(at),
+      nullable: columns[at]!.nullable || table.isNullable(at),
+    }),
+    settle: (there, at) => settledType(there.type, table.sqlType(at)),
+    isLoosened: (there, type) => turnsToText(there.type, type),
+  });
+  const isThere = (name: string): boolean => known.columns.has(foldedName(name));
+  const clauses: string[] = [];
+  /** by name: what becomes of columns */
+  const modified = new Map<string, { readonly there: FoundColumn; type: string; notNull: boolean }>();
+  for (const alteration of alterations) {
+    if (alteration.kind === 'add') {
+      const { name, comment } = columns[alteration.at]!;
+      clauses.push(
+        `ADD COLUMN ${quote(name)} ${alteration.type} NULL COMMENT ${mysql.literal(commentLine(comment, 1000))}`,
+      );
+      continue;
+    }
+    const { there } = alteration;
+    if (alteration.kind === 'widen' && turnsToText(there.type, alteration.type)) {
+      const { at } = alteration;
+      const text = textOf(
+        quote(there.name),
+        there.type,
+        table.columns[at]!.type,
+        table.offsetOf(at, isThere),
+      );
+      const column = { name: there.name, comment: there.comment ?? '' };
+      await turnToText(database, known.name, column, text, (into) => written(at, into));
+      continue;
+    }
+    const change = modified.get(there.name) ?? { there, type: there.type, notNull: there.notNull };
+    if (alteration.kind === 'widen') change.type = alteration.type;
+    else change.notNull = false;
+    modified.set(there.name, change);
+  }
+  for (const { there, type, notNull } of modified.values())
+    clauses.push(
+      `MODIFY ${quote(there.name)} ${type} ${notNull ? 'NOT NULL' : 'NULL'} COMMENT ${mysql.literal(there.comment ?? '')}`,
+    );
+  if (clauses.length > 0) await database.run(`ALTER TABLE ${quote(known.name)} ${clauses.join(', ')}`);
+  const values = table.columns.map(({ name, type }, at) => {
+    const staged = `s.${quote(name)}`;
+    if (!isThere(name) || !isText(types[at]!)) return staged;
+    const offset = table.offsetOf(at);
+    return textOf(staged, table.sqlType(at), type, offset === null ? null : `s.${offset}`);
+  });
+  return { values, types };
+}
+
+function turnsToText(from: string, to: string): boolean {
+  return isText(to) && !isText(from);
 }

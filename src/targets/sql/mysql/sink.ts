@@ -26,7 +26,15 @@ import type {
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
-import { hashedKey, withoutLists, type MysqlListTarget } from './list-rows.ts';
+import {
+  hashedKey,
+  withoutLists,
+  MysqlStagedTable,
+  Staging,
+  stagingPrefix,
+  takeTargetLock,
+  type MysqlListTarget,
+} from './staging.ts';
 import {
   insertingPublisher,
   renamingPublisher,
@@ -38,9 +46,7 @@ import { newPublication, reportOf } from '../publication.ts';
 import { publishRows } from '../publish.ts';
 import { publishViews } from '../views.ts';
 import { passFence } from '../../rows/staged-rows.ts';
-import { MysqlStagedTable, Staging, stagingPrefix, takeTargetLock } from './staging.ts';
-import { drawModel, type DrawnModel } from '../drawn-model.ts';
-import { checkFoundTables, type FoundTables } from '../found-tables.ts';
+import { drawModel, checkFoundTables, type DrawnModel, type FoundTables } from '../found-tables.ts';
 import { givenKeys, keyOffsets } from '../keys.ts';
 import { targetLoads, type AskedTarget } from '../ledger.ts';
 import { SqlRowSink } from '../sink.ts';

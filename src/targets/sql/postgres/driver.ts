@@ -12,8 +12,13 @@ import type { TransactionSql, Sql } from '../../../adapters/postgres/client/conn
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { targetLoads } from '../ledger.ts';
-import { addressLabel, connectTarget, sessionSettings, type TargetAddress } from './connection.ts';
-import { targetFault } from './faults.ts';
+import {
+  addressLabel,
+  connectTarget,
+  sessionSettings,
+  targetFault,
+  type TargetAddress,
+} from './connection.ts';
 import type { StagedTable } from './staging/staged-table.ts';
 
 /** A foreign key of one column between tables that loads made. */

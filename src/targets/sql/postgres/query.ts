@@ -3,8 +3,7 @@ import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/query.ts';
 import { findParameter, parameterFault } from '../../rows/query-parameters.ts';
 import { selectRows, tableOf, textsOf } from '../../rows/query-text.ts';
-import { connectTarget, type TargetAddress } from './connection.ts';
-import { targetFault } from './faults.ts';
+import { connectTarget, targetFault, type TargetAddress } from './connection.ts';
 
 const dialect = { quote: doubleQuoted, literal: standardLiteral };
 

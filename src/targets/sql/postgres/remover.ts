@@ -12,9 +12,9 @@ import {
   targetLock,
   beginSession,
   watchPostgres,
+  targetFault,
   type TargetAddress,
 } from './connection.ts';
-import { targetFault } from './faults.ts';
 import { checkFoundTables } from '../found-tables.ts';
 import { readTarget } from './existing-tables.ts';
 import { removeNamed } from '../removal.ts';

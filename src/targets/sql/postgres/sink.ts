@@ -33,9 +33,9 @@ import {
   quickCompression,
   sessionSettings,
   watchPostgres,
+  targetFault,
   type TargetAddress,
 } from './connection.ts';
-import { targetFault } from './faults.ts';
 import {
   dropStaging,
   endBackends,

@@ -27,9 +27,9 @@ import {
   connectTarget,
   beginSession,
   watchPostgres,
+  targetFault,
   type TargetAddress,
 } from './connection.ts';
-import { targetFault } from './faults.ts';
 import { lexicalRow, unmappedRow } from '../../rows/table-row-source.ts';
 import { refusePreRelease } from '../../rows/pre-release.ts';
 import { checkKeys } from '../found-tables.ts';

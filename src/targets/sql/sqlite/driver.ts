@@ -7,13 +7,17 @@ import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RowRemover } from '../../../ports/rows/remover.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
-import { createDatabaseFileRemover, type DatabaseFileRemoverOptions } from '../database-files/remover.ts';
-import { DatabaseFileSink, type DatabaseFileOptions, type FileDriver } from '../database-files/sink.ts';
+import {
+  createDatabaseFileRemover,
+  DatabaseFileSink,
+  type DatabaseFileRemoverOptions,
+  type DatabaseFileOptions,
+  type FileDriver,
+} from '../database-files.ts';
 import { adaptTable, drawForRows } from './alter-tables.ts';
 import { foldedName, openSqlite, sqliteFault, type SqliteDb } from './database.ts';
 import { makeIndexes } from './indexes.ts';
-import { addSideRows, insertRows } from './insert-rows.ts';
-import { looksStaged } from './staged-text.ts';
+import { addSideRows, insertRows, looksStaged } from './insert-rows.ts';
 import { readTables, tableStatement } from './tables.ts';
 import { keepCodeTexts, keepHigherKey } from '../publication.ts';
 import { isText } from './types.ts';

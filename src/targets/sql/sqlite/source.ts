@@ -24,7 +24,7 @@ import {
   type RowQuery,
 } from '../../rows/table-row-source.ts';
 import { foldedName, openSqlite, sqliteFault, type SqliteDb } from './database.ts';
-import { readFileLoads } from '../database-files/sink.ts';
+import { readFileLoads } from '../database-files.ts';
 import { sqliteDriver } from './driver.ts';
 import { pagedBlocks } from './row-pages.ts';
 import { readTables, type SqliteTable as FoundTable } from './tables.ts';

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { DatabaseFileOptions } from '../../../../src/targets/sql/database-files/sink.ts';
+import type { DatabaseFileOptions } from '../../../../src/targets/sql/database-files.ts';
 import { createSqliteRowSink } from '../../../../src/targets/sql/sqlite/driver.ts';
 import { createSqliteRowSource } from '../../../../src/targets/sql/sqlite/source.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';

@@ -1,7 +1,7 @@
 /** What a MySQL server may send: of a server that never comes to an end, and counted byte by byte. */
 import { describe, expect, it } from 'vitest';
 import { openMysqlQuery } from '../../../../src/targets/sql/mysql/query.ts';
-import { createMessageLimit } from '../../../../src/targets/sql/mysql/message-limit.ts';
+import { createMessageLimit } from '../../../../src/targets/sql/mysql/connection.ts';
 import { startEndlessMysql } from '../../../support/servers/endless-mysql.ts';
 
 const mebi = 1024 * 1024;

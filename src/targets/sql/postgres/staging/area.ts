@@ -11,13 +11,11 @@ import {
   createReferenceChecks,
   createIndexBuilds,
   stagedReferences,
-  type ReferenceChecks,
-  type IndexBuilds,
-} from './staged-keys.ts';
-import {
   StagedTable,
   unconvertedColumns,
   unconvertedValues,
+  type ReferenceChecks,
+  type IndexBuilds,
   type Release,
   type StagedForm,
 } from './staged-table.ts';

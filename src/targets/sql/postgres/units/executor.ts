@@ -17,9 +17,9 @@ import {
   backendAfter,
   quickCompression,
   sessionSettings,
+  targetFault,
   type TargetAddress,
 } from '../connection.ts';
-import { targetFault } from '../faults.ts';
 import type { SilenceWatch } from '../../silence-watch.ts';
 import { startCopy } from '../staging/copy-stream.ts';
 import { unconvertedRow, unconvertedValues } from '../staging/staged-table.ts';

@@ -1,7 +1,7 @@
 /** Rows with long texts are read by few at a time, all of them, in the order in which they lie. */
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chunkTexts, textBytes } from '../../../../../src/targets/sql/duckdb/chunk-texts.ts';
+import { chunkTexts, textBytes } from '../../../../../src/targets/sql/duckdb/typed-rows.ts';
 import { chunksOfPieces } from '../../../../../src/targets/sql/duckdb/row-chunks.ts';
 
 /** bytes of a long text; rows of the table, of which every third one was removed, and those with long texts, which come first */

@@ -1,7 +1,7 @@
 /** Texts out of DuckDB's chunks as bytes: short ones lie in the vector, long ones anywhere. */
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, it } from 'vitest';
-import { chunkTexts } from '../../../../../src/targets/sql/duckdb/chunk-texts.ts';
+import { chunkTexts } from '../../../../../src/targets/sql/duckdb/typed-rows.ts';
 import { chunksOf } from '../../../../../src/targets/sql/duckdb/row-chunks.ts';
 import { fieldBlock } from '../../../../../src/targets/rows/field-blocks.ts';
 import { cellText } from '../../../../../src/engine/unshred/rows/values.ts';

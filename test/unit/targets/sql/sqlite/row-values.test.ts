@@ -1,7 +1,11 @@
 /** Rows of staged text as the values that SQLite is given. */
 import { describe, expect, it } from 'vitest';
-import { readRow, type ColumnReading } from '../../../../../src/targets/sql/sqlite/row-values.ts';
-import { converterFor, type BoundValue } from '../../../../../src/targets/sql/sqlite/staged-text.ts';
+import {
+  readRow,
+  converterFor,
+  type ColumnReading,
+  type BoundValue,
+} from '../../../../../src/targets/sql/sqlite/insert-rows.ts';
 
 const whole = (offset = 0): ColumnReading => ({
   offset,

@@ -3,12 +3,26 @@
  * ledger, so that a job is there once or not at all (docs/decisions/loading/staging-and-publishing.md). A new file appears whole, under its
  * name, in one step. The file itself is open, and locked, only while the job publishes.
  */
-import { access, link, lstat, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { access, link, lstat, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { ColumnType } from '../../../engine/model/relational-model.ts';
-import { sideTableDefinitions } from '../../../engine/model/side-tables.ts';
-import { AppError } from '../../../errors.ts';
-import type { MergeCounts, MergeOrder } from '../../../ports/rows/merge.ts';
+import { makeFolders, type CreatedFolders } from '../../adapters/file-staging/created-folders.ts';
+import {
+  isDeadLock,
+  lockFile,
+  lockFolder,
+  lockName,
+  type FileLock,
+} from '../../adapters/file-staging/lock.ts';
+import { isStaging, makeStaging } from '../../adapters/file-staging/marked-folder.ts';
+import { StagedFiles, type HandedRows } from '../../adapters/file-staging/staged-files.ts';
+import { pinFolder, type PinnedFolder } from '../../adapters/local-files/open-folder.ts';
+import type { ColumnType } from '../../engine/model/relational-model.ts';
+import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
+import { AppError } from '../../errors.ts';
+import type { MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
+import type { RowRemover } from '../../ports/rows/remover.ts';
 import type {
   Fence,
   Published,
@@ -17,33 +31,29 @@ import type {
   SideTable,
   SinkPlan,
   UnconvertedValue,
-  ZonesThere,
   ZoneTable,
-} from '../../../ports/rows/sink.ts';
-import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import { makeFolders, type CreatedFolders } from '../../../adapters/file-staging/created-folders.ts';
-import { StagedFiles, type HandedRows } from '../../../adapters/file-staging/staged-files.ts';
-import { syncPath } from '../../files/folder/contents/manifest.ts';
-import { refuseLink } from '../../files/folder/loaded-documents.ts';
-import { pinFolder, type PinnedFolder } from '../../../adapters/local-files/open-folder.ts';
-import { passFence } from '../../rows/staged-rows.ts';
-import { columnId, type DecimalRoom } from '../../rows/unfit-columns.ts';
-import type { SqlDatabase } from '../database.ts';
-import type { SqlDriver } from '../publication.ts';
-import { checkFoundTables, type FoundTables } from '../found-tables.ts';
-import { givenKeys } from '../keys.ts';
-import { targetLoads, type AskedTarget } from '../ledger.ts';
-import { nothingPublished, SqlRowSink } from '../sink.ts';
-import { drawModel, type DrawnModel } from '../drawn-model.ts';
+  ZonesThere,
+} from '../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { syncPath } from '../files/folder/contents/manifest.ts';
+import { refuseLink } from '../files/folder/loaded-documents.ts';
+import { passFence } from '../rows/staged-rows.ts';
+import { columnId, type DecimalRoom } from '../rows/unfit-columns.ts';
+import type { SqlDatabase } from './database.ts';
+import { checkFoundTables, drawModel, type DrawnModel, type FoundTables } from './found-tables.ts';
+import { givenKeys } from './keys.ts';
+import { targetLoads, type AskedTarget } from './ledger.ts';
 import {
   newPublication,
   reportOf,
   type Publication,
+  type SqlDriver,
   type StagedRowsFile,
   type StagedTables,
-} from '../publication.ts';
-import { publishRows } from '../publish.ts';
-import { lockDatabaseFile, makeStagingFolder, removeDeadStaging, type StagingFolder } from './staging.ts';
+} from './publication.ts';
+import { publishRows } from './publish.ts';
+import { removeInTransaction } from './removal.ts';
+import { SqlRowSink, nothingPublished } from './sink.ts';
 
 export interface DatabaseFileOptions {
   readonly file: string;
@@ -475,4 +485,116 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+export type DatabaseFileRemoverOptions = Omit<DatabaseFileOptions, 'signal'>;
+
+export function createDatabaseFileRemover<Database extends FileDatabase>(
+  driver: FileDriver<Database>,
+  options: DatabaseFileRemoverOptions,
+): RowRemover {
+  const label = `${driver.scheme}:${options.file}`;
+  const { busyTimeoutMs, refuseLinks = false, lockTimeoutMs = 15 * 60_000 } = options;
+  const withFile = async <T>(work: (file: string) => Promise<T>): Promise<T> => {
+    try {
+      const path = resolve(options.file);
+      const folder = await pinFolder(dirname(path), refuseLinks ? 'refuse' : 'follow');
+      try {
+        const file = join(folder.path, basename(path));
+        if (refuseLinks) for (const end of ['', ...driver.sidecars]) await refuseLink(`${file}${end}`);
+        return await work(file);
+      } finally {
+        await folder.close();
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+        throw new AppError('not_found', `${label}: there is no such file.`);
+      throw driver.faultOf(error, label);
+    }
+  };
+  /** The file, open and locked. */
+  const withDatabase = async <T>(file: string, work: (database: Database) => Promise<T>): Promise<T> => {
+    const lock = await lockDatabaseFile(file, lockTimeoutMs, label);
+    const directory = await mkdtemp(join(tmpdir(), 'removal-'));
+    try {
+      const staged = new Map();
+      const database = await driver.open(file, { label, staged, isNew: false, directory, busyTimeoutMs });
+      try {
+        return await work(database);
+      } finally {
+        database.close();
+      }
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+      await lock.release();
+    }
+  };
+  return {
+    label,
+    loads: () => withFile((file) => readFileLoads(driver, file, { label, busyTimeoutMs })),
+    removeDocuments: (plan, fence) =>
+      withFile((file) =>
+        withDatabase(file, async (database) => {
+          const removed = await removeInTransaction(driver, database, label, plan, fence);
+          // the removal is committed, whatever becomes of the log
+          if (!plan.dryRun) await driver.settle(database, false).catch(() => undefined);
+          return removed;
+        }),
+      ),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** One writer of the file at a time: DuckDB's own lock does not hold within one process, and SQLite's waits without end to its queue. */
+export function lockDatabaseFile(file: string, timeoutMs: number, label: string): Promise<FileLock> {
+  return lockFile(join(dirname(file), `.${basename(file)}${lockName}`), timeoutMs, label);
+}
+
+export interface StagingFolder {
+  readonly directory: string;
+  /** Removes it with all that is in it. */
+  remove(): Promise<void>;
+}
+
+export async function makeStagingFolder(file: string, idJob: number): Promise<StagingFolder> {
+  const directory = join(dirname(file), `${stagingPrefix(file)}${idJob}-${randomBytes(4).toString('hex')}`);
+  await makeStaging(directory);
+  const lock = await lockFolder(directory, 0);
+  return {
+    directory,
+    remove: async () => {
+      // what tells whose it is goes last: who is killed here leaves what the next one knows again
+      for (const name of await readdir(directory))
+        if (!name.startsWith('.svc-')) await rm(join(directory, name), { recursive: true, force: true });
+      await lock.release();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What attempts left that died. Called under the file's lock, so that none is just being made without one. */
+export async function removeDeadStaging(file: string): Promise<void> {
+  const draft = `.${basename(file)}${lockName}-`;
+  for (const name of await readdir(dirname(file))) {
+    // a lock that was not taken yet
+    if (name.startsWith(draft) && (await isDeadLock(join(dirname(file), name))))
+      await rm(join(dirname(file), name), { force: true });
+    if (!name.startsWith(stagingPrefix(file))) continue;
+    const directory = join(dirname(file), name);
+    if (await isStaging(directory)) {
+      if ((await isDeadLock(join(directory, lockName))) || !(await holds(directory, lockName)))
+        await rm(directory, { recursive: true, force: true });
+    } else if ((await readdir(directory)).length === 0) await rmdir(directory);
+  }
+}
+
+async function holds(directory: string, name: string): Promise<boolean> {
+  return access(join(directory, name)).then(
+    () => true,
+    () => false,
+  );
+}
+
+function stagingPrefix(file: string): string {
+  return `.${basename(file)}.svc-staging-`;
 }
