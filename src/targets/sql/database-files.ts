@@ -40,7 +40,7 @@ import { refuseLink } from '../files/folder/loaded-documents.ts';
 import { passFence } from '../rows/staged-rows.ts';
 import { columnId, type DecimalRoom } from '../rows/unfit-columns.ts';
 import type { SqlDatabase } from './database.ts';
-import { checkFoundTables, drawModel, type DrawnModel, type FoundTables } from './found-tables.ts';
+import { drawModel, type DrawnModel, type FoundTables } from './found-tables.ts';
 import { givenKeys } from './keys.ts';
 import { targetLoads, type AskedTarget } from './ledger.ts';
 import {
@@ -260,11 +260,6 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
 
   async writeSide(table: SideTable, ...rows: HandedRows): Promise<void> {
     await this.guarded(() => this.#files.write(this.#stagedName(table), ...rows));
-  }
-
-  protected override check({ known }: AskedTarget<Database>): void {
-    const keepsRows = this.plan.saveMode !== 'overwrite';
-    checkFoundTables(this.#driver, this.label, known, this.#drawn, () => keepsRows);
   }
 
   #stagedName(table: number | string): string {

@@ -7,6 +7,7 @@ import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts'
 import { physicalTables, type PhysicalTable } from '../../engine/sql/physical-model.ts';
 import { physicalName } from '../../engine/sql/physical-names.ts';
 import { AppError } from '../../errors.ts';
+import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import { refusePreRelease } from '../rows/pre-release.ts';
 
 /** How the database writes names and compares them. */
@@ -52,6 +53,38 @@ export interface FoundTable {
 
 /** Tables and views by folded name. */
 export type FoundTables = Map<string, FoundTable>;
+
+/** The columns of moments that tables have. Tables and columns by folded name. */
+interface Moments {
+  hasTable(table: string): boolean;
+  /** Returns whether a column keeps a time zone, or null if it is not there or is of another type. */
+  isZoned(table: string, column: string): boolean | null;
+  /** Whether a row has a value in the column: if none has, it shows nothing of time zones. Absent: each column shows it. */
+  hasValues?(table: string, column: string): Promise<boolean>;
+}
+
+/** As `RowSink.zonesThere`. */
+export async function zonesOf(
+  { dialect, foldedName }: SqlNames,
+  tables: readonly ZoneTable[],
+  { hasTable, isZoned, hasValues = () => Promise.resolve(true) }: Moments,
+): Promise<ZonesThere> {
+  const folded = (name: string): string => foldedName(physicalName(dialect, name));
+  const zones = new Map<string, ReadonlyMap<string, boolean>>();
+  for (const { name, columns } of tables) {
+    const table = folded(name);
+    if (!hasTable(table)) continue;
+    const kept = new Map<string, boolean>();
+    for (const column of columns()) {
+      const isKept = isZoned(table, folded(column.name));
+      if (isKept === null) continue;
+      if (isKept || !column.zoned || (await hasValues(table, folded(column.name))))
+        kept.set(column.name, isKept);
+    }
+    zones.set(name, kept);
+  }
+  return zones;
+}
 
 /** Whether documents were merged into the target, so that `_documents` has the columns of merges. */
 export function knowsMerges(known: FoundTables): boolean {

@@ -36,6 +36,8 @@ export interface PublishingWays<Database extends SqlDatabase> extends RemovalDri
   readonly keepCodeTexts: string;
   /** The columns of a table of the documents of a merge. Absent: four columns of TEXT. */
   readonly mergeTable?: string;
+  /** Returns the comment of a column without what the database needs to tell. Absent: nothing. */
+  modelComment?(comment: string | null): string | null;
   /** An expression for a time. `iso`: ISO 8601 in UTC. */
   instant(iso: string): string;
   /** Returns the latest time at which a document of `_documents` became or ceased to be valid, in ISO 8601, or null if there is none. */

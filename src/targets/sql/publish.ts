@@ -1,6 +1,7 @@
 /** The publishing transaction: staged rows become rows of the target, all of them at once. */
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
 import { sideTable } from '../../engine/sql/statements.ts';
+import type { SideTable } from '../../ports/rows/sink.ts';
 import { columnId, widenedWords } from '../rows/unfit-columns.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import type { Merging } from '../rows/merging.ts';
@@ -46,20 +47,23 @@ export async function publishRows<Database extends SqlDatabase, Waiting extends 
     publication.merging = { ...merge, ...replaced };
   }
   const { merging } = publication;
-  for (const side of ['unmapped', 'lexical'] as const)
-    if (staged.has(side)) await driver.addSideRows(publication, side, offsets);
-  const documents = staged.has('documents') ? await driver.addSideRows(publication, 'documents', offsets) : 0;
-  const rows: Record<string, number> = {};
   let uncommittedBytes = 0;
-  for (const [index, { name }] of plan.model.tables.entries()) {
-    const waiting = staged.get(index);
-    if (waiting === undefined) continue;
-    rows[name] = await driver.addRows(publication, index, offsets);
-    uncommittedBytes += waiting.bytes ?? 0;
-    if (!publication.isNew || uncommittedBytes < (driver.uncommittedBytes ?? Infinity)) continue;
+  const added = async (key: number | SideTable, adding: Promise<number>): Promise<number> => {
+    const count = await adding;
+    uncommittedBytes += staged.get(key)!.bytes ?? 0;
+    if (!publication.isNew || uncommittedBytes < (driver.uncommittedBytes ?? Infinity)) return count;
     for (const step of ['COMMIT', 'CHECKPOINT', 'BEGIN']) await database.run(step);
     uncommittedBytes = 0;
-  }
+    return count;
+  };
+  const addSide = async (side: SideTable): Promise<number> =>
+    staged.has(side) ? added(side, driver.addSideRows(publication, side, offsets)) : 0;
+  await addSide('unmapped');
+  await addSide('lexical');
+  const documents = await addSide('documents');
+  const rows: Record<string, number> = {};
+  for (const [index, { name }] of plan.model.tables.entries())
+    if (staged.has(index)) rows[name] = await added(index, driver.addRows(publication, index, offsets));
   await driver.finishTables?.(publication);
   await writeTexts(
     publication,

@@ -3,6 +3,7 @@ import type { CurrentDocument, UnmappedOfDocument } from '../../ports/rows/merge
 import type { Published } from '../../ports/rows/sink.ts';
 import { StagedRowSink } from '../rows/staged-rows.ts';
 import type { SqlReader } from './database.ts';
+import { checkFoundTables, type FoundTable } from './found-tables.ts';
 import {
   currentDocuments,
   filledTables,
@@ -36,8 +37,15 @@ export abstract class SqlRowSink<Database extends SqlReader> extends StagedRowSi
   /** Asks the target, which is open for as long as the question takes. Yields nothing if there is no target yet. */
   protected abstract ask<T>(question: (target: AskedTarget<Database>) => AsyncIterable<T>): AsyncIterable<T>;
 
+  /** Whether a table keeps the rows that it has, so that its keys count. */
+  protected keepsRows(_table: FoundTable): boolean {
+    return this.plan.saveMode !== 'overwrite';
+  }
+
   /** Throws AppError `conflict` if the job cannot add its rows to the tables that are there. */
-  protected abstract check(target: AskedTarget<Database>): void;
+  protected check({ driver, known, drawn }: AskedTarget<Database>): void {
+    checkFoundTables(driver, this.label, known, drawn, (table) => this.keepsRows(table));
+  }
 
   /** Checks the target, and returns what the job is to do there. */
   protected async findOutcome(target: AskedTarget<Database>): Promise<typeof this.outcome> {

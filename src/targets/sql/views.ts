@@ -104,7 +104,11 @@ export function viewsOfModel<Database extends SqlDatabase>(
       sqlSchema,
       knowsVersions: knowsMerges(known),
       hasTable: (table) => there(table)?.isView === false,
-      columnsOf: (table) => [...(there(table)?.columns.values() ?? [])],
+      columnsOf: (table) =>
+        [...(there(table)?.columns.values() ?? [])].map(({ name, comment }) => ({
+          name,
+          comment: driver.modelComment?.(comment) ?? comment,
+        })),
       typeOf: (table, at) => {
         const { columns } = there(table)!;
         const column = modelled.tables[table]!.columns[at]!;

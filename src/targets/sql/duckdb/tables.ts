@@ -3,10 +3,9 @@ import { commentStatements, createTable } from '../../../engine/sql/statements.t
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { viewMark } from '../../rows/made-views.ts';
-import type { FoundColumn, FoundTable, FoundTables } from '../found-tables.ts';
+import { zonesOf, type FoundColumn, type FoundTable, type FoundTables } from '../found-tables.ts';
 import { foldedName, type DuckDb } from './database.ts';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
-import { physicalName } from '../../../engine/sql/physical-names.ts';
 import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 
 export async function readTables(database: Pick<DuckDb, 'read'>): Promise<FoundTables> {
@@ -84,26 +83,20 @@ export function tableStatements(
 type DuckDbRows = Pick<DuckDb, 'read'>;
 
 /** As `RowSink.zonesThere`. */
-export async function readZones(
+export function readZones(
   database: DuckDbRows,
   known: FoundTables,
   tables: readonly ZoneTable[],
 ): Promise<ZonesThere> {
-  const zones = new Map<string, ReadonlyMap<string, boolean>>();
-  for (const { name, columns } of tables) {
-    const there = known.get(foldedName(physicalName(duckdb, name)));
-    if (there === undefined) continue;
-    const kept = new Map<string, boolean>();
-    for (const column of columns()) {
-      const named = there.columns.get(foldedName(physicalName(duckdb, column.name)));
-      if (named?.type.startsWith('TIMESTAMP') !== true) continue;
-      const isZoned = named.type.includes('TIME ZONE');
-      if (isZoned || !column.zoned || (await hasValues(database, there.name, named.name)))
-        kept.set(column.name, isZoned);
-    }
-    zones.set(name, kept);
-  }
-  return zones;
+  const columnOf = (table: string, column: string) => known.get(table)!.columns.get(column);
+  return zonesOf({ dialect: duckdb, foldedName }, tables, {
+    hasTable: (table) => known.has(table),
+    isZoned(table, column) {
+      const type = columnOf(table, column)?.type;
+      return type?.startsWith('TIMESTAMP') === true ? type.includes('TIME ZONE') : null;
+    },
+    hasValues: (table, column) => hasValues(database, known.get(table)!.name, columnOf(table, column)!.name),
+  });
 }
 
 /** Whether a row has a value in the column. */

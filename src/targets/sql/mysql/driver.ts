@@ -3,7 +3,7 @@ import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { PublishingWays } from '../publication.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
-import { foldedName, mysqlDialect, readTables } from './tables.ts';
+import { foldedName, modelComment, mysqlDialect, readTables } from './tables.ts';
 import type { RowRemover } from '../../../ports/rows/remover.ts';
 import { targetLoads } from '../ledger.ts';
 import { removeInTransaction } from '../removal.ts';
@@ -31,6 +31,7 @@ export function mysqlWays(relation: (name: string) => string = quote): Publishin
     keepCodeTexts: `ON DUPLICATE KEY UPDATE label = coalesce(VALUES(label), label), documentation = coalesce(VALUES(documentation), documentation)`,
     mergeTable: `(name LONGTEXT NOT NULL, written CHAR(64) NOT NULL, ${quote('key')} LONGTEXT NOT NULL, sha256 CHAR(64) NOT NULL, INDEX (written), INDEX (${quote('key')}(255)))
        CHARACTER SET utf8mb4 COLLATE utf8mb4_bin ENGINE = InnoDB`,
+    modelComment,
     listsDocumentKeys: true,
     joinsChanges: true,
   };

@@ -46,7 +46,7 @@ import { newPublication, reportOf } from '../publication.ts';
 import { publishRows } from '../publish.ts';
 import { publishViews } from '../views.ts';
 import { passFence } from '../../rows/staged-rows.ts';
-import { drawModel, checkFoundTables, type DrawnModel, type FoundTables } from '../found-tables.ts';
+import { drawModel, type DrawnModel, type FoundTables } from '../found-tables.ts';
 import { givenKeys, keyOffsets } from '../keys.ts';
 import { targetLoads, type AskedTarget } from '../ledger.ts';
 import { SqlRowSink } from '../sink.ts';
@@ -55,6 +55,8 @@ import { foldedName, readTables, withInstantsTold, zonesIn } from './tables.ts';
 import { spareColumn } from './types.ts';
 
 const { quote } = mysql;
+
+const nothingToMerge: MergeOrder = { documents: [], missing: [], keepsHistory: false };
 
 export function createMysqlRowSink(address: MysqlAddress): RowSink {
   return new MysqlRowSink(address);
@@ -186,11 +188,6 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
     return { database, driver: mysqlDriver, plan: this.plan, drawn: this.#drawn, known };
   }
 
-  protected override check({ known }: AskedTarget<Mysql>): void {
-    const keepsRows = this.plan.saveMode !== 'overwrite';
-    checkFoundTables(mysqlDriver, this.label, known, this.#drawn, () => keepsRows);
-  }
-
   async write(
     table: number,
     rows: Uint8Array,
@@ -242,12 +239,7 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
     const { known } = target;
     const isThere = this.#drawn.tables.some(({ name }) => known.has(foldedName(name)));
     const publisher = this.plan.saveMode === 'overwrite' || !isThere ? renamingPublisher : insertingPublisher;
-    const driver = publisher({
-      database,
-      token: this.#token,
-      tables: this.#staged,
-      staging: this.#staging,
-    });
+    const driver = publisher(this.#stagedTables(database));
     const publication = this.#newPublication(database, driver, known, merge);
     const before = new Set(known.keys());
     try {
@@ -272,16 +264,18 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
   ): Promise<Published> {
     const published = await super.publish(fence, lastKeys, merge);
     if (!published.already) return published;
-    const database = await this.#connect();
-    const { known } = await this.#asked(database);
-    const publication = this.#newPublication(
-      database,
-      insertingPublisher({ database, token: this.#token, tables: this.#staged, staging: this.#staging }),
-      known,
-      merge ?? { documents: [], missing: [], keepsHistory: false },
-    );
-    await this.#makeViews(publication);
-    return { ...published, changes: [...published.changes, ...publication.changes] };
+    return this.guarded(async () => {
+      const database = await this.#connect();
+      const { known } = await this.#asked(database);
+      const driver = insertingPublisher(this.#stagedTables(database));
+      const publication = this.#newPublication(database, driver, known, merge ?? nothingToMerge);
+      await this.#makeViews(publication);
+      return { ...published, changes: [...published.changes, ...publication.changes] };
+    });
+  }
+
+  #stagedTables(database: Mysql): Parameters<typeof insertingPublisher>[0] {
+    return { database, token: this.#token, tables: this.#staged, staging: this.#staging };
   }
 
   #newPublication(

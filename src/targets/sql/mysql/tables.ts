@@ -4,10 +4,9 @@ import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { createTable } from '../../../engine/sql/statements.ts';
 import type { Table } from '../../../engine/model/relational-model.ts';
-import { physicalName } from '../../../engine/sql/physical-names.ts';
 import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import { viewMark } from '../../rows/made-views.ts';
-import type { FoundColumn, FoundTable, FoundTables } from '../found-tables.ts';
+import { zonesOf, type FoundColumn, type FoundTable, type FoundTables } from '../found-tables.ts';
 import type { Mysql } from './connection.ts';
 import { plainType } from './types.ts';
 
@@ -76,6 +75,11 @@ export function holdsInstants({ type, comment }: Pick<FoundColumn, 'type' | 'com
   return type.startsWith('datetime') && comment?.startsWith(instantMark) === true;
 }
 
+/** Returns a column's comment as the model has it. */
+export function modelComment(comment: string | null): string | null {
+  return comment?.startsWith(instantMark) === true ? comment.slice(instantMark.length) : comment;
+}
+
 export function withInstantsTold(table: PhysicalTable, { columns }: Pick<Table, 'columns'>): PhysicalTable {
   return {
     ...table,
@@ -87,18 +91,14 @@ export function withInstantsTold(table: PhysicalTable, { columns }: Pick<Table, 
   };
 }
 
-export function zonesIn(known: FoundTables, tables: readonly ZoneTable[]): ZonesThere {
-  const zones = new Map<string, ReadonlyMap<string, boolean>>();
-  for (const table of tables) {
-    const there = known.get(foldedName(physicalName(mysql, table.name)));
-    if (there === undefined) continue;
-    const columns = table.columns().flatMap(({ name }) => {
-      const column = there.columns.get(foldedName(physicalName(mysql, name)));
-      return column?.type.startsWith('datetime') === true ? [[name, holdsInstants(column)] as const] : [];
-    });
-    zones.set(table.name, new Map(columns));
-  }
-  return zones;
+export function zonesIn(known: FoundTables, tables: readonly ZoneTable[]): Promise<ZonesThere> {
+  return zonesOf({ dialect: mysql, foldedName }, tables, {
+    hasTable: (table) => known.has(table),
+    isZoned(table, name) {
+      const column = known.get(table)!.columns.get(name);
+      return column?.type.startsWith('datetime') === true ? holdsInstants(column) : null;
+    },
+  });
 }
 
 /** MySQL with tables whose text is compared as it is, byte by byte. */

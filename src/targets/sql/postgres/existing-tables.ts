@@ -1,11 +1,10 @@
 /** What a target holds already: its tables, their columns, keys and time zones, and what hangs on them. */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
-import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { checkMark } from '../../../engine/sql/code-lists.ts';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { viewMark } from '../../rows/made-views.ts';
-import type { FoundColumn, FoundTable } from '../found-tables.ts';
+import { zonesOf, type FoundColumn, type FoundTable } from '../found-tables.ts';
 import type { Sql, TransactionSql } from '../../../adapters/postgres/client/connect.ts';
 import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 
@@ -242,22 +241,13 @@ export async function readZones(
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(sqlSchema)}
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped JOIN pg_type t ON t.oid = a.atttypid
      WHERE c.relkind IN ('r', 'p') AND t.oid IN ('timestamp'::regtype, 'timestamptz'::regtype, 'timestamp[]'::regtype, 'timestamptz[]'::regtype)`);
-  const known = Map.groupBy(rows, ({ table }) => table);
-  const found = new Map<string, ReadonlyMap<string, boolean>>();
-  for (const { name, columns } of tables) {
-    const there = known.get(physicalName(postgresql, name));
-    if (there === undefined) continue;
-    const kept = new Map<string, boolean>();
-    const byName = new Map(there.map((row) => [row.column, row]));
-    for (const column of columns()) {
-      const row = byName.get(physicalName(postgresql, column.name));
-      if (row === undefined) continue;
-      if (row.zoned || !column.zoned || (await hasValues(sql, sqlSchema, row.table, row.column)))
-        kept.set(column.name, row.zoned);
-    }
-    found.set(name, kept);
-  }
-  return found;
+  const tablesThere = new Set(rows.map(({ table }) => table));
+  const zoned = new Map(rows.map((row) => [JSON.stringify([row.table, row.column]), row.zoned]));
+  return zonesOf({ dialect: postgresql, foldedName: (name) => name }, tables, {
+    hasTable: (table) => tablesThere.has(table),
+    isZoned: (table, column) => zoned.get(JSON.stringify([table, column])) ?? null,
+    hasValues: (table, column) => hasValues(sql, sqlSchema, table, column),
+  });
 }
 
 /** Whether a row has a value in the column. */

@@ -50,7 +50,6 @@ import type { AskedTarget } from '../ledger.ts';
 import { nothingPublished, SqlRowSink } from '../sink.ts';
 import { databaseOf, namesIn, readTargetLoads } from './driver.ts';
 import { unconvertedRow, unconvertedValues } from './staging/staged-table.ts';
-import { checkFoundTables } from '../found-tables.ts';
 import { givenKeys } from '../keys.ts';
 import { reportOf } from '../publication.ts';
 import { keyFault, postgresPublication, type StartedPublication } from './publish.ts';
@@ -288,11 +287,9 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
     return [...this.#tables.map((table) => table.name), ...Object.values(sideTableNames)];
   }
 
-  protected override check({ known }: AskedPostgresTarget): void {
-    // one that is dropped is made anew
-    const keepsRows = (table: TargetTable): boolean => this.plan.saveMode !== 'overwrite' || !table.plain;
-    const drawn = { model: this.plan.model, tables: this.#tables };
-    checkFoundTables(namesIn(this.#options.sqlSchema), this.label, known, drawn, keepsRows);
+  /** One that is dropped is made anew. */
+  protected override keepsRows(table: TargetTable): boolean {
+    return super.keepsRows(table) || !table.plain;
   }
 
   #createStaging(target: ExistingTarget): StagingArea {
