@@ -119,10 +119,10 @@ const areas: readonly Area[] = [
   { name: 'ui', values: [], types: ['http', 'jobs', 'catalog', 'ports'], packages: [] },
   { name: 'targets/rows', ...adapter, packages: [] },
   { name: 'adapters/object-store', ...adapter, packages: ['aws4fetch'] },
-  onNode('file-staging', [], ['targets/files/folder']),
+  onNode('file-staging'),
   onNode('local-files'),
   // one publishing algorithm, which its drivers stand on
-  target('sql', [], ['targets/rows', 'targets/files/folder', 'file-staging', 'local-files']),
+  target('sql', [], ['targets/rows', 'targets/files', 'targets/files/folder', 'file-staging', 'local-files']),
   target(
     'sql/duckdb',
     ['@duckdb/node-api', '@duckdb/node-bindings'],
@@ -131,18 +131,17 @@ const areas: readonly Area[] = [
   target('sql/mysql', ['mysql2'], ['targets/rows', 'targets/sql']),
   target('sql/postgres', ['postgres'], ['targets/rows', 'targets/sql', 'postgres']),
   target('sql/sqlite', [], ['targets/rows', 'targets/sql', 'file-staging']),
-  target('files/folder', [], ['targets/rows', 'targets/sql/duckdb', 'file-staging', 'local-files']),
+  // the journal of staged files and its places, which folders and tables stand on
+  target('files', [], ['file-staging', 'local-files', 'object-store']),
+  target(
+    'files/folder',
+    [],
+    ['targets/files', 'targets/rows', 'targets/sql/duckdb', 'file-staging', 'local-files'],
+  ),
   target(
     'files/lake',
     ['avsc'],
-    [
-      'targets/rows',
-      'targets/sql/duckdb',
-      'targets/files/folder',
-      'file-staging',
-      'local-files',
-      'object-store',
-    ],
+    ['targets/rows', 'targets/sql/duckdb', 'targets/files', 'targets/files/folder', 'file-staging'],
   ),
   onNode('processes', [], ['local-files']),
   onNode('embedded-postgres', ['postgres'], ['file-staging', 'processes']),

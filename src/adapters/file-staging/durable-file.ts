@@ -9,7 +9,9 @@ import {
   unlinkSync,
   type BigIntStats,
 } from 'node:fs';
-import { copyFile, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { copyFile, link, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { dirname, join } from 'node:path';
 
 /** Writes a new file that only its owner may read; it is on disk when this resolves. Rejects with EEXIST where there is one. */
 export async function writeNewFile(path: string, text: string): Promise<void> {
@@ -82,4 +84,118 @@ export async function writeWhole(file: FileHandle, pieces: readonly Uint8Array[]
       return taken === piece.length ? [] : [piece.subarray(taken)];
     });
   }
+}
+
+/** Temporary file, fsync, rename, fsync of the folder: the text, whole or in pieces, is there whole, or not at all. */
+export async function writeDurably(
+  directory: string,
+  name: string,
+  text: string | Iterable<string>,
+): Promise<void> {
+  const draft = join(directory, `${name.startsWith('.') ? '' : '.'}${name}.new`);
+  // what a dead attempt left, or a link that somebody put there, is not written to
+  await rm(draft, { force: true });
+  const file = await open(draft, 'wx', 0o666);
+  try {
+    await file.writeFile(typeof text === 'string' ? text : inLongPieces(text));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, join(directory, name));
+  await syncPath(directory);
+}
+
+/** characters of what is written at once, more or less */
+const pieceLength = 256 * 1024;
+
+function* inLongPieces(texts: Iterable<string>): Generator<string, void, void> {
+  let piece = '';
+  for (const text of texts) {
+    piece += text;
+    if (piece.length < pieceLength) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
+}
+
+/** Makes what was written outlive a crash of the machine: a file's bytes, a folder's names. */
+export async function syncPath(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+export async function readIfThere(path: string): Promise<string | null> {
+  // a named pipe must not hold the job up
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  try {
+    return (await file?.readFile('utf8')) ?? null;
+  } finally {
+    await file?.close();
+  }
+}
+
+export async function renameIfThere(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    // a first try moved it
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+/** Durable; false where there is such a file. `drafts`: a folder of the same file system. */
+export async function createOnce(path: string, text: string, drafts: string): Promise<boolean> {
+  const draft = join(drafts, `.commit-${randomUUID()}`);
+  await writeNew(draft, text);
+  try {
+    // a link is made whole, and fails where the name is taken: nobody ever sees half of a version
+    await link(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (!lacksLinks(error)) throw error;
+    if (!(await writeNew(path, text))) return false;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncPath(dirname(path));
+  return true;
+}
+
+/** Over what stood there, whole and durable. `drafts`: as of `createOnce`. */
+export async function replaceFile(path: string, content: string | Uint8Array, drafts: string): Promise<void> {
+  const draft = join(drafts, `.draft-${randomUUID()}`);
+  try {
+    await writeNew(draft, content);
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncPath(dirname(path));
+}
+
+/** Durable but for its name; false where there is such a file. */
+async function writeNew(path: string, content: string | Uint8Array): Promise<boolean> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const file = await open(path, flags, 0o666).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return null;
+    throw error;
+  });
+  if (file === null) return false;
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return true;
 }

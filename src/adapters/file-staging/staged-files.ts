@@ -4,8 +4,7 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReleaseRows } from '../../ports/rows/sink.ts';
-import { syncPath } from '../../targets/files/folder/contents/manifest.ts';
-import { moveFile, writeWhole } from './durable-file.ts';
+import { syncPath, moveFile, writeWhole } from './durable-file.ts';
 
 /** As a sink is given them (src/ports/rows/sink.ts). */
 export type HandedRows = readonly [rows: Uint8Array, rowCount: number, release?: ReleaseRows];

@@ -15,6 +15,7 @@ import {
   lockName,
   type FileLock,
 } from '../../adapters/file-staging/lock.ts';
+import { syncPath } from '../../adapters/file-staging/durable-file.ts';
 import { isStaging, makeStaging } from '../../adapters/file-staging/marked-folder.ts';
 import { StagedFiles, type HandedRows } from '../../adapters/file-staging/staged-files.ts';
 import { pinFolder, type PinnedFolder } from '../../adapters/local-files/open-folder.ts';
@@ -35,7 +36,6 @@ import type {
   ZonesThere,
 } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
-import { syncPath } from '../files/folder/contents/manifest.ts';
 import { refuseLink } from '../files/folder/loaded-documents.ts';
 import { passFence } from '../rows/staged-rows.ts';
 import { columnId, type DecimalRoom } from '../rows/unfit-columns.ts';

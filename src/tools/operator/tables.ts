@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { LakeTarget } from '../../targets/files/lake/store/place.ts';
+import type { LakeTarget } from '../../targets/files/lake/place.ts';
 import { openSources } from '../../files/remote-location.ts';
 import { createCredentialFinder } from '../session/credential.ts';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
@@ -47,7 +47,7 @@ async function tablesAt(
 ): Promise<LakeTarget> {
   const target = parseTarget(text);
   if ('fault' in target) throw new UsageError(`the target ${target.fault}`);
-  const { diskLake } = await import('../../targets/files/lake/store/disk.ts');
+  const { diskLake } = await import('../../targets/files/lake/place.ts');
   if (target.kind === 'folder') return diskLake({ directory: resolve(target.path) });
   const person = { home: { config }, byHand: true, idOrg: 1, interrupted: new AbortController().signal };
   if (target.kind === 'iceberg') {
@@ -62,7 +62,7 @@ async function tablesAt(
       'tables compact takes a folder, s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or iceberg:https://…',
     );
   const { openBucketFolder } = await import('../targets/buckets.ts');
-  const { bucketLake } = await import('../../targets/files/lake/store/bucket/objects.ts');
+  const { bucketLake } = await import('../../targets/files/lake/bucket.ts');
   const folder = await openBucketFolder(person, target, 'write');
   return bucketLake({ ...folder, label: target.location, scratch });
 }

@@ -1,7 +1,7 @@
 /** A namespace of a catalogue of Iceberg tables as a target: how a job reaches the catalogue, and the stores that its tables lie in. */
 import type { CatalogueLogin, CatalogueTransport } from '../../targets/files/lake/catalogue/requests.ts';
 import type { OpenTableStore } from '../../targets/files/lake/catalogue/tables.ts';
-import type { LakeTarget } from '../../targets/files/lake/store/place.ts';
+import type { LakeTarget } from '../../targets/files/lake/place.ts';
 import { AppError } from '../../errors.ts';
 import { isLoopbackName, sourceAt } from '../../files/remote-location.ts';
 import { catalogueLogin, type CatalogueAccess } from '../../jobs/request/catalogue-login.ts';

@@ -15,7 +15,7 @@ import {
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { ColumnsThreadOptions } from '../../targets/files/folder/columns/beside.ts';
 import type { ObjectFolderRowSinkOptions } from '../../targets/files/folder/sink.ts';
-import type { LakeTarget } from '../../targets/files/lake/store/place.ts';
+import type { LakeTarget } from '../../targets/files/lake/place.ts';
 import { isRemote, localCopies, localFolder } from '../session/remote-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { openBucketFolder, sharedFolder, type BucketFolder } from './buckets.ts';
@@ -57,17 +57,14 @@ export const folderKind: KindOfTarget<FolderTarget> = {
     const directory = session.byHand ? resolve(path) : await session.resolvePath(path, false);
     if (isRemote(directory)) {
       const { takeAdvisoryLock } = await import('../../adapters/postgres/client/advisory-lock.ts');
-      return openInBucket(session, await sharedFolder(session, directory), {
-        files: session.home.adapters.files,
-        location: directory,
-        label: path,
-        // all machines have the metadata database in common
-        lock: () => takeAdvisoryLock(session.home.sql, `conversion-job-service ${directory}`, lockTimeoutMs),
-      });
+      // all machines have the metadata database in common
+      return openInBucket(session, await sharedFolder(session, directory), path, () =>
+        takeAdvisoryLock(session.home.sql, `conversion-job-service ${directory}`, lockTimeoutMs),
+      );
     }
     const place = { directory, refuseLinks: !session.byHand };
     const sink = await openLakeSink(session, async () => {
-      const { diskLake } = await import('../../targets/files/lake/store/disk.ts');
+      const { diskLake } = await import('../../targets/files/lake/place.ts');
       return diskLake(place);
     });
     if (sink !== null) return sink;
@@ -99,45 +96,40 @@ export const folderKind: KindOfTarget<FolderTarget> = {
 export const bucketKind: KindOfTarget<BucketTarget> = {
   ...files,
   async openSink(session, target) {
-    const { createBucketFiles } = await import('../../adapters/object-store/bucket-files.ts');
-    const { lockBucket, bucketLockName } = await import('../../targets/files/lake/store/bucket/lock.ts');
+    const { lockBucket, bucketLockName } = await import('../../targets/files/place/bucket-lock.ts');
     const folder = await openBucketFolder(session, target, 'write');
-    const { location, objects, prefix } = folder;
+    const { objects, prefix } = folder;
     const label = target.location;
-    return openInBucket(session, folder, {
-      files: createBucketFiles(folder),
-      location,
-      label,
-      lock: () => lockBucket(objects, prefix + bucketLockName, lockTimeoutMs, label),
-    });
+    return openInBucket(session, folder, label, () =>
+      lockBucket(objects, prefix + bucketLockName, lockTimeoutMs, label),
+    );
   },
   whatWasRun: [],
 };
 
-/** What a folder of CSV, TSV, JSON Lines or Parquet in a bucket needs beside it. */
-type FilesInBucket = Pick<ObjectFolderRowSinkOptions, 'files' | 'location' | 'label' | 'lock'>;
-
-/** A folder of a store. */
+/** A folder of a store. `lock`: of folders of files; tables have their own. */
 async function openInBucket(
   session: ToolSession,
   folder: BucketFolder,
-  files: FilesInBucket,
+  label: string,
+  lock: ObjectFolderRowSinkOptions['lock'],
 ): Promise<RowSink> {
   const scratch = localFolder(session, 'out');
   const sink = await openLakeSink(session, async () => {
-    const { bucketLake } = await import('../../targets/files/lake/store/bucket/objects.ts');
-    return bucketLake({ ...folder, label: files.label, scratch });
+    const { bucketLake } = await import('../../targets/files/lake/bucket.ts');
+    return bucketLake({ ...folder, label, scratch });
   });
   if (sink !== null) return sink;
   const { createObjectFolderRowSink } = await import('../../targets/files/folder/sink.ts');
   const { jobMark } = await import('../../targets/files/folder/contents/file-names.ts');
   const { idJob, jobUuid, request } = session;
   return createObjectFolderRowSink({
-    ...files,
-    address: folder.location,
+    ...folder,
+    label,
+    lock,
+    scratch,
     format: folderFormat(request),
     jobMark: jobMark(idJob, jobUuid),
-    staging: scratch,
     columnsThread: columnsThreadOf(request),
     ...encodingsOf(request),
   });
@@ -168,7 +160,7 @@ async function openFolder(
   use: 'read' | 'write',
 ): Promise<OpenedFolder> {
   const inBucket = async (folder: BucketFolder, label: string): Promise<LakeTarget> => {
-    const { bucketLake } = await import('../../targets/files/lake/store/bucket/objects.ts');
+    const { bucketLake } = await import('../../targets/files/lake/bucket.ts');
     return bucketLake({ ...folder, label, scratch: localFolder(session, 'tables') });
   };
   if (target.kind === 'bucket') {
@@ -189,7 +181,7 @@ async function openFolder(
       lake: await inBucket(await sharedFolder(session, directory), target.path),
       localDirectory: async () => (await localCopies(session, [directory]))[0]!,
     };
-  const { diskLake } = await import('../../targets/files/lake/store/disk.ts');
+  const { diskLake } = await import('../../targets/files/lake/place.ts');
   return {
     lake: diskLake({ directory, refuseLinks: !session.byHand }),
     localDirectory: () => Promise.resolve(directory),

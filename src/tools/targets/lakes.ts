@@ -4,7 +4,7 @@ import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { RowRemover } from '../../ports/rows/remover.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
-import type { LakeTarget } from '../../targets/files/lake/store/place.ts';
+import type { LakeTarget } from '../../targets/files/lake/place.ts';
 import type { LakeFormatName } from '../../targets/files/lake/table-format.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { LakeFormatName } from '../../../src/targets/files/lake/table-format.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
-import { bucketLake } from '../../../src/targets/files/lake/store/bucket/objects.ts';
-import type { LakeTarget } from '../../../src/targets/files/lake/store/place.ts';
+import { bucketLake } from '../../../src/targets/files/lake/bucket.ts';
+import type { LakeTarget } from '../../../src/targets/files/lake/place.ts';
 import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
 import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
 import { AppError } from '../../../src/errors.ts';

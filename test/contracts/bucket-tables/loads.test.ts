@@ -122,7 +122,7 @@ test('what one formats’ tables are is no place for another format', async () =
 test('a table’s folder that somebody else filled is left alone', async () => {
   const foreign = 'elsewhere/';
   server.put(`${foreign}book/part-0.parquet`, 'x');
-  const { bucketLake } = await import('../../../src/targets/files/lake/store/bucket/objects.ts');
+  const { bucketLake } = await import('../../../src/targets/files/lake/bucket.ts');
   const { createS3ObjectStore } = await import('../../../src/adapters/object-store/s3.ts');
   const { createLakeRowSink } = await import('../../../src/targets/files/lake/sink.ts');
   const sink = createLakeRowSink({

@@ -7,7 +7,7 @@ import type { LakeFormatName } from '../../../src/targets/files/lake/table-forma
 import { createLakeRowRemover } from '../../../src/targets/files/lake/remover.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
-import type { LakeTarget } from '../../../src/targets/files/lake/store/place.ts';
+import type { LakeTarget } from '../../../src/targets/files/lake/place.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
 import {
   createDice,

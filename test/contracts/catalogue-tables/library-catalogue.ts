@@ -5,7 +5,7 @@ import {
   type CatalogueLakeOptions,
 } from '../../../src/targets/files/lake/catalogue/target.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
-import type { LakeTarget } from '../../../src/targets/files/lake/store/place.ts';
+import type { LakeTarget } from '../../../src/targets/files/lake/place.ts';
 import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
 import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
 import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';

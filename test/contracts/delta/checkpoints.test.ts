@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { filesEverAdded, readDeltaTable } from '../../../src/targets/files/lake/delta/versions.ts';
 import type { DeltaState } from '../../../src/targets/files/lake/delta/actions.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
-import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
+import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import { needs } from '../../support/needs.ts';
 import { deltalakeReader } from '../targets/readers/deltalake.ts';
 import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';

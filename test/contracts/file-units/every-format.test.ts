@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createFolderRowSink, createObjectFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
-import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
+import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import type { PartitionWish } from '../../../src/engine/sql/partition-wish.ts';
 import type { RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import type { UnitToken } from '../../../src/ports/rows/units.ts';
 import { openUnit } from '../../../src/tools/targets/units.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
-import { createMemoryFileStore } from '../../support/memory/files.ts';
+import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';
 import { founded, loadHere, loadUnits, unitsOf, writeUnit, type DoneUnit } from './library-units.ts';
 import { encodeRows, libraryPlan, type Value } from '../targets/library-rows.ts';
 import { some } from '../../support/needs.ts';
@@ -268,13 +268,13 @@ test.each(some(['parquet', 'csv'] as const, 1))(
     const files = createMemoryFileStore();
     const inBucket = (name: string, idJob: number): RowSink =>
       createObjectFolderRowSink({
-        address: `s3://lake/${name}`,
-        files,
-        location: `/memory/1/${name}`,
+        location: `s3://lake/${name}`,
+        objects: objectsIn(files),
+        prefix: `1/${name}/`,
         label: name,
         format,
         jobMark: String(idJob),
-        staging: pathOf(`${name} staging`),
+        scratch: pathOf(`${name} staging`),
         lock: async () => ({ isHeld: async () => true, release: async () => undefined }),
       });
     for (const job of [1, 2]) {

@@ -3,10 +3,10 @@ import { copyFile, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { parseExact, exactText } from '../../../src/targets/files/lake/exact-json.ts';
+import { parseExact, exactText } from '../../../src/targets/files/json.ts';
 import type { LakeFormatName } from '../../../src/targets/files/lake/table-format.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
-import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
+import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
-import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
-import type { HeldPlace, LakeTarget } from '../../../src/targets/files/lake/store/place.ts';
+import { diskLake, type HeldLakePlace, type LakeTarget } from '../../../src/targets/files/lake/place.ts';
 import { deltaReader, icebergReader } from '../row-sinks/readers.ts';
 import {
   createDice,
@@ -33,7 +32,7 @@ const target = (lake: LakeTarget): MergeTarget => ({
 /** A place whose versions cannot be made any more after so many. */
 function dyingAfter(target: LakeTarget, versions: number): LakeTarget {
   let left = versions;
-  const dying = (place: HeldPlace): HeldPlace =>
+  const dying = (place: HeldLakePlace): HeldLakePlace =>
     new Proxy(place, {
       get: (of, member) => {
         const value: unknown = Reflect.get(of, member, of);

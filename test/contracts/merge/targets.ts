@@ -10,8 +10,7 @@ import { createDuckDbRowSource } from '../../../src/targets/sql/duckdb/source.ts
 import type { LakeFormatName } from '../../../src/targets/files/lake/table-format.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
-import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
-import type { LakeTarget } from '../../../src/targets/files/lake/store/place.ts';
+import { diskLake, type LakeTarget } from '../../../src/targets/files/lake/place.ts';
 import { createMysqlRowSink } from '../../../src/targets/sql/mysql/sink.ts';
 import { createMysqlRowSource } from '../../../src/targets/sql/mysql/source.ts';
 import { createPostgresRowSource } from '../../../src/targets/sql/postgres/source.ts';

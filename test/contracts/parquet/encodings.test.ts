@@ -6,10 +6,10 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createFolderRowSink, createObjectFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
-import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
+import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
-import { createMemoryFileStore } from '../../support/memory/files.ts';
+import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';
 import { bytesOf, compiled } from '../../support/models/shredding.ts';
 import { loadInto } from '../../support/round-trip/postgres.ts';
 
@@ -82,13 +82,13 @@ async function onDisk(name: string, deltas?: boolean): Promise<Reading> {
 async function inStore(name: string, deltas?: boolean): Promise<Reading> {
   const files = createMemoryFileStore();
   const sink = createObjectFolderRowSink({
-    address: 's3://lake/ledgers',
-    files,
-    location: '/memory/1/out',
+    location: 's3://lake/ledgers',
+    objects: objectsIn(files),
+    prefix: '1/out/',
     label: 'out',
     format: 'parquet',
     jobMark: '1',
-    staging: join(folder, 'staging'),
+    scratch: join(folder, 'staging'),
     lock: async () => ({ isHeld: async () => true, release: async () => undefined }),
     ...(deltas === undefined ? {} : { deltas }),
   });

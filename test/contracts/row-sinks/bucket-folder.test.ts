@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
 import { createObjectFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
-import { createMemoryFileStore } from '../../support/memory/files.ts';
+import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';
 import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
 import { everyRowSink } from './contract.ts';
 import { folderReader, type TargetReader } from './readers.ts';
@@ -36,13 +36,13 @@ function mutex(): () => Promise<{ isHeld(): Promise<boolean>; release(): Promise
 function sinkOf(files: Store, lock = mutex(), jobMark?: string): RowSink {
   sinks += 1;
   return createObjectFolderRowSink({
-    address: 's3://lake/library',
-    files,
-    location,
+    location: 's3://lake/library',
+    objects: objectsIn(files),
+    prefix: '1/out/',
     label: 'out',
     format: 'csv',
     jobMark: jobMark ?? String(sinks),
-    staging: join(folders, `staging ${sinks}`),
+    scratch: join(folders, `staging ${sinks}`),
     lock,
   });
 }

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
-import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
+import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createFolderRowSink, createObjectFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { enumerationsOf } from '../../../src/engine/metadata/enumerations.ts';
@@ -15,7 +15,7 @@ import { renderDdl } from '../../../src/engine/sql/ddl.ts';
 import type { DialectName } from '../../../src/engine/sql/dialects/every-dialect.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
 import type { Published, RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
-import { createMemoryFileStore } from '../../support/memory/files.ts';
+import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';
 import { needs, programOf, some } from '../../support/needs.ts';
 import { mariadbParts, startMariadb } from '../../support/servers/mariadb.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
@@ -257,13 +257,13 @@ test('a folder of a store that is elsewhere has codes and views as one of the ma
   const files = createMemoryFileStore();
   const sink = (idJob: number): RowSink =>
     createObjectFolderRowSink({
-      address: 's3://lake/codes',
-      files,
-      location: '/memory/1/out',
+      location: 's3://lake/codes',
+      objects: objectsIn(files),
+      prefix: '1/out/',
       label: 'out',
       format: 'tsv',
       jobMark: String(idJob),
-      staging: directory,
+      scratch: directory,
       lock: async () => ({ isHeld: async () => true, release: async () => undefined }),
     });
   const names = async (): Promise<string[]> => {

@@ -18,7 +18,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { commitVersion, readDeltaTable } from '../../../src/targets/files/lake/delta/versions.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
-import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
+import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
 import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createFolderRowSink, type FolderRowSinkOptions } from '../../../src/targets/files/folder/sink.ts';
-import { commitJournal, type TargetManifest } from '../../../src/targets/files/folder/contents/manifest.ts';
+import type { TargetManifest } from '../../../src/targets/files/folder/contents/manifest.ts';
 import { freeFileName, fileNamePart } from '../../../src/targets/files/folder/contents/file-names.ts';
 import type { RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
@@ -107,12 +107,13 @@ test('a step that was cut short after it was decided is finished by the next job
   await writeFile(join(directory, staging, 'note.csv'), 'note_key,group_key,position,label\n7,1,1,new\n');
   const job = { ...before.jobs[0]!, job_uuid: libraryPlan(2).jobUuid, job: 2 };
   const next: TargetManifest = { ...before, jobs: [...before.jobs, job] };
-  await commitJournal(directory, {
+  const journal = {
     staging,
     files: ['note.csv', 'moved-already.csv'],
     remove: ['group.csv'],
     manifest: next,
-  });
+  };
+  await writeFile(join(directory, '.svc-publish.json'), JSON.stringify(journal));
   const sink = createSink();
   expect(await sink.open(libraryPlan(2))).toBe('skip');
   expect((await sink.publish(async () => true, new Map())).already).toBe(true);

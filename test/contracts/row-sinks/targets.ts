@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
-import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
+import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';

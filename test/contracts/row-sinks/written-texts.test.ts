@@ -6,7 +6,7 @@ import { createFolderRowSink, createObjectFolderRowSink } from '../../../src/tar
 import type { FileLayoutName } from '../../../src/ports/rows/layouts.ts';
 import type { TargetManifest } from '../../../src/targets/files/folder/contents/manifest.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
-import { createMemoryFileStore } from '../../support/memory/files.ts';
+import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';
 import { bytesOf, compiled, modelOf } from '../../support/models/shredding.ts';
 import { loadInto } from '../../support/round-trip/postgres.ts';
 import { useTrial } from '../../support/service/trial.ts';
@@ -54,13 +54,13 @@ test.each(['csv', 'parquet'] as const)('of %s that are elsewhere', async (format
   const staging = await trial.folder('written-texts-');
   await loadAll((idJob) =>
     createObjectFolderRowSink({
-      address: 's3://lake/days',
-      files,
-      location: '/memory/1/out',
+      location: 's3://lake/days',
+      objects: objectsIn(files),
+      prefix: '1/out/',
       label: 'out',
       format,
       jobMark: jobMark(idJob, uuidOfJob(idJob)),
-      staging,
+      scratch: staging,
       lock: async () => ({ isHeld: async () => true, release: async () => undefined }),
     }),
   );

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TargetManifest } from '../../../src/targets/files/folder/contents/manifest.ts';
 import { createFolderRowSink, createObjectFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
-import { createMemoryFileStore } from '../../support/memory/files.ts';
+import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';
 import { readZip } from '../../support/read-zip.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';
@@ -89,13 +89,13 @@ test('a bucket has the workbooks and the manifest, and those of an overwrite alo
   };
   const load = async (job: number, saveMode: 'append' | 'overwrite'): Promise<void> => {
     const sink = createObjectFolderRowSink({
-      address: 's3://lake/library',
-      files,
-      location: '/memory/1/out',
+      location: 's3://lake/library',
+      objects: objectsIn(files),
+      prefix: '1/out/',
       label: 'out',
       format: 'xlsx',
       jobMark: String(job),
-      staging: join(folders, 'staging'),
+      scratch: join(folders, 'staging'),
       lock: async () => ({ isHeld: async () => true, release: async () => undefined }),
     });
     await sink.open(libraryPlan(job, { saveMode, schemaName: async () => 'library' }));

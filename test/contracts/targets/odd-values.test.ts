@@ -5,7 +5,7 @@ import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createDuckDbRowSource } from '../../../src/targets/sql/duckdb/source.ts';
 import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { createFolderRowSource } from '../../../src/targets/files/folder/source.ts';
-import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
+import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';

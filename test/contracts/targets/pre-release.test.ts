@@ -13,8 +13,7 @@ import { lakeFormatOf } from '../../../src/targets/files/lake/look.ts';
 import { createLakeRowRemover } from '../../../src/targets/files/lake/remover.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
-import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
-import type { LakeTarget } from '../../../src/targets/files/lake/store/place.ts';
+import { diskLake, type LakeTarget } from '../../../src/targets/files/lake/place.ts';
 import type { LakeFormatName } from '../../../src/targets/files/lake/table-format.ts';
 import { createMysqlRowRemover } from '../../../src/targets/sql/mysql/driver.ts';
 import { createMysqlRowSink } from '../../../src/targets/sql/mysql/sink.ts';
@@ -27,7 +26,7 @@ import { createSqliteRowSource } from '../../../src/targets/sql/sqlite/source.ts
 import type { RowRemover } from '../../../src/ports/rows/remover.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
 import type { RowSource } from '../../../src/ports/rows/source.ts';
-import { createMemoryFileStore } from '../../support/memory/files.ts';
+import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';
 import { needs } from '../../support/needs.ts';
 import { startIcebergCatalogue } from '../../support/servers/iceberg-catalogue.ts';
 import { mariadbParts, startMariadb, type TestMariadb } from '../../support/servers/mariadb.ts';
@@ -244,13 +243,13 @@ const kinds: Readonly<Record<string, () => AgingTarget | Promise<AgingTarget>>> 
     return {
       createSink: () =>
         createObjectFolderRowSink({
-          address: 's3://lake/out',
-          files,
-          location,
+          location: 's3://lake/out',
+          objects: objectsIn(files),
+          prefix: '1/out/',
           label: 'out',
           format: 'csv',
           jobMark: '1',
-          staging: scratch(),
+          scratch: scratch(),
           lock: async () => ({ isHeld: async () => true, release: async () => undefined }),
         }),
       age: async () =>

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compactLake } from '../../../src/targets/files/lake/compaction.ts';
-import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
+import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import {
   deltaFiles,
   deltaReader,

@@ -1,5 +1,6 @@
 /** Files and job logs in memory. */
 import { AppError } from '../../../src/errors.ts';
+import type { DecidingStore } from '../../../src/ports/files/objects.ts';
 import type { FileStore } from '../../../src/ports/files/organisation-files.ts';
 
 export interface MemoryFileStore extends FileStore {
@@ -95,4 +96,31 @@ function joined(chunks: readonly Uint8Array[]): Uint8Array {
 
 function factsOf(bytes: Uint8Array) {
   return { bytes: bytes.length, modified: 1_790_000_000_000, version: String(bytes.length) };
+}
+
+/** The objects of a store whose keys are `<idOrg>/<path>`. */
+export function objectsIn(files: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'discard'>): DecidingStore {
+  const root = '/memory/';
+  const store: DecidingStore = {
+    async createObject(key, bytes) {
+      if ((await files.read(root + key)) !== null) return false;
+      await files.write(root + key, bytes);
+      return true;
+    },
+    async head(key) {
+      for await (const object of store.listObjects(key)) if (object.key === key) return object;
+      return null;
+    },
+    read: (key, range) => files.read(root + key, range),
+    write: (key, body) => files.write(root + key, body),
+    removeObject: (key) => files.discard(root + key),
+    async *listObjects(prefix) {
+      const folder = prefix.slice(0, prefix.lastIndexOf('/'));
+      for await (const { location, bytes } of files.listFiles(root + folder)) {
+        const key = location.slice(root.length);
+        if (key.startsWith(prefix)) yield { key, bytes, modified: 0, version: '' };
+      }
+    },
+  };
+  return store;
 }

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exactText, parseExact } from '../../../src/targets/files/lake/exact-json.ts';
+import { exactText, parseExact } from '../../../src/targets/files/json.ts';
 import type { ObjectServer } from './object-server.ts';
 
 export interface CatalogueCall {

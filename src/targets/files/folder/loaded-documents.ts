@@ -1,33 +1,16 @@
 /** Which documents a folder of tables holds: read from the files of `_documents` that its manifest lists. */
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { recordForms, type RecordFormat } from '../../../engine/records/split.ts';
 import { AppError } from '../../../errors.ts';
-import type { StoredLayout } from './layouts/folder-layout.ts';
 import type { ManifestTable } from './contents/manifest.ts';
 
 /** Names of the files of `_documents`. `tables`: what the folder keeps. */
 export function documentFiles(tables: readonly ManifestTable[]): readonly string[] {
   const files = tables.find(({ name }) => name === sideTableNames.documents)?.files ?? [];
   return files.map(({ name }) => name);
-}
-
-/** Those of the SHA-256 (hex) that stand in the files; `tables`: what the folder keeps. */
-export async function documentsIn(
-  directory: string,
-  { documentHashes }: Pick<StoredLayout, 'documentHashes'>,
-  tables: readonly ManifestTable[],
-  wanted: ReadonlySet<string>,
-): Promise<Set<string>> {
-  const found = new Set<string>();
-  for (const name of documentFiles(tables)) {
-    const path = join(directory, name);
-    await refuseLink(path);
-    for await (const sha256 of documentHashes(directory, path)) if (wanted.has(sha256)) found.add(sha256);
-  }
-  return found;
 }
 
 /** For what opens files itself: a name in a target is a plain file there, or nothing yet. AppError `target_not_allowed`. */

@@ -10,7 +10,7 @@ import type { FinishedFile } from '../../../adapters/file-staging/staged-files.t
 import { FileMaker, type FileTask } from './columns/one-file.ts';
 import type { ColumnsThread } from './columns/thread.ts';
 import type { NamedColumn } from './contents/table-columns.ts';
-import { syncPath } from './contents/manifest.ts';
+import { syncPath } from '../../../adapters/file-staging/durable-file.ts';
 import { stagedRows } from './staged-rows.ts';
 
 /** By column: its number, and that of the items of a list. */

@@ -21,14 +21,9 @@ import type {
 } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { UnitTarget } from '../../../ports/rows/units.ts';
-import {
-  loadsOf,
-  dataPackageName,
-  stagingPrefix,
-  type TargetManifest,
-  type ManifestTable,
-} from './contents/manifest.ts';
-import { documentFiles, documentsIn } from './loaded-documents.ts';
+import { decideStep, stagingPrefix } from '../place/journal.ts';
+import { loadsOf, dataPackageName, type TargetManifest, type ManifestTable } from './contents/manifest.ts';
+import { documentFiles } from './loaded-documents.ts';
 import { passFence, StagedRowSink } from '../../rows/staged-rows.ts';
 import { fileFault } from '../../../adapters/file-staging/faults.ts';
 import {
@@ -61,10 +56,10 @@ import type { ColumnTyping, ParquetSettings } from './parquet.ts';
 import { TableRows } from './table-rows.ts';
 import { createFileUnits } from './units/driver.ts';
 import { tableName } from './units/token.ts';
-import { bucketFolder, type BucketFolderOptions } from './place/bucket.ts';
-import { diskFolder, type DiskFolderOptions } from './place/disk.ts';
-import type { FolderPlace, FolderStep, HeldFolder } from './place/folder-place.ts';
-import { storeFolder, type StoreFolderOptions } from './place/row-store.ts';
+import { bucketFolder, type BucketFolderOptions } from './bucket.ts';
+import type { DiskOptions } from '../place/disk.ts';
+import { carryOut, diskFolder, type FolderStep, type FolderTarget, type HeldFolder } from './place.ts';
+import { storeFolder, type StoreFolderOptions } from './row-store.ts';
 
 /** Options that do not depend on the place of the folder. */
 interface FolderFilesOptions extends Partial<ParquetSettings> {
@@ -75,28 +70,27 @@ interface FolderFilesOptions extends Partial<ParquetSettings> {
   readonly columnsThread?: ColumnsThreadOptions;
 }
 
-export interface FolderRowSinkOptions extends FolderFilesOptions, DiskFolderOptions {}
+export interface FolderRowSinkOptions extends FolderFilesOptions, DiskOptions {}
 
 /** Rows into a folder of this machine. */
 export function createFolderRowSink(options: FolderRowSinkOptions): RowSink {
   return new FolderRowSink(diskFolder(options), options, fileNamePart);
 }
 
-export interface ObjectFolderRowSinkOptions
-  extends Omit<FolderFilesOptions, 'location'>, BucketFolderOptions {
-  /** `s3://BUCKET/PREFIX`, for scripts that load the files from there */
-  readonly address: string;
+/** `location`: for scripts that load the files from there, too. */
+export interface ObjectFolderRowSinkOptions extends FolderFilesOptions, BucketFolderOptions {
+  readonly location: string;
   /** names the job in names of files, as `jobMark` makes it */
   readonly jobMark: string;
 }
 
 /** Rows into a folder of a file store that is elsewhere. Parquet has the encodings that all warehouses read, unless `deltas` says else. */
 export function createObjectFolderRowSink(options: ObjectFolderRowSinkOptions): RowSink {
-  const { format, columnsThread, deltas = false, address, jobMark } = options;
+  const { format, columnsThread, deltas = false, location, jobMark } = options;
   const written = {
     format,
     deltas,
-    location: address.replace(/\/+$/, ''),
+    location: location.replace(/\/+$/, ''),
     ...(columnsThread === undefined ? {} : { columnsThread }),
   };
   // named for the job, also where an overwrite would give a name again: what a manifest lists never changes
@@ -122,7 +116,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   readonly widensInPlace = false;
   readonly scalesDecimals: boolean;
   readonly label: string;
-  readonly #place: FolderPlace;
+  readonly #place: FolderTarget;
   readonly #options: FolderFilesOptions;
   /** a table's name as part of a file's name */
   readonly #fileNameOf: (table: string) => string;
@@ -146,7 +140,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   /** null: the staged files are the folder's */
   #making: FileMaking | null = null;
 
-  constructor(place: FolderPlace, options: FolderFilesOptions, fileNameOf: (table: string) => string) {
+  constructor(place: FolderTarget, options: FolderFilesOptions, fileNameOf: (table: string) => string) {
     super();
     this.#place = place;
     this.#options = options;
@@ -181,9 +175,14 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       throw new AppError('invalid_option', `${this.label}: -f ${this.#options.format} is not read again.`);
     return this.guarded(async () => {
       const held = this.#held!;
-      const tables = this.#ownDocuments();
-      for (const name of documentFiles(tables)) await held.fetch(name);
-      return documentsIn(held.local, stored, tables, new Set(sha256s));
+      const wanted = new Set(sha256s);
+      const found = new Set<string>();
+      for (const name of documentFiles(this.#ownDocuments())) {
+        const path = await held.localFile(name);
+        for await (const sha256 of stored.documentHashes(held.local, path))
+          if (wanted.has(sha256)) found.add(sha256);
+      }
+      return found;
     });
   }
 
@@ -237,7 +236,6 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const staging = this.#staging;
     await this.#checkForeignFiles(manifest, names);
     const step: FolderStep = {
-      jobUuid: this.plan.jobUuid,
       staging,
       files: [...names].filter((name) => made.has(name) || this.#rewritten.has(name)),
       scripts: await writeScripts(join(held.local, staging), this.plan, manifest),
@@ -248,14 +246,11 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       manifest,
       model: this.plan.model,
     };
-    await held.prepare(step);
-    await held.decide(step, async () => {
-      if (!(await held.isHeld()))
-        throw new AppError('service_unavailable', `${this.label}: another job has taken the target over.`);
-      await passFence(fence);
-    });
+    await decideStep(held, step, () => passFence(fence));
+    // the step needs the staged files now, whatever happens to this process
     this.outcome = 'nothing';
-    await held.finish(step);
+    this.#staging = '';
+    await carryOut(held, step);
     return {
       rows: rowsByTable(added),
       already: false,
@@ -274,7 +269,14 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     await this.#making?.end();
     const held = this.#held;
     this.#held = null;
-    if (held !== null) await this.guarded(() => held.release());
+    if (held === null) return;
+    await this.guarded(async () => {
+      try {
+        if (this.#staging !== '') await held.discard(this.#staging);
+      } finally {
+        await held.release();
+      }
+    });
   }
 
   async close(): Promise<void> {
@@ -316,8 +318,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       );
     }
     this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
-    await held.stage(this.#staging);
-    const directory = join(held.local, this.#staging);
+    const directory = await held.stage(this.#staging);
     const typings = (): Map<string, ColumnTyping> => this.#typings();
     this.#making =
       this.#layout.makeFiles?.({
@@ -406,7 +407,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       added,
       columnsOf: (table) => tableColumns(model, table).map((column) => column.name),
       widened: typesIn(model, this.widened),
-      fetch: (name) => held.fetch(name),
+      localFile: (name) => held.localFile(name),
       nameFor: (table) => {
         const taken = new Set([...names, ...(added.get(table) ?? []).map(({ name }) => name)]);
         const name = this.#nameFor(table, format, taken);

@@ -8,8 +8,9 @@ import { layoutFacts } from '../../../ports/rows/layouts.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
 import { openDuckDbReader } from '../../sql/duckdb/database.ts';
 import { LazyReader, createFileRowSource, type SourceTables } from '../../sql/duckdb/reader.ts';
-import { loadsOf, modelHashOfJob, readManifest } from './contents/manifest.ts';
-import { diskFolder } from './place/disk.ts';
+import { loadsOf, modelHashOfJob } from './contents/manifest.ts';
+import { diskFolder, folderRecords } from './place.ts';
+import { DiskPlace } from '../place/disk.ts';
 import { readingTurn, type ReadingTurn } from './reading/turn.ts';
 import { tableColumns } from './contents/table-columns.ts';
 import { layoutOf } from './layouts/every-layout.ts';
@@ -56,10 +57,11 @@ async function openTables(
     }
   };
   try {
-    if ((await readManifest(directory)) === null) throw nothing;
+    const place = new DiskPlace(directory, label, folderRecords);
+    if ((await place.readManifest()) === null) throw nothing;
     turn = await readingTurn(directory, label);
     spill = await mkdtemp(join(tmpdir(), 'row-source-'));
-    const manifest = (await readManifest(directory))!;
+    const manifest = (await place.readManifest())!;
     for (const { files } of manifest.tables)
       for (const { name } of files) await refuseLink(join(directory, name));
     const spillFolder = spill;

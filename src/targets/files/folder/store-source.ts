@@ -3,8 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RowStore } from '../../../ports/rows/registered.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
-import { loadsOf, manifestName, manifestText } from './contents/manifest.ts';
-import { fetchBatch, readStore } from './place/row-store.ts';
+import { manifestName } from '../place/journal.ts';
+import { loadsOf, manifestText } from './contents/manifest.ts';
+import { fetchBatch, readStore } from './row-store.ts';
 import { createFolderRowSource } from './source.ts';
 
 /** `scratch`: a folder of this machine for this job alone, which its worker removes. */

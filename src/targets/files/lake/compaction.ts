@@ -2,14 +2,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import { stagingPrefix } from '../folder/contents/manifest.ts';
-import { finishStep, type FinishedStep } from './commit/finish-step.ts';
+import { decideStep, stagingPrefix } from '../place/journal.ts';
+import type { HeldLakePlace, LakePlace, LakeTarget } from './place.ts';
+import { finishStep, type FinishedStep, holdPlace } from './commit/finish-step.ts';
 import { isOwnFile } from './data-files.ts';
 import { formatsOf, mainFormat } from './formats.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
 import type { LakeFile } from './table-format.ts';
-import { holdPlace } from './store/read-place.ts';
-import type { HeldPlace, LakePlace, LakeTarget } from './store/place.ts';
 
 /** files below that are small */
 const smallBytes = 32 * 1024 * 1024;
@@ -39,14 +38,17 @@ export async function compactLake(target: LakeTarget): Promise<readonly string[]
 }
 
 /** After a job. `tables`: names. */
-export async function compactSome(place: HeldPlace, tables: ReadonlySet<string>): Promise<readonly string[]> {
+export async function compactSome(
+  place: HeldLakePlace,
+  tables: ReadonlySet<string>,
+): Promise<readonly string[]> {
   const { changes, left } = await compactTables(place, tables, mostBytesOfJob);
   return [...changes, ...left];
 }
 
 /** `tables`: names; null: all. */
 async function compactTables(
-  place: HeldPlace,
+  place: HeldLakePlace,
   tables: ReadonlySet<string> | null,
   mostBytes: number,
 ): Promise<Pick<FinishedStep, 'changes' | 'left'>> {
@@ -67,9 +69,7 @@ async function compactTables(
     manifest,
   };
   try {
-    await place.handOver(step);
-    await place.checkHeld();
-    await place.decide(step);
+    await decideStep(place, step, () => Promise.resolve());
   } catch (error) {
     await place.discard(staging);
     throw error;

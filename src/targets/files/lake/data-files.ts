@@ -1,4 +1,6 @@
 /** Files of rows of a table, by DuckDB: what is in them, and new ones made of them. */
+import type { LakePlace } from './place.ts';
+import type { LakeFile, FieldIds, NewFile, ToldValue } from './table-format.ts';
 import { randomBytes } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +12,6 @@ import { openDuckDb, pathLiteral, type DuckDb } from '../../sql/duckdb/database.
 import { converted, type DecimalDigits } from '../../sql/duckdb/types.ts';
 import { makeFolder } from '../../../adapters/file-staging/create-folder.ts';
 import { fieldIdsOption } from '../folder/parquet.ts';
-import type { FieldIds, NewFile, ToldValue } from './table-format.ts';
 
 export const dataFolder = 'data';
 
@@ -52,6 +53,24 @@ export function toldColumns<T extends TypedName>(columns: readonly T[]): readonl
 
 /** Of this machine: its path, with what its table tells of its rows, if it does. */
 export type LocalRows = string | { readonly path: string; readonly told: readonly ToldValue[] };
+
+/** A file of the table: its path in the place, and below the table's folder. */
+export interface PresentFile {
+  readonly path: string;
+  readonly name: string;
+  /** what the table says of it */
+  readonly of: LakeFile;
+}
+
+/** As statements read them. */
+export async function rowFiles(
+  place: LakePlace,
+  present: readonly Pick<PresentFile, 'path' | 'of'>[],
+): Promise<readonly LocalRows[]> {
+  const found: LocalRows[] = [];
+  for (const { path, of } of present) found.push({ path: await place.localFile(path), told: of.told });
+  return found;
+}
 
 /** What a rewrite makes of a column. */
 export interface TypeChange {

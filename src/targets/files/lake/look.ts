@@ -7,7 +7,7 @@ import { PreReleaseFault } from '../../rows/pre-release.ts';
 import { canTakeZone } from './empty-columns.ts';
 import { mainFormat } from './formats.ts';
 import type { LakeFormatName } from './table-format.ts';
-import type { LakePlace, LakeTarget } from './store/place.ts';
+import type { LakePlace, LakeTarget } from './place.ts';
 
 /** In which format jobs wrote tables into the folder; null for another folder, and one that is not there. */
 export async function lakeFormatOf(target: LakeTarget): Promise<LakeFormatName | null> {

@@ -5,23 +5,18 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../../errors.ts';
 import { fileNamePart } from '../folder/contents/file-names.ts';
+import { isList, isObject, isOwnName, parsed } from '../json.ts';
+import { journalName, stagingPrefix, type StagedStep, type StepRecords } from '../place/journal.ts';
 import {
   foreignManifest,
   isCodeRow,
-  isList,
   isManifestJob,
-  isObject,
-  isOwnName,
-  journalName,
-  parsed,
-  stagingPrefix,
   type CodeRow,
   type ManifestJob,
 } from '../folder/contents/manifest.ts';
-import type { LakeFormatName } from './table-format.ts';
+import type { LakeFormatName, LakeColumn, NewFile } from './table-format.ts';
 import { isTableLayout } from '../../../ports/rows/layouts.ts';
 import type { PartitionField } from './partitions/fields.ts';
-import type { LakeColumn, NewFile } from './table-format.ts';
 
 export interface LakeJob extends ManifestJob {
   /** tables that it gave rows that are there still; none: its documents were replaced */
@@ -81,10 +76,8 @@ export interface DocumentClosing {
   readonly until: string;
 }
 
-export interface LakeStep {
+export interface LakeStep extends StagedStep {
   readonly format: LakeFormatName;
-  /** folder that the new files wait in */
-  readonly staging: string;
   readonly jobUuid: string;
   readonly job: number;
   readonly installation: string;
@@ -107,7 +100,7 @@ export function emptyManifest(format: LakeFormatName): LakeManifest {
 }
 
 /** AppError `conflict` for one of another kind. */
-export function manifestOf(text: string): LakeManifest {
+function manifestOf(text: string): LakeManifest {
   const manifest = parsed<Partial<LakeManifest>>(text);
   if (isObject(manifest) && isManifest(manifest)) return manifest as LakeManifest;
   const other: unknown = isObject(manifest) ? manifest['format'] : undefined;
@@ -116,16 +109,19 @@ export function manifestOf(text: string): LakeManifest {
   throw foreignManifest(manifest, tableMembers);
 }
 
-export function textOf(manifest: LakeManifest): string {
-  return `${JSON.stringify(manifest, null, 2)}\n`;
-}
-
 /** AppError `conflict` for what is none. */
-export function stepOf(text: string): LakeStep {
+function stepOf(text: string): LakeStep {
   const step = parsed<Partial<LakeStep>>(text);
   if (isObject(step) && isStep(step)) return step as LakeStep;
   throw new AppError('conflict', `${journalName} is not a journal of tables of this version.`);
 }
+
+export const lakeRecords: StepRecords<LakeStep, LakeManifest> = {
+  manifestOf,
+  manifestText: (manifest) => `${JSON.stringify(manifest, null, 2)}\n`,
+  stepOf,
+  stepText: (step) => JSON.stringify(step),
+};
 
 /** Members of a table, beside its name, that every version from 1.0 on writes. */
 const tableMembers: readonly (keyof LakeTable)[] = ['directory', 'version'];

@@ -6,13 +6,12 @@ import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.t
 import { AppError } from '../../../errors.ts';
 import type { RemovalPlan, Removed, RowRemover } from '../../../ports/rows/remover.ts';
 import { fileFault } from '../../../adapters/file-staging/faults.ts';
-import { stagingPrefix } from '../folder/contents/manifest.ts';
+import { decideStep, stagingPrefix } from '../place/journal.ts';
+import type { HeldLakePlace, LakeTarget } from './place.ts';
 import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
-import { finishStep } from './commit/finish-step.ts';
+import { finishStep, holdPlace } from './commit/finish-step.ts';
 import { readLakeLoads } from './look.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
-import { holdPlace } from './store/read-place.ts';
-import type { HeldPlace, LakeTarget } from './store/place.ts';
 import { loadsStep } from './loads-table.ts';
 import { isBesideData, jobsThatStay, removalStep, rowsOfDocuments } from './documents/removed-rows.ts';
 import { TablesThere } from './tables-there.ts';
@@ -39,7 +38,7 @@ export function createLakeRowRemover(target: LakeTarget): RowRemover {
 }
 
 async function removeDocuments(
-  place: HeldPlace,
+  place: HeldLakePlace,
   plan: RemovalPlan,
   fence: (removed: Removed) => Promise<boolean>,
 ): Promise<Removed> {
@@ -88,11 +87,10 @@ async function removeDocuments(
       tables: steps,
       manifest: { ...manifest, jobs: [...(await jobsThatStay(tables, manifest, keys)), record] },
     };
-    await place.handOver(step);
-    await place.checkHeld();
-    if (!(await fence(removed)))
-      throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
-    await place.decide(step);
+    await decideStep(place, step, async () => {
+      if (!(await fence(removed)))
+        throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
+    });
     isDecided = true;
     await tables.close();
     await finishStep(place, { isRecovery: false });

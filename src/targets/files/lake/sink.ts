@@ -23,21 +23,20 @@ import { StagedFiles, type HandedRows } from '../../../adapters/file-staging/sta
 import { keptCodes, type KeptCodes } from '../folder/contents/code-rows.ts';
 import { jobMark } from '../folder/contents/file-names.ts';
 import { encodedRows } from '../folder/contents/table-columns.ts';
-import { stagingPrefix } from '../folder/contents/manifest.ts';
+import { decideStep, stagingPrefix } from '../place/journal.ts';
+import { holderOf, type HeldLakePlace, type LakeTarget } from './place.ts';
 import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
 import { tableName } from '../folder/units/token.ts';
 import { passFence, StagedRowSink } from '../../rows/staged-rows.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
 import { currentLakeDocuments, unmappedLakeContent } from './documents/current-documents.ts';
 import { planMerge } from './documents/merged-documents.ts';
-import { finishStep } from './commit/finish-step.ts';
+import { finishStep, holdPlace } from './commit/finish-step.ts';
 import { compactSome, usualMostFiles } from './compaction.ts';
 import { dataFileName } from './data-files.ts';
 import { readLakeLoads, readLakeZones } from './look.ts';
 import { TablesThere } from './tables-there.ts';
-import { eachAtOnce } from './store/at-once.ts';
-import { holdPlace } from './store/read-place.ts';
-import type { HeldPlace, LakeTarget } from './store/place.ts';
+import { eachAtOnce } from '../place/at-once.ts';
 import { emptyManifest, tableFolder, type LakeManifest } from './manifest.ts';
 import { checkPartitioning, partitioningOf } from './partitions/of-job.ts';
 import type { PartitionField } from './partitions/fields.ts';
@@ -73,7 +72,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   readonly #adopted = new Map<string, UnitFile[]>();
   #partitions: ReadonlyMap<string, readonly PartitionField[]> = new Map();
   #units: UnitTarget | null = null;
-  #place: HeldPlace | null = null;
+  #place: HeldLakePlace | null = null;
   #manifest!: LakeManifest;
   #known!: TablesThere;
   #staging = '';
@@ -189,10 +188,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
       merge,
     });
     await this.#known.close();
-    await place.handOver(step);
-    await place.checkHeld();
-    await passFence(fence, merge?.counts);
-    await place.decide(step);
+    await decideStep(place, step, () => passFence(fence, merge?.counts));
     // the step needs the staged files now, whatever happens to this process
     this.outcome = 'nothing';
     this.#staging = '';
@@ -213,7 +209,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   }
 
   /** The job is there already: what stands in the way of it is told, and waits for the next one. */
-  async #compact(place: HeldPlace, fileCounts: ReadonlyMap<string, number>): Promise<readonly string[]> {
+  async #compact(place: HeldLakePlace, fileCounts: ReadonlyMap<string, number>): Promise<readonly string[]> {
     const { mostFiles = usualMostFiles } = this.#options;
     const crowded = [...fileCounts].flatMap(([table, count]) => (count > mostFiles ? [table] : []));
     if (crowded.length === 0) return [];
@@ -270,7 +266,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   }
 
   /** What is there can take the rows, and is ours. */
-  async #checkTables(place: HeldPlace): Promise<void> {
+  async #checkTables(place: HeldLakePlace): Promise<void> {
     const { model, saveMode, codes } = this.plan;
     const keepsCodes = codes === 'table' || codes === 'check';
     const besides = [...Object.values(sideTableNames), ...(keepsCodes ? [codesTable.name] : [])];
@@ -287,10 +283,10 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   }
 
   /** What others gave a table that a dead attempt had made stays there. */
-  async #checkHolder(place: HeldPlace, table: string): Promise<void> {
+  async #checkHolder(place: HeldLakePlace, table: string): Promise<void> {
     if (this.#known.directoryOf(table) !== null) return;
     const folder = tableFolder(table);
-    const holder = await place.holderOf(folder);
+    const holder = await holderOf(place, folder);
     if (holder === 'an attempt') this.#known.adopt(table, folder);
     if (holder === 'others')
       throw new AppError('conflict', `${this.label}: ${folder} exists and was not written by a job.`);

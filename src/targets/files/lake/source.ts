@@ -1,4 +1,6 @@
 /** The tables of a folder of Delta or Iceberg tables, by their own logs, for reading rows back. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { holdPlace } from './commit/finish-step.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,14 +28,12 @@ import {
   type StoredRowsMemory,
 } from '../folder/reading/parquet-rows.ts';
 import type { ClosableBlocks, DocumentRowsOnly } from '../../rows/table-row-source.ts';
-import { parquet, type LocalRows } from './data-files.ts';
-import { rowFiles } from './store/row-files.ts';
+import { parquet, type LocalRows, rowFiles } from './data-files.ts';
 import { versionsPutRight } from './iceberg/put-right.ts';
 import { mainFormat } from './formats.ts';
 import { readLakeLoads } from './look.ts';
 import type { LakeManifest, LakeTable } from './manifest.ts';
-import type { LakePlace, LakeTarget } from './store/place.ts';
-import { readBetweenJobs } from './store/read-place.ts';
+import type { LakePlace, LakeTarget } from './place.ts';
 
 export interface LakeRowSourceOptions {
   readonly target: LakeTarget;
@@ -47,6 +47,50 @@ export function createLakeRowSource(options: LakeRowSourceOptions): RowSource {
     openTables: (model) => openTables(options, model),
     loads: () => readLakeLoads(options.target),
   });
+}
+
+/** a step that takes longer is a dead one's, which is to be ended */
+const stepMs = 60_000;
+const pollMs = 500;
+const mostLooks = 20;
+
+interface ReadPlace<T> {
+  readonly found: T;
+  release(): Promise<void>;
+}
+
+/** What `look` finds between two jobs; `drop` undoes what it found in vain. AppError `service_unavailable` where jobs leave no time between them. */
+async function readBetweenJobs<T>(
+  target: LakeTarget,
+  look: (place: LakePlace) => Promise<T>,
+  drop: (found: T) => void,
+): Promise<ReadPlace<T>> {
+  if (target.openSteady === undefined) {
+    const place = await holdPlace(target, false);
+    try {
+      return { found: await look(place), release: () => place.release() };
+    } catch (error) {
+      await place.release();
+      throw error;
+    }
+  }
+  const deadline = Date.now() + stepMs;
+  for (let looks = 0; looks < mostLooks; looks += 1) {
+    const place = await target.openSteady();
+    if ((await place.readStep()) === null) {
+      const found = await look(place);
+      if (await place.isSteady()) return { found, release: () => Promise.resolve() };
+      drop(found);
+    } else if (Date.now() > deadline) await (await holdPlace(target, false)).release();
+    else {
+      looks -= 1;
+      await sleep(pollMs);
+    }
+  }
+  throw new AppError(
+    'service_unavailable',
+    `${target.label}: jobs write there without a pause; run it again later.`,
+  );
 }
 
 interface TablesFound {

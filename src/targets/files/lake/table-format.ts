@@ -1,7 +1,8 @@
 /** What the formats of tables have in common: the tables of a folder are read and given versions by these words alone. */
 
 import type { PartitionField, PartitionValues } from './partitions/fields.ts';
-import type { LakeFiles } from './store/files.ts';
+import type { PlaceFiles } from '../place/journal.ts';
+import type { TableMetadata } from './iceberg/shape.ts';
 import type { TableLayoutName } from '../../../ports/rows/layouts.ts';
 
 /** A column as a load makes it. */
@@ -159,6 +160,52 @@ export interface TableFormat {
     version: TableVersion,
     job: Pick<TableChange, 'job' | 'jobUuid'>,
   ) => Promise<void>;
+}
+
+/** Versions of tables that a catalogue tells, where no files beside their rows do. Tables are named by their folders. */
+export interface TableCatalogue {
+  /** The newest metadata of a table, as the catalogue has it; null: there is no such table. */
+  read(directory: string): Promise<unknown>;
+  /** A version that an earlier try made of the same one, and that was not committed for the sake of others alone; null: there is none. */
+  kept(directory: string, before: TableMetadata): Promise<NextTableVersion | null>;
+  /** False where somebody else’s version came first. Inside of `together` it only waits for the others. */
+  commit(version: NextTableVersion): Promise<boolean>;
+  /** What `work` commits is there at once; null: somebody else’s version of a table came first, and `work` is to be done anew. */
+  together<T>(work: () => Promise<T>): Promise<T | null>;
+  /** The address by which other programs open a table. */
+  locationOf(directory: string): Promise<string>;
+  holderOf(directory: string): Promise<TableHolder>;
+  /** Makes the place where jobs keep what they decide. */
+  prepare(): Promise<void>;
+  /** Makes the tables that are not there, without rows. */
+  makeTables(tables: readonly NewTable[]): Promise<void>;
+}
+
+/** The owner of a table that no manifest lists. `an attempt`: a job made it before it died, and others have rows in it by now; one without rows is nobody’s. */
+export type TableHolder = 'nobody' | 'others' | 'an attempt';
+
+/** A table that is to be made. */
+export interface NewTable {
+  readonly name: string;
+  readonly directory: string;
+  readonly comment: string;
+  readonly columns: readonly LakeColumn[];
+}
+
+/** The files of a target of tables. */
+export interface LakeFiles extends PlaceFiles {
+  /** absent: files beside the rows tell the versions of tables */
+  readonly catalogue?: TableCatalogue | undefined;
+}
+
+export interface NextTableVersion {
+  readonly directory: string;
+  readonly before: TableMetadata;
+  readonly next: TableMetadata;
+  /** once it is there */
+  settled(): Promise<void>;
+  /** once it is certain that it never will be */
+  discard(): Promise<void>;
 }
 
 export type FormatName = 'delta' | 'iceberg';

@@ -2,14 +2,22 @@
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
-import { dataFolder, isOwnFile, openDataFiles, parquet, wholeRows, type DataFiles } from './data-files.ts';
+import {
+  dataFolder,
+  isOwnFile,
+  openDataFiles,
+  parquet,
+  wholeRows,
+  type DataFiles,
+  rowFiles,
+  type PresentFile,
+} from './data-files.ts';
 import type { FileChoice } from './documents/files-of-documents.ts';
-import { rowFiles, type PresentFile } from './store/row-files.ts';
 import { formatsOf, mainFormat, numberingFormat } from './formats.ts';
 import type { LakeManifest } from './manifest.ts';
 import type { PartitionField } from './partitions/fields.ts';
-import { eachAtOnce } from './store/at-once.ts';
-import type { LakePlace } from './store/place.ts';
+import { eachAtOnce } from '../place/at-once.ts';
+import type { LakePlace } from './place.ts';
 import type { FieldIds, LakeField, LakeFile, TableFormat, TableVersion } from './table-format.ts';
 
 const everyFile: FileChoice = () => true;

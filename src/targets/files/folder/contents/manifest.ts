@@ -1,21 +1,15 @@
 /** What a folder of tables says of itself, and the journal that makes several files change as one. */
-import { constants } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { isList, isObject, isOwnName, parsed } from '../../json.ts';
+import { manifestName } from '../../place/journal.ts';
 import { codesTable, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
 import { PreReleaseFault } from '../../../rows/pre-release.ts';
 import { isFileLayout, isTableLayout, type FileLayoutName } from '../../../../ports/rows/layouts.ts';
 import type { TargetLoad } from '../../../../ports/rows/target-load.ts';
 
-export const manifestName = 'manifest.json';
 export const loadScriptName = 'load.sql';
 /** beside it where the files are CSV or TSV */
 export const dataPackageName = 'datapackage.json';
-
-export const journalName = '.svc-publish.json';
-/** in front of the names of folders that new files wait in */
-export const stagingPrefix = '.svc-staging-';
 
 export interface ManifestFile {
   readonly name: string;
@@ -88,29 +82,6 @@ export interface TargetManifest {
   readonly tables: readonly ManifestTable[];
 }
 
-/** One step from a folder's state to the next; written whole before the first file is touched. */
-export interface Journal {
-  /** folder that the new files wait in */
-  readonly staging: string;
-  /** names of new files, scripts among them: they move from the staging folder, over older ones of that name */
-  readonly files: readonly string[];
-  readonly remove: readonly string[];
-  readonly manifest: TargetManifest;
-}
-
-/** Returns null if there is none. Throws AppError `conflict` for one that this version cannot read. */
-export async function readManifest(directory: string): Promise<TargetManifest | null> {
-  const text = await readIfThere(join(directory, manifestName));
-  return text === null ? null : parseManifest(text);
-}
-
-/** The same as the folder will be once its journal, where a process died over it, has been carried out. */
-export async function readCommittedManifest(directory: string): Promise<TargetManifest | null> {
-  const text = await readIfThere(join(directory, journalName));
-  const journal = text === null ? null : parsed<Journal>(text);
-  return journal !== null && isJournal(journal) ? journal.manifest : readManifest(directory);
-}
-
 /**
  * The manifest that a text holds. Any user who may write into the folder may have written that text, and it decides which files are
  * read, replaced and removed: none of its names may lead out of the folder.
@@ -176,7 +147,7 @@ function missingIn(
 /** Names of the tables beside the data. */
 export const sideNames: ReadonlySet<string> = new Set([...Object.values(sideTableNames), codesTable.name]);
 
-function isManifest({ version, format, jobs, keys, tables, codes }: Partial<TargetManifest>): boolean {
+export function isManifest({ version, format, jobs, keys, tables, codes }: Partial<TargetManifest>): boolean {
   return (
     version === 1 &&
     isFileLayout(format) &&
@@ -217,130 +188,6 @@ function isManifestFile(file: unknown): boolean {
   return (
     isObject(file) && isOwnName(file['name']) && isList(file['columns'], (name) => typeof name === 'string')
   );
-}
-
-/** A plain name, which no hidden file has: those are the locks, journals and staging folders. */
-export function isOwnName(name: unknown): name is string {
-  return (
-    typeof name === 'string' && /^[^./\\\p{Cc}][^/\\\p{Cc}]*$/u.test(name) && Buffer.byteLength(name) <= 255
-  );
-}
-
-export function isList(value: unknown, isItem: (item: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.every(isItem);
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** From here on the step is done, also if this process dies: whoever opens the folder next finishes it. */
-export async function commitJournal(directory: string, journal: Journal): Promise<void> {
-  await writeDurably(directory, journalName, JSON.stringify(journal));
-}
-
-/** Carries out what the journal says; does nothing without one. May be repeated at any point. */
-export async function finishJournal(directory: string): Promise<void> {
-  const text = await readIfThere(join(directory, journalName));
-  if (text === null) return;
-  const journal = parsed<Journal>(text);
-  if (journal === null || !isJournal(journal))
-    throw new AppError('conflict', `${journalName} is not a journal of this version.`);
-  for (const name of journal.files)
-    await renameIfThere(join(directory, journal.staging, name), join(directory, name));
-  for (const name of journal.remove) await rm(join(directory, name), { force: true });
-  await writeDurably(directory, manifestName, manifestText(journal.manifest));
-  await rm(join(directory, journal.staging), { recursive: true, force: true });
-  await rm(join(directory, journalName), { force: true });
-  await syncPath(directory);
-}
-
-/** As hostile as a manifest: it names what is moved and removed. */
-function isJournal({ staging, files, remove, manifest }: Partial<Journal>): boolean {
-  return (
-    typeof staging === 'string' &&
-    staging.startsWith(stagingPrefix) &&
-    isOwnName(staging.slice(stagingPrefix.length)) &&
-    isList(files, isOwnName) &&
-    isList(remove, isOwnName) &&
-    isObject(manifest) &&
-    isManifest(manifest)
-  );
-}
-
-/** Temporary file, fsync, rename, fsync of the folder: the text, whole or in pieces, is there whole, or not at all. */
-export async function writeDurably(
-  directory: string,
-  name: string,
-  text: string | Iterable<string>,
-): Promise<void> {
-  const draft = join(directory, `${name.startsWith('.') ? '' : '.'}${name}.new`);
-  // what a dead attempt left, or a link that somebody put there, is not written to
-  await rm(draft, { force: true });
-  const file = await open(draft, 'wx', 0o666);
-  try {
-    await file.writeFile(typeof text === 'string' ? text : inLongPieces(text));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(draft, join(directory, name));
-  await syncPath(directory);
-}
-
-/** characters of what is written at once, more or less */
-const pieceLength = 256 * 1024;
-
-function* inLongPieces(texts: Iterable<string>): Generator<string, void, void> {
-  let piece = '';
-  for (const text of texts) {
-    piece += text;
-    if (piece.length < pieceLength) continue;
-    yield piece;
-    piece = '';
-  }
-  yield piece;
-}
-
-/** Makes what was written outlive a crash of the machine: a file's bytes, a folder's names. */
-export async function syncPath(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-export async function readIfThere(path: string): Promise<string | null> {
-  // a named pipe must not hold the job up
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
-  try {
-    return (await file?.readFile('utf8')) ?? null;
-  } finally {
-    await file?.close();
-  }
-}
-
-export async function renameIfThere(from: string, to: string): Promise<void> {
-  try {
-    await rename(from, to);
-  } catch (error) {
-    // a first try moved it
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-}
-
-export function parsed<T>(text: string): T | null {
-  try {
-    return JSON.parse(text) as T;
-  } catch {
-    return null;
-  }
 }
 
 /** Returns the hash of the model that a job loaded by, or null if the manifest does not have the job. */

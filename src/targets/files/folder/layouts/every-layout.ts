@@ -1,7 +1,8 @@
 /** The registry of layouts of files. A new one is an entry of src/ports/rows/layouts.ts, a file beside this one, and a member here. */
 import type { FileLayoutName } from '../../../../ports/rows/layouts.ts';
 import type { SinkPlan } from '../../../../ports/rows/sink.ts';
-import { writeDurably, type TargetManifest } from '../contents/manifest.ts';
+import { writeDurably } from '../../../../adapters/file-staging/durable-file.ts';
+import type { TargetManifest } from '../contents/manifest.ts';
 import type { FolderLayout, ScriptConditions } from './folder-layout.ts';
 import { parquet } from './parquet.ts';
 import { csv, jsonl, tsv } from './text.ts';

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../../errors.ts';
 import { isDeadLock, lockFolder, lockName } from '../../../../adapters/file-staging/lock.ts';
-import { finishJournal, journalName, manifestName } from '../contents/manifest.ts';
+import { journalName, manifestName } from '../../place/journal.ts';
+import { HeldDiskPlace } from '../../place/disk.ts';
+import { endStep, folderRecords } from '../place.ts';
 
 export interface ReadingTurn {
   /** AppError `conflict`: jobs have published there since, without a lock that would have kept them away. To be called once. */
@@ -31,13 +33,14 @@ export async function readingTurn(
     throw error;
   });
   if (lock === null) return unlockedTurn(directory, label);
+  const held = new HeldDiskPlace(directory, label, folderRecords, lock, () => lock.release());
   try {
-    await finishJournal(directory);
+    await endStep(held);
   } catch (error) {
-    await lock.release();
+    await held.release();
     throw error;
   }
-  return { end: () => lock.release() };
+  return { end: () => held.release() };
 }
 
 /** The file system, or the user's rights: other files than ours may be written all the same, by others. */

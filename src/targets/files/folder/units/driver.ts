@@ -4,7 +4,7 @@ import type { RelationalModel } from '../../../../engine/model/relational-model.
 import { AppError } from '../../../../errors.ts';
 import type { UnitFile, UnitTarget } from '../../../../ports/rows/units.ts';
 import { columnId, type UnfitColumns } from '../../../rows/unfit-columns.ts';
-import { isOwnName } from '../contents/manifest.ts';
+import { isOwnName } from '../../json.ts';
 import type { TypeRules } from './settle.ts';
 import { nothingSettled, type FileUnitToken, type SettledColumns } from './token.ts';
 

@@ -25,8 +25,8 @@ export interface TextColumnsStep {
   readonly columnsOf: (table: string) => readonly string[];
   /** by table, what values of this job turned into another type */
   readonly widened: NotedTypes;
-  /** Makes a file of an earlier job readable here. */
-  readonly fetch: (name: string) => Promise<void>;
+  /** Returns a path of this machine with the content of a file of an earlier job. */
+  readonly localFile: (name: string) => Promise<string>;
   /** A name in the staging folder for a file that takes the place of one of an earlier job. */
   readonly nameFor: (table: string) => string;
 }
@@ -111,7 +111,7 @@ export async function withWrittenTexts(step: TextColumnsStep): Promise<WrittenTe
   return { kept: tables, added };
 
   async function rewrittenBefore(
-    { fetch, nameFor }: TextColumnsStep,
+    { localFile, nameFor }: TextColumnsStep,
     text: Omit<WrittenColumns, 'lexical'>,
     file: ManifestFile,
   ): Promise<ManifestFile> {
@@ -119,10 +119,10 @@ export async function withWrittenTexts(step: TextColumnsStep): Promise<WrittenTe
     const beside = lexicalBefore.filter((other) => other.job_uuid === file.job_uuid);
     const isTyped = file.types?.some((type, at) => columns.has(file.columns[at]!) && type !== 'VARCHAR');
     if (file.rows === 0 || (beside.length === 0 && isTyped !== true)) return file;
-    for (const { name } of [file, ...beside]) await fetch(name);
-    const { directory } = rewriting;
-    const before = { path: join(directory, file.name), columns: file.columns, types: file.types };
-    const written = { ...text, lexical: beside.map(({ name }) => join(directory, name)) };
+    const before = { path: await localFile(file.name), columns: file.columns, types: file.types };
+    const lexical: string[] = [];
+    for (const other of beside) lexical.push(await localFile(other.name));
+    const written = { ...text, lexical };
     const name = nameFor(table);
     const made = await rewriteFile(rewriting, before, written, join(staging, name));
     return made === null ? file : { ...file, ...made, name };

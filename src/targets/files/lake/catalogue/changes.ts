@@ -1,7 +1,8 @@
 /** From one version of a table's metadata to the next in the words of a catalogue (Iceberg REST catalog API, `CommitTableRequest`). */
 import { currentSnapshot } from '../iceberg/metadata.ts';
-import { exactText } from '../exact-json.ts';
-import type { NextTableVersion, Snapshot, TableMetadata } from '../iceberg/shape.ts';
+import { exactText } from '../../json.ts';
+import type { NextTableVersion } from '../table-format.ts';
+import type { Snapshot, TableMetadata } from '../iceberg/shape.ts';
 
 /** What must hold for the change to be made: that nobody made another version meanwhile. */
 export function requirementsOf(before: TableMetadata): readonly object[] {

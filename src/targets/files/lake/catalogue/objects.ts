@@ -4,7 +4,7 @@
  */
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
-import { manifestName } from '../../folder/contents/manifest.ts';
+import { manifestName } from '../../place/journal.ts';
 import type { DecidingStore } from '../../../../ports/files/objects.ts';
 
 /** Where the objects of a table lie. */

@@ -1,8 +1,7 @@
 /** Requests to a catalogue of Iceberg tables (Iceberg REST catalog API): where they go, what is tried again, and its faults in the words of the service. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../../errors.ts';
-import { isObject, parsed } from '../../folder/contents/manifest.ts';
-import { exactText, parseExact } from '../exact-json.ts';
+import { isObject, parsed, exactText, parseExact } from '../../json.ts';
 
 /** One request to a host that may be reached; a redirect is answered as it is. */
 export type CatalogueTransport = (

@@ -1,6 +1,6 @@
 /** A catalogue of Iceberg tables by its REST interface: what it offers, its namespace, tables and versions of them. */
 import { AppError } from '../../../../errors.ts';
-import { isList, isObject } from '../../folder/contents/manifest.ts';
+import { isList, isObject } from '../../json.ts';
 import type { Schema } from '../iceberg/shape.ts';
 import type { CatalogueAnswer, CatalogueRequest, CatalogueRequests } from './requests.ts';
 

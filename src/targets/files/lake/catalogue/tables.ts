@@ -7,13 +7,12 @@ import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
 import { newTable } from '../iceberg/commit.ts';
 import { checkedMetadata, isOfAttempt, isUnused } from '../iceberg/metadata.ts';
-import type { NextTableVersion, TableMetadata } from '../iceberg/shape.ts';
+import type { TableMetadata } from '../iceberg/shape.ts';
+import type { NewTable, NextTableVersion, TableCatalogue, TableHolder } from '../table-format.ts';
 import { storedType } from '../iceberg/types.ts';
 import { sideColumns } from '../loads-table.ts';
-import type { TableStep } from '../manifest.ts';
-import { eachAtOnce } from '../store/at-once.ts';
-import type { TableHolder } from '../store/files.ts';
-import type { BucketCatalogue } from '../store/bucket/objects.ts';
+import { eachAtOnce } from '../../place/at-once.ts';
+
 import { isLost, isMoved, isTaken, requirementsOf, updatesOf } from './changes.ts';
 import type { TableStore } from './objects.ts';
 import type { CommitOutcome, LoadedTable, RestCatalogue, TableUpdate } from './rest.ts';
@@ -30,7 +29,7 @@ const marginMs = 120_000;
 /** and so long where it does not say when that ends */
 const usualMs = 20 * 60_000;
 
-export class CatalogueTables implements BucketCatalogue {
+export class CatalogueTables implements TableCatalogue {
   readonly #rest: RestCatalogue;
   readonly #label: string;
   readonly #open: OpenTableStore;
@@ -73,7 +72,7 @@ export class CatalogueTables implements BucketCatalogue {
     await this.#make({ name: loads, directory: loads, ...sideColumns(loads) });
   }
 
-  async makeTables(tables: readonly TableStep[]): Promise<void> {
+  async makeTables(tables: readonly NewTable[]): Promise<void> {
     for (const table of tables) if ((await this.#load(table.directory)) === null) await this.#make(table);
   }
 
@@ -218,11 +217,7 @@ export class CatalogueTables implements BucketCatalogue {
     return { taken, moved };
   }
 
-  async #make({
-    directory,
-    columns,
-    comment,
-  }: Pick<TableStep, 'name' | 'directory' | 'columns' | 'comment'>): Promise<void> {
+  async #make({ directory, columns, comment }: NewTable): Promise<void> {
     const stored = columns.map((column) => ({ ...column, sqlType: storedType(column.sqlType) }));
     const { schema, properties } = newTable(stored, comment);
     await this.#rest.makeTable(directory, schema, properties);

@@ -1,6 +1,6 @@
 /** A namespace of a catalogue as a place for tables: what jobs write lies where the catalogue says, and counts once the catalogue has it. */
-import type { LakeTarget } from '../store/place.ts';
-import { bucketLake } from '../store/bucket/objects.ts';
+import type { LakeTarget } from '../place.ts';
+import { bucketLake } from '../bucket.ts';
 import { type CatalogueLogin, createCatalogueRequests, type CatalogueTransport } from './requests.ts';
 import { createTableObjects } from './objects.ts';
 import { createRestCatalogue, type CatalogueNamespace } from './rest.ts';

@@ -2,15 +2,16 @@
  * What a job does to the tables of a folder, once it is decided: a commit a table, in which a version that somebody else made meanwhile is
  * the one to go on from. May be repeated at any point; a table that has the job's transaction has everything of it.
  */
+import { holdRecovered } from '../../place/journal.ts';
+import type { LakeTarget, HeldLakePlace } from '../place.ts';
 import { join } from 'node:path';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { jobMark } from '../../folder/contents/file-names.ts';
 import { dataFolder, fileNamesOf, openDataFiles } from '../data-files.ts';
 import { formatsOf, mainFormat } from '../formats.ts';
 import type { LakeStep, LakeTable, TableStep } from '../manifest.ts';
-import type { HeldPlace } from '../store/place.ts';
 import { Conflicts, NewestVersions } from './newest-versions.ts';
-import { eachAtOnce } from '../store/at-once.ts';
+import { eachAtOnce } from '../../place/at-once.ts';
 import { changeAfter, type FormatPlace } from './next-files.ts';
 import { RewrittenFiles, type StepPlace } from './rewritten-files.ts';
 
@@ -25,7 +26,7 @@ export interface FinishedStep {
 
 /** Ends what was decided; does nothing where nothing was. `isRecovery`: a dead process may have begun. AppError `service_unavailable` where other writers were always first. */
 export async function finishStep(
-  place: HeldPlace,
+  place: HeldLakePlace,
   { isRecovery }: { readonly isRecovery: boolean },
 ): Promise<FinishedStep> {
   const step = await place.readStep();
@@ -39,7 +40,8 @@ export async function finishStep(
   let committed: readonly CommittedTable[] | null;
   try {
     for (;;) {
-      committed = await place.together(() => commitTables(inStep));
+      const commit = (): Promise<readonly CommittedTable[]> => commitTables(inStep);
+      committed = await (place.catalogue?.together(commit) ?? commit());
       if (committed !== null) break;
       await conflicts.next(place.label);
     }
@@ -63,6 +65,11 @@ export async function finishStep(
   };
 }
 
+/** Holds the tables: waits for other writers, and ends the step that a dead one decided. */
+export async function holdPlace(target: LakeTarget, makes: boolean): Promise<HeldLakePlace> {
+  return holdRecovered(target, makes, (place) => finishStep(place, { isRecovery: true }));
+}
+
 function versionsOf(committed: readonly CommittedTable[]): ReadonlyMap<string, number> {
   return new Map(committed.map(({ table, main }) => [table.name, main.version]));
 }
@@ -72,7 +79,7 @@ async function commitTables(inStep: StepPlace): Promise<readonly CommittedTable[
   const { place, step, newest } = inStep;
   const none = new Map<string, number>();
   // a catalogue commits them at one time: none grows old while it waits for the others
-  if (place.catalogue !== null) await newest.lookAt(mainFormat(step.format), step.tables);
+  if (place.catalogue !== undefined) await newest.lookAt(mainFormat(step.format), step.tables);
   const ofRows = step.tables.filter(isOfRows);
   const committed = await eachAtOnce(ofRows, (table) => commitTable(inStep, table, none));
   for (const table of step.tables)

@@ -1,6 +1,6 @@
 /** The newest versions of tables, and the waits after somebody else made one first. */
-import { eachAtOnce } from '../store/at-once.ts';
-import type { LakePlace } from '../store/place.ts';
+import { eachAtOnce } from '../../place/at-once.ts';
+import type { LakePlace } from '../place.ts';
 import type { TableFormat, TableVersion } from '../table-format.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../../errors.ts';

@@ -1,13 +1,12 @@
 /** From a version of a table to what a step makes of it: which files go and come, and what becomes of the columns. */
 import { AppError } from '../../../../errors.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { dataFolder, writtenText, type TypeChange } from '../data-files.ts';
+import { dataFolder, writtenText, type TypeChange, rowFiles } from '../data-files.ts';
 import { closedValues } from '../documents/merged-documents.ts';
 import { keptRows, localFiles, touchedFiles, without } from '../documents/touched-files.ts';
 import { mainFormat, numberingFormat } from '../formats.ts';
 import type { TableStep } from '../manifest.ts';
 import type { PartitionValues } from '../partitions/fields.ts';
-import { rowFiles } from '../store/row-files.ts';
 import {
   type FieldIds,
   type NewFile,

@@ -4,12 +4,12 @@ import { dataFolder, type DataFiles, type LocalRows, type Rewriting } from '../d
 import { jobMark } from '../../folder/contents/file-names.ts';
 import { localFiles } from '../documents/touched-files.ts';
 import type { LakeStep } from '../manifest.ts';
-import type { HeldPlace } from '../store/place.ts';
+import type { HeldLakePlace } from '../place.ts';
 import type { NewFile } from '../table-format.ts';
 import type { NewestVersions } from './newest-versions.ts';
 
 export interface RewritingPlace {
-  readonly place: HeldPlace;
+  readonly place: HeldLakePlace;
   readonly step: LakeStep;
   /** folder of this machine */
   readonly staging: string;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openDuckDbReader, pathLiteral } from '../../../sql/duckdb/database.ts';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
-import type { LakeFiles } from '../store/files.ts';
+import type { LakeFiles } from '../table-format.ts';
 import type { Action, DeltaState } from './actions.ts';
 
 /** `log`: the folder of the table's log. */

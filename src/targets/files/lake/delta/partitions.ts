@@ -1,5 +1,5 @@
 /** Partitions of Delta tables: columns that the log has the values of. What they are parts of, a property of the table tells. */
-import { isList, isObject, parsed } from '../../folder/contents/manifest.ts';
+import { isList, isObject, parsed } from '../../json.ts';
 import { isOwnFile } from '../data-files.ts';
 import { deltaColumn, type PartitionField, type PartitionValues } from '../partitions/fields.ts';
 import type { LakeField, ToldValue } from '../table-format.ts';

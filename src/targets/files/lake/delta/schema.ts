@@ -1,6 +1,6 @@
 /** The schema of a Delta table: fields with their types, comments, and whether they may be NULL. */
 import { AppError } from '../../../../errors.ts';
-import { isList, isObject, parsed } from '../../folder/contents/manifest.ts';
+import { isList, isObject, parsed } from '../../json.ts';
 import type { LakeField } from '../table-format.ts';
 
 /** The JSON of a type in a schema: a name, or an object for what is nested. */

@@ -1,11 +1,10 @@
 /** Tables of Delta Lake, as a format of tables. */
 import { randomUUID } from 'node:crypto';
-import { isObject, parsed } from '../../folder/contents/manifest.ts';
-import { parseExact } from '../exact-json.ts';
+import { isObject, parsed, parseExact } from '../../json.ts';
 import { dataFolder } from '../data-files.ts';
 import type { PartitionField } from '../partitions/fields.ts';
-import type { LakeFiles } from '../store/files.ts';
 import {
+  type LakeFiles,
   ownNamespace,
   type LakeFile,
   type NewFile,

@@ -3,11 +3,10 @@
  * which is made once or not at all.
  */
 import { AppError } from '../../../../errors.ts';
-import { isObject, parsed } from '../../folder/contents/manifest.ts';
-import type { LakeFiles } from '../store/files.ts';
-import { pathBelow } from '../store/plain-paths.ts';
+import { isObject, parsed } from '../../json.ts';
+import { type LakeFiles, ownNamespace } from '../table-format.ts';
+import { pathBelow } from '../../place/plain-paths.ts';
 import type { Action, AddedFile, Metadata, Protocol, RemovedFile, DeltaState } from './actions.ts';
-import { ownNamespace } from '../table-format.ts';
 import { readCheckpoint } from './checkpoint.ts';
 
 export const logFolder = '_delta_log';

@@ -11,7 +11,7 @@ import type { MergeCounts, MergedDocument, MergeOrder } from '../../../../ports/
 import type { UnitFile } from '../../../../ports/rows/units.ts';
 import { columnSqlType } from '../../../sql/duckdb/types.ts';
 import { fieldIdsOption } from '../../folder/parquet.ts';
-import { syncPath } from '../../folder/contents/manifest.ts';
+import { syncPath } from '../../../../adapters/file-staging/durable-file.ts';
 import { momentAfter } from '../../../rows/merging.ts';
 import { dataFileName, parquet, type DataFiles } from '../data-files.ts';
 import type { DocumentClosing, LakeJob } from '../manifest.ts';

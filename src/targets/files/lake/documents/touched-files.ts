@@ -2,15 +2,21 @@
 import { fileKeyName, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
 import type { NewestVersions } from '../commit/newest-versions.ts';
-import { parquet, wholeRows, type DataFiles, type TypedName } from '../data-files.ts';
+import {
+  parquet,
+  wholeRows,
+  type DataFiles,
+  type TypedName,
+  rowFiles,
+  type PresentFile,
+} from '../data-files.ts';
 import { mainFormat } from '../formats.ts';
 import type { LakeStep, TableStep } from '../manifest.ts';
-import type { HeldPlace } from '../store/place.ts';
-import { rowFiles, type PresentFile } from '../store/row-files.ts';
+import type { HeldLakePlace } from '../place.ts';
 import { filesOf } from './files-of-documents.ts';
 import { unmergedCondition } from './merged-documents.ts';
 
-export async function localFiles(place: HeldPlace, paths: readonly string[]): Promise<readonly string[]> {
+export async function localFiles(place: HeldLakePlace, paths: readonly string[]): Promise<readonly string[]> {
   const local: string[] = [];
   for (const path of paths) local.push(await place.localFile(path));
   return local;
@@ -23,7 +29,7 @@ export function without(keys: readonly string[]): string | null {
 
 /** The files with rows that go, or become others. */
 export async function touchedFiles(
-  place: HeldPlace,
+  place: HeldLakePlace,
   files: DataFiles,
   present: readonly PresentFile[],
   columns: readonly TypedName[],
@@ -51,7 +57,7 @@ export async function touchedFiles(
 
 /** A condition for the rows of documents that stay. */
 export async function keptRows(
-  place: HeldPlace,
+  place: HeldLakePlace,
   newest: NewestVersions,
   table: TableStep,
   step: LakeStep,

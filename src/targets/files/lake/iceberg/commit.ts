@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { AppError } from '../../../../errors.ts';
 import { jobMark } from '../../folder/contents/file-names.ts';
 import { dataFolder } from '../data-files.ts';
-import type { LakeFiles } from '../store/files.ts';
 import {
+  type LakeFiles,
   fieldOf,
   type FieldIds,
   type LakeColumn,
@@ -12,7 +12,7 @@ import {
   type TableChange,
 } from '../table-format.ts';
 import { writeAvro } from './avro.ts';
-import { exactText } from '../exact-json.ts';
+import { exactText } from '../../json.ts';
 import {
   entrySchema,
   listSchema,
@@ -53,7 +53,7 @@ export async function commitIceberg(
   before: IcebergVersion | null,
   change: TableChange,
 ): Promise<number | null> {
-  if (files.catalogue !== null && before === null)
+  if (files.catalogue !== undefined && before === null)
     throw new AppError(
       'conflict',
       `${label}: somebody took the table out of the catalogue while a job was being published; register its newest metadata again, or take another namespace.`,
@@ -88,7 +88,7 @@ export async function commitIceberg(
     await discard();
     throw error;
   }
-  if (files.catalogue !== null) {
+  if (files.catalogue !== undefined) {
     const isTaken = await files.catalogue.commit({
       directory,
       before: before!.found.metadata,

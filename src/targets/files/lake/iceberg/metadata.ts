@@ -4,12 +4,10 @@
  */
 import { gunzipSync } from 'node:zlib';
 import { AppError } from '../../../../errors.ts';
-import { isList, isObject } from '../../folder/contents/manifest.ts';
-import type { LakeFiles } from '../store/files.ts';
-import { pathBelow } from '../store/plain-paths.ts';
-import { parseExact } from '../exact-json.ts';
+import { isList, isObject, parseExact } from '../../json.ts';
+import { pathBelow } from '../../place/plain-paths.ts';
+import { type LakeFiles, ownNamespace } from '../table-format.ts';
 import type { Schema, Snapshot, TableMetadata } from './shape.ts';
-import { ownNamespace } from '../table-format.ts';
 
 export const metadataFolder = 'metadata';
 
@@ -27,7 +25,7 @@ export async function readMetadata(
   label: string,
   version = Infinity,
 ): Promise<FoundMetadata | null> {
-  if (files.catalogue !== null) {
+  if (files.catalogue !== undefined) {
     const metadata = await files.catalogue.read(directory);
     return metadata === null ? null : versionOf(checkedMetadata(metadata, label), label, version);
   }

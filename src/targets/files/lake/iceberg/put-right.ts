@@ -1,5 +1,5 @@
 /** Versions of tables of a catalogue that a job was given after its own, where the catalogue had passed over one (docs/iceberg.md, "Catalogues"). */
-import type { LakePlace } from '../store/place.ts';
+import type { LakePlace } from '../place.ts';
 import { jobMember, currentSnapshot, readMetadata } from './metadata.ts';
 import type { Snapshot } from './shape.ts';
 import { IcebergVersion } from './version.ts';
@@ -14,7 +14,7 @@ export async function versionsPutRight(
   loads: unknown,
   told: ReadonlyMap<string, number>,
 ): Promise<ReadonlyMap<string, number>> {
-  if (place.catalogue === null || !(loads instanceof IcebergVersion)) return told;
+  if (place.catalogue === undefined || !(loads instanceof IcebergVersion)) return told;
   const made = currentSnapshot(loads.found.metadata)?.summary;
   if (made === undefined) return told;
   const right = new Map(told);

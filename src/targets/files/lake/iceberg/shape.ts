@@ -58,23 +58,3 @@ export interface TableMetadata {
   readonly refs?: Readonly<Record<string, unknown>>;
   readonly [member: string]: unknown;
 }
-
-/** Versions of tables that a catalogue tells, where no files beside their rows do. Tables are named by their folders. */
-export interface TableCatalogue {
-  /** The newest metadata of a table, as the catalogue has it; null: there is no such table. */
-  read(directory: string): Promise<unknown>;
-  /** A version that an earlier try made of the same one, and that was not committed for the sake of others alone; null: there is none. */
-  kept(directory: string, before: TableMetadata): Promise<NextTableVersion | null>;
-  /** False where somebody else’s version came first. Inside of `HeldPlace.together` it only waits for the others. */
-  commit(version: NextTableVersion): Promise<boolean>;
-}
-
-export interface NextTableVersion {
-  readonly directory: string;
-  readonly before: TableMetadata;
-  readonly next: TableMetadata;
-  /** once it is there */
-  settled(): Promise<void>;
-  /** once it is certain that it never will be */
-  discard(): Promise<void>;
-}

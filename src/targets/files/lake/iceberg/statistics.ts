@@ -1,7 +1,6 @@
 /** What a manifest says of a file's columns, of what Delta's log says (Iceberg table specification, "Manifests", "Binary single-value serialization"). */
-import { isObject } from '../../folder/contents/manifest.ts';
+import { isObject, parseExact } from '../../json.ts';
 import type { FieldIds, LakeField, NewFile, ValueRange } from '../table-format.ts';
-import { parseExact } from '../exact-json.ts';
 import type { DataFile } from './manifests.ts';
 
 interface Pair {

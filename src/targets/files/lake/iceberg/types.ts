@@ -1,6 +1,6 @@
 /** Types of DuckDB, and what Iceberg calls them in a schema (Iceberg table specification, "Schemas and Data Types"). */
 import { AppError } from '../../../../errors.ts';
-import { isObject } from '../../folder/contents/manifest.ts';
+import { isObject } from '../../json.ts';
 import type { FieldIds, LakeField } from '../table-format.ts';
 import type { IcebergField } from './shape.ts';
 

@@ -1,8 +1,7 @@
 /** A version of an Iceberg table: what its metadata and its manifests say. */
 import { AppError } from '../../../../errors.ts';
-import { eachAtOnce } from '../store/at-once.ts';
-import type { LakeFiles } from '../store/files.ts';
-import type { LakeFile, TableVersion } from '../table-format.ts';
+import { eachAtOnce } from '../../place/at-once.ts';
+import type { LakeFiles, LakeFile, TableVersion } from '../table-format.ts';
 import { readAvro } from './avro.ts';
 import { listedManifest, type ManifestEntry, type ListedManifest } from './manifests.ts';
 import {
@@ -20,7 +19,7 @@ import { currentSpec, partitioningOf, partitionTypes, partitionValues } from './
 import type { Snapshot } from './shape.ts';
 import { nullsIn, rangeIn } from './statistics.ts';
 import { lakeFieldOf } from './types.ts';
-import { parsed } from '../../folder/contents/manifest.ts';
+import { parsed } from '../../json.ts';
 
 /** The newest version, or that one; null where there is no table. Lists and manifests that `known` read are not read again. */
 export async function readIcebergTable(

@@ -1,8 +1,7 @@
 /** The partitions that a job's files of a table are in: those that the table has, or is to have. */
 import { AppError } from '../../../../errors.ts';
 import type { DataFiles } from '../data-files.ts';
-import type { LakeFormatName } from '../table-format.ts';
-import { fieldOf, type LakeColumn, type NewFile } from '../table-format.ts';
+import { type LakeFormatName, fieldOf, type LakeColumn, type NewFile } from '../table-format.ts';
 import type { TablesThere } from '../tables-there.ts';
 import { isSamePartitioning, partitionText, typeFault, type PartitionField } from './fields.ts';
 import { derivedColumns } from './of-model.ts';

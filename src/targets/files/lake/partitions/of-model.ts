@@ -5,8 +5,7 @@ import type { PartitionPart, PartitionWish } from '../../../../engine/sql/partit
 import { AppError } from '../../../../errors.ts';
 import { columnSqlType } from '../../../sql/duckdb/types.ts';
 import { storedTypeIn } from '../formats.ts';
-import type { LakeFormatName } from '../table-format.ts';
-import type { LakeColumn } from '../table-format.ts';
+import type { LakeFormatName, LakeColumn } from '../table-format.ts';
 import { deltaColumn, typeFault, type PartitionField } from './fields.ts';
 
 /** columns that a message names */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { AppError } from '../../../../errors.ts';
 import { fieldIdsOption } from '../../folder/parquet.ts';
-import { syncPath } from '../../folder/contents/manifest.ts';
+import { syncPath } from '../../../../adapters/file-staging/durable-file.ts';
 import { dataFileName, parquet, type DataFiles, type TypedName } from '../data-files.ts';
 import type { FieldIds, LakeColumn, NewFile } from '../table-format.ts';
 import {

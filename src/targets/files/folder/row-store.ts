@@ -4,10 +4,11 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
-import type { RowBatch, RowStore } from '../../../../ports/rows/registered.ts';
-import { manifestText, parseManifest, type ManifestFile, type TargetManifest } from '../contents/manifest.ts';
-import { tableColumns } from '../contents/table-columns.ts';
-import type { FolderLock, FolderPlace, FolderStep, HeldFolder } from './folder-place.ts';
+import type { RowBatch, RowStore } from '../../../ports/rows/registered.ts';
+import { manifestText, parseManifest, type ManifestFile, type TargetManifest } from './contents/manifest.ts';
+import { tableColumns } from './contents/table-columns.ts';
+import { checkLock, type PlaceLock } from '../place/journal.ts';
+import type { FolderStep, FolderTarget, HeldFolder } from './place.ts';
 
 export interface StoreFolderOptions {
   readonly store: RowStore;
@@ -16,24 +17,19 @@ export interface StoreFolderOptions {
   /** a folder of this machine, for this job alone; removed at the end */
   readonly staging: string;
   /** one writer at a time, on all machines */
-  readonly lock: () => Promise<FolderLock>;
+  readonly lock: () => Promise<PlaceLock>;
 }
 
-export function storeFolder({ store, label, staging, lock }: StoreFolderOptions): FolderPlace {
+export function storeFolder(options: StoreFolderOptions): FolderTarget {
+  const { store, label, staging } = options;
   return {
     label,
     localLabel: staging,
     look: () => readStore(store),
     hold: async () => {
       await rm(staging, { recursive: true, force: true });
-      const held = await lock();
-      try {
-        await mkdir(staging, { recursive: true, mode: 0o700 });
-        return new HeldStore(store, staging, held);
-      } catch (error) {
-        await held.release();
-        throw error;
-      }
+      await mkdir(staging, { recursive: true, mode: 0o700 });
+      return new HeldStore(options, await options.lock());
     },
     async close() {
       await rm(staging, { recursive: true, force: true });
@@ -43,13 +39,15 @@ export function storeFolder({ store, label, staging, lock }: StoreFolderOptions)
 }
 
 class HeldStore implements HeldFolder {
+  readonly label: string;
   readonly local: string;
   readonly #store: RowStore;
-  readonly #lock: FolderLock;
+  readonly #lock: PlaceLock;
 
-  constructor(store: RowStore, local: string, lock: FolderLock) {
+  constructor({ store, label, staging }: StoreFolderOptions, lock: PlaceLock) {
+    this.label = label;
+    this.local = staging;
     this.#store = store;
-    this.local = local;
     this.#lock = lock;
   }
 
@@ -57,25 +55,33 @@ class HeldStore implements HeldFolder {
     return readStore(this.#store);
   }
 
+  async readStep(): Promise<null> {
+    // a change of the store is all of a step
+    return null;
+  }
+
   async findFirst(): Promise<null> {
     // a store has no batches but those of jobs
     return null;
   }
 
-  fetch(name: string): Promise<void> {
-    return fetchBatch(this.#store, name, this.local);
+  async localFile(name: string): Promise<string> {
+    await fetchBatch(this.#store, name, this.local);
+    return join(this.local, name);
   }
 
-  async stage(name: string): Promise<void> {
-    await mkdir(join(this.local, name));
+  async stage(name: string): Promise<string> {
+    const path = join(this.local, name);
+    await mkdir(path);
+    return path;
   }
 
-  async prepare(): Promise<void> {
-    // the store takes the rows in the step that makes them its own
+  async discard(name: string): Promise<void> {
+    await rm(join(this.local, name), { recursive: true, force: true });
   }
 
-  isHeld(): Promise<boolean> {
-    return this.#lock.isHeld();
+  async handOver(): Promise<void> {
+    // the store takes the rows in the change that makes them its own
   }
 
   decide(step: FolderStep, mayDecide: () => Promise<void>): Promise<void> {
@@ -89,8 +95,24 @@ class HeldStore implements HeldFolder {
     return this.#store.change({ state: manifestText(step.manifest), add, drop }, mayDecide);
   }
 
-  async finish(): Promise<void> {
+  async settle(): Promise<void> {
     // the change was all of it
+  }
+
+  async remove(): Promise<void> {
+    // the change was all of it
+  }
+
+  async conclude(): Promise<void> {
+    // the change was all of it
+  }
+
+  checkHeld(): Promise<void> {
+    return checkLock(this.#lock, this.label);
+  }
+
+  async sweep(): Promise<void> {
+    // an attempt that decided nothing left nothing in the store
   }
 
   release(): Promise<void> {
@@ -116,7 +138,7 @@ function batchOf(
   { name, rows: rowCount, columns }: ManifestFile,
 ): RowBatch {
   const path = join(folder, name);
-  const types = new Map(tableColumns(model, table).map((column) => [column.name, column.type] as const));
+  const types = new Map(tableColumns(model!, table).map((column) => [column.name, column.type] as const));
   return {
     name,
     table,

@@ -1,7 +1,7 @@
 /** Paths that a log names: below the folder of the table, with no link in them that would lead elsewhere. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError } from '../../../../errors.ts';
+import { AppError } from '../../../errors.ts';
 
 /** The whole path of a file of the table. AppError `target_not_allowed` for what is no plain file in plain folders. */
 export async function plainFile(directory: string, path: string): Promise<string> {

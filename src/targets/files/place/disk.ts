@@ -1,29 +1,36 @@
-/** Tables in a folder of this machine, held by a lock file; a journal tells what is decided. */
+/** A target that is a folder of this machine, held by a lock file. A journal makes several files change as one step (docs/decisions/loading/staging-and-publishing.md). */
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, readdir, realpath, rename, rm, link } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { AppError } from '../../../../errors.ts';
-import { makeFolders } from '../../../../adapters/file-staging/created-folders.ts';
-import { lockFolder, type FileLock } from '../../../../adapters/file-staging/lock.ts';
-import { makeStaging, removeDeadStaging } from '../../../../adapters/file-staging/marked-folder.ts';
+import { makeFolders } from '../../../adapters/file-staging/created-folders.ts';
 import {
-  journalName,
-  manifestName,
+  createOnce,
   readIfThere,
   renameIfThere,
-  stagingPrefix,
+  replaceFile,
   syncPath,
   writeDurably,
-} from '../../folder/contents/manifest.ts';
-import { inPinnedFolder, pinFolder } from '../../../../adapters/local-files/open-folder.ts';
-import { manifestOf, stepOf, textOf, type LakeManifest, type LakeStep } from '../manifest.ts';
+} from '../../../adapters/file-staging/durable-file.ts';
+import { lockFolder } from '../../../adapters/file-staging/lock.ts';
+import { makeStaging, removeDeadStaging } from '../../../adapters/file-staging/marked-folder.ts';
+import { inPinnedFolder, pinFolder } from '../../../adapters/local-files/open-folder.ts';
+import { AppError } from '../../../errors.ts';
+import {
+  checkLock,
+  journalName,
+  manifestName,
+  stagingPrefix,
+  type HeldPlace,
+  type TargetPlace,
+  type PlaceFiles,
+  type PlaceLock,
+  type PlaceTarget,
+  type StagedStep,
+  type StepRecords,
+} from './journal.ts';
 import { checkFolder, plainFile } from './plain-paths.ts';
-import type { TableHolder } from './files.ts';
-import type { HeldPlace, LakePlace, LakeTarget } from './place.ts';
-import { randomUUID } from 'node:crypto';
-import { lacksLinks } from '../../../../adapters/file-staging/durable-file.ts';
 
-export interface DiskLakeOptions {
+export interface DiskOptions {
   readonly directory: string;
   /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
   readonly refuseLinks?: boolean;
@@ -31,45 +38,48 @@ export interface DiskLakeOptions {
   readonly lockTimeoutMs?: number;
 }
 
-export function diskLake({
-  directory: label,
-  refuseLinks = false,
-  lockTimeoutMs = 15 * 60_000,
-}: DiskLakeOptions): LakeTarget {
+export function diskTarget<Step extends StagedStep, Manifest>(
+  { directory: label, refuseLinks = false, lockTimeoutMs = 15 * 60_000 }: DiskOptions,
+  records: StepRecords<Step, Manifest>,
+): PlaceTarget<DiskPlace<Step, Manifest>, HeldDiskPlace<Step, Manifest>> {
   const directory = resolve(label);
   const links = refuseLinks ? 'refuse' : 'follow';
   return {
     label,
-    look: (work) => inPinnedFolder(directory, links, (path) => work(new DiskPlace(path, label))),
+    look: (work) => inPinnedFolder(directory, links, (path) => work(new DiskPlace(path, label, records))),
     hold: async (makes) => {
       const created = makes ? await makeFolders(directory) : null;
       const pinned = await pinFolder(directory, links);
-      let lock: FileLock;
+      let lock: PlaceLock;
       try {
         lock = await lockFolder(pinned.path, lockTimeoutMs, label);
       } catch (error) {
         await pinned.close();
         throw error;
       }
-      return new HeldDiskPlace(pinned.path, label, lock, async (isUsed) => {
-        await lock.release();
-        await pinned.close();
-        if (!isUsed) await created?.remove();
+      return new HeldDiskPlace(pinned.path, label, records, lock, async (isUsed) => {
+        try {
+          await lock.release();
+          if (!isUsed) await created?.remove();
+        } finally {
+          await pinned.close();
+        }
       });
     },
   };
 }
 
-class DiskPlace implements LakePlace {
-  readonly catalogue = null;
+export class DiskPlace<Step extends StagedStep, Manifest> implements TargetPlace<Step, Manifest>, PlaceFiles {
   readonly label: string;
   readonly local: string;
+  protected readonly records: StepRecords<Step, Manifest>;
   /** where what is not finished is made: a folder inside */
   protected drafts: string;
 
-  constructor(path: string, label: string) {
+  constructor(path: string, label: string, records: StepRecords<Step, Manifest>) {
     this.local = path;
     this.label = label;
+    this.records = records;
     this.drafts = path;
   }
 
@@ -83,6 +93,10 @@ class DiskPlace implements LakePlace {
       if (error.code === 'ENOENT') return [];
       throw error;
     });
+  }
+
+  async has(path: string): Promise<boolean> {
+    return (await lstat(join(this.local, path)).catch(() => null)) !== null;
   }
 
   async read(path: string): Promise<Uint8Array | null> {
@@ -138,38 +152,50 @@ class DiskPlace implements LakePlace {
       );
   }
 
-  async holderOf(path: string): Promise<TableHolder> {
-    return (await lstat(join(this.local, path)).catch(() => null)) === null ? 'nobody' : 'others';
-  }
-
   locationOf(path: string): Promise<string> {
     return realpath(join(this.local, path));
   }
 
-  async readManifest(): Promise<LakeManifest | null> {
+  async readManifest(): Promise<Manifest | null> {
     const text = await readIfThere(join(this.local, manifestName));
-    return text === null ? null : manifestOf(text);
+    return text === null ? null : this.records.manifestOf(text);
   }
 
-  async readStep(): Promise<LakeStep | null> {
+  async readStep(): Promise<Step | null> {
     const text = await readIfThere(join(this.local, journalName));
     if (text === null) return null;
-    const step = stepOf(text);
+    const step = this.records.stepOf(text);
     this.drafts = join(this.local, step.staging);
     return step;
   }
 }
 
-class HeldDiskPlace extends DiskPlace implements HeldPlace {
-  readonly #lock: FileLock;
+export class HeldDiskPlace<Step extends StagedStep, Manifest>
+  extends DiskPlace<Step, Manifest>
+  implements HeldPlace<Step, Manifest>
+{
+  readonly #lock: PlaceLock;
   readonly #end: (isUsed: boolean) => Promise<void>;
+  /** folders on the way to this one stay: it has files */
   #isUsed = false;
   #isReleased = false;
 
-  constructor(path: string, label: string, lock: FileLock, end: (isUsed: boolean) => Promise<void>) {
-    super(path, label);
+  /** `end`: releases the lock. */
+  constructor(
+    path: string,
+    label: string,
+    records: StepRecords<Step, Manifest>,
+    lock: PlaceLock,
+    end: (isUsed: boolean) => Promise<void>,
+  ) {
+    super(path, label, records);
     this.#lock = lock;
     this.#end = end;
+  }
+
+  async findFirst(names: readonly string[]): Promise<string | null> {
+    for (const name of names) if (await this.has(name)) return name;
+    return null;
   }
 
   async stage(name: string): Promise<string> {
@@ -184,34 +210,30 @@ class HeldDiskPlace extends DiskPlace implements HeldPlace {
   }
 
   async handOver(): Promise<void> {
-    // they lie in the folder, and stay there whatever becomes of this process
+    // staged files are in the folder, and stay there whatever becomes of this process
   }
 
-  async decide(step: LakeStep): Promise<void> {
-    await writeDurably(this.local, journalName, JSON.stringify(step));
+  async decide(step: Step, mayDecide: () => Promise<void>): Promise<void> {
+    await mayDecide();
+    await writeDurably(this.local, journalName, this.records.stepText(step));
     this.#isUsed = true;
   }
 
-  together<T>(work: () => Promise<T>): Promise<T> {
-    return work();
-  }
-
-  async settle({ staging }: LakeStep, names: readonly string[], folder: string): Promise<void> {
+  async settle({ staging }: Step, names: readonly string[], folder: string): Promise<void> {
     for (const name of names)
       await renameIfThere(join(this.local, staging, name), join(this.local, folder, name));
     if (names.length > 0) await syncPath(join(this.local, folder));
   }
 
-  async conclude({ staging }: LakeStep, manifest: LakeManifest): Promise<void> {
-    await writeDurably(this.local, manifestName, textOf(manifest));
+  async conclude({ staging }: Step, manifest: Manifest): Promise<void> {
+    await writeDurably(this.local, manifestName, this.records.manifestText(manifest));
     await this.discard(staging);
     await rm(join(this.local, journalName), { force: true });
     await syncPath(this.local);
   }
 
-  async checkHeld(): Promise<void> {
-    if (!(await this.#lock.isHeld()))
-      throw new AppError('service_unavailable', `${this.label}: another job has taken the folder over.`);
+  checkHeld(): Promise<void> {
+    return checkLock(this.#lock, this.label);
   }
 
   async sweep(): Promise<void> {
@@ -225,51 +247,4 @@ class HeldDiskPlace extends DiskPlace implements HeldPlace {
     this.#isReleased = true;
     await this.#end(this.#isUsed);
   }
-}
-
-/** Durable; false where there is such a file. `drafts`: a folder of the same file system. */
-export async function createOnce(path: string, text: string, drafts: string): Promise<boolean> {
-  const draft = join(drafts, `.commit-${randomUUID()}`);
-  await writeNew(draft, text);
-  try {
-    // a link is made whole, and fails where the name is taken: nobody ever sees half of a version
-    await link(draft, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    if (!lacksLinks(error)) throw error;
-    if (!(await writeNew(path, text))) return false;
-  } finally {
-    await rm(draft, { force: true });
-  }
-  await syncPath(dirname(path));
-  return true;
-}
-
-/** Over what stood there, whole and durable. `drafts`: as of `createOnce`. */
-export async function replaceFile(path: string, content: string | Uint8Array, drafts: string): Promise<void> {
-  const draft = join(drafts, `.draft-${randomUUID()}`);
-  try {
-    await writeNew(draft, content);
-    await rename(draft, path);
-  } finally {
-    await rm(draft, { force: true });
-  }
-  await syncPath(dirname(path));
-}
-
-/** Durable but for its name; false where there is such a file. */
-async function writeNew(path: string, content: string | Uint8Array): Promise<boolean> {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const file = await open(path, flags, 0o666).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') return null;
-    throw error;
-  });
-  if (file === null) return false;
-  try {
-    await file.writeFile(content);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  return true;
 }

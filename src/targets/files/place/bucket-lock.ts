@@ -5,11 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../../../../../errors.ts';
-import { isGoneProcess, startOfProcess } from '../../../../../adapters/file-staging/lock.ts';
-import { parsed } from '../../../folder/contents/manifest.ts';
-import type { DecidingStore } from '../../../../../ports/files/objects.ts';
-import { neverConditional } from '../../../../../adapters/object-store/s3.ts';
+import { AppError } from '../../../errors.ts';
+import { isGoneProcess, startOfProcess } from '../../../adapters/file-staging/lock.ts';
+import { parsed } from '../json.ts';
+import type { DecidingStore } from '../../../ports/files/objects.ts';
+import type { PlaceLock } from './journal.ts';
+import { neverConditional } from '../../../adapters/object-store/s3.ts';
 
 export const bucketLockName = '.svc-lock';
 const refreshMs = 10_000;
@@ -26,19 +27,13 @@ interface Holder {
   readonly beat: number;
 }
 
-export interface BucketLock {
-  /** false when another writer took this one for dead */
-  isHeld(): Promise<boolean>;
-  release(): Promise<void>;
-}
-
 /** AppErrors: `invalid_option` where the store makes no difference between new and present objects, `service_unavailable` after `timeoutMs`. */
 export async function lockBucket(
   objects: DecidingStore,
   key: string,
   timeoutMs: number,
   label: string,
-): Promise<BucketLock> {
+): Promise<PlaceLock> {
   const own = { token: randomUUID(), host: hostname(), pid: process.pid };
   const started = await startOfProcess(process.pid);
   const holder = (beat: number): Uint8Array =>

@@ -1,0 +1,108 @@
+/** Where a folder of files is, such as a disk or a bucket, and how several of its files change as one step. */
+import type { RelationalModel } from '../../../engine/model/relational-model.ts';
+import { AppError } from '../../../errors.ts';
+import { isList, isObject, isOwnName, parsed } from '../json.ts';
+import { diskTarget, type DiskOptions } from '../place/disk.ts';
+import {
+  holdRecovered,
+  journalName,
+  stagingPrefix,
+  type HeldPlace,
+  type StagedStep,
+  type StepRecords,
+} from '../place/journal.ts';
+import { isManifest, manifestText, parseManifest, type TargetManifest } from './contents/manifest.ts';
+
+/** The change from one manifest to the next. */
+export interface FolderStep extends StagedStep {
+  /** names of new files: they come over older ones of that name */
+  readonly files: readonly string[];
+  /** names of scripts, as `files` */
+  readonly scripts: readonly string[];
+  /** names of files that are there and go */
+  readonly remove: readonly string[];
+  readonly manifest: TargetManifest;
+  /** the model of the new files; absent in a step that was read again */
+  readonly model?: RelationalModel;
+}
+
+export interface HeldFolder extends HeldPlace<FolderStep, TargetManifest> {
+  /** Returns the first of the names that is taken, or null. */
+  findFirst(names: readonly string[]): Promise<string | null>;
+}
+
+/** A folder before a job holds it. */
+export interface FolderTarget {
+  /** the name of the folder in messages */
+  readonly label: string;
+  /** the name in messages of the folder of this machine where files are made */
+  readonly localLabel: string;
+  /** Returns the manifest as it is once a step that a dead process decided is carried out; null: nothing was loaded there. Changes nothing. */
+  look(): Promise<TargetManifest | null>;
+  /** Waits for other writers, carries out the step that a dead one decided, and removes the files that dead ones staged. */
+  hold(): Promise<HeldFolder>;
+  /** Removes the files that were made on this machine, whether the folder was held or not. */
+  close(): Promise<void>;
+}
+
+/** On a disk, scripts move as other files do. */
+export const folderRecords: StepRecords<FolderStep, TargetManifest> = {
+  manifestOf: parseManifest,
+  manifestText,
+  stepOf: (text) => {
+    const journal = parsed<Journal>(text);
+    if (journal !== null && isJournal(journal)) return { ...journal, scripts: [] };
+    throw new AppError('conflict', `${journalName} is not a journal of this version.`);
+  },
+  stepText: ({ staging, files, scripts, remove, manifest }) =>
+    JSON.stringify({ staging, files: [...files, ...scripts], remove, manifest } satisfies Journal),
+};
+
+type Journal = Pick<FolderStep, 'staging' | 'files' | 'remove' | 'manifest'>;
+
+/** As hostile as a manifest: it names what is moved and removed. */
+function isJournal({ staging, files, remove, manifest }: Partial<Journal>): boolean {
+  return (
+    typeof staging === 'string' &&
+    staging.startsWith(stagingPrefix) &&
+    isOwnName(staging.slice(stagingPrefix.length)) &&
+    isList(files, isOwnName) &&
+    isList(remove, isOwnName) &&
+    isObject(manifest) &&
+    isManifest(manifest)
+  );
+}
+
+export function diskFolder(options: DiskOptions): FolderTarget {
+  const disk = diskTarget(options, folderRecords);
+  const { label } = disk;
+  return {
+    label,
+    localLabel: label,
+    look: () => disk.look(async (place) => (await readDecided(place))?.manifest ?? place.readManifest()),
+    hold: () => holdRecovered(disk, true, endStep),
+    // nothing is made outside of the folder
+    close: () => Promise.resolve(),
+  };
+}
+
+/** A journal of another kind is refused when the folder is held. */
+async function readDecided(place: Pick<HeldFolder, 'readStep'>): Promise<FolderStep | null> {
+  return place.readStep().catch((error: unknown) => {
+    if (error instanceof AppError) return null;
+    throw error;
+  });
+}
+
+/** Carries out the step that was decided, if there is one. */
+export async function endStep(held: HeldPlace<FolderStep, TargetManifest>): Promise<void> {
+  const step = await held.readStep();
+  if (step !== null) await carryOut(held, step);
+}
+
+/** May be repeated at any point. */
+export async function carryOut(held: HeldPlace<FolderStep, TargetManifest>, step: FolderStep): Promise<void> {
+  await held.settle(step, [...step.files, ...step.scripts], '');
+  for (const name of step.remove) await held.remove(name);
+  await held.conclude(step, step.manifest);
+}

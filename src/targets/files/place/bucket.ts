@@ -1,0 +1,183 @@
+/** The files of a target in an object store, such as S3 or Azure, and copies of them on this machine, which statements read. */
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, rename, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import { AppError } from '../../../errors.ts';
+import type { DecidingStore } from '../../../ports/files/objects.ts';
+import { eachAtOnce } from './at-once.ts';
+import type { PlaceFiles } from './journal.ts';
+import { pathBelow } from './plain-paths.ts';
+
+export interface BucketOptions {
+  readonly objects: DecidingStore;
+  /** `s3://BUCKET/PREFIX`, without a '/' at its end: the address by which other programs open it */
+  readonly location: string;
+  /** before every key, '' or ending in '/' */
+  readonly prefix: string;
+  /** the name of the target in messages */
+  readonly label: string;
+  /** a folder of this machine, for this job alone */
+  readonly scratch: string;
+}
+
+const readTries = 4;
+/** of files that are uploaded several at a time */
+const smallBytes = 4 * 1024 * 1024;
+
+export class BucketFiles implements PlaceFiles {
+  readonly label: string;
+  readonly local: string;
+  protected readonly objects: DecidingStore;
+  protected readonly prefix: string;
+  readonly #location: string;
+  /** that are being made */
+  readonly #copies = new Map<string, Promise<string>>();
+
+  constructor({ objects, prefix, label, scratch, location }: BucketOptions) {
+    this.objects = objects;
+    this.prefix = prefix;
+    this.label = label;
+    this.local = scratch;
+    this.#location = location;
+  }
+
+  async list(folder: string): Promise<readonly string[]> {
+    const above = `${this.prefix}${folder === '' ? '' : `${folder}/`}`;
+    const names: string[] = [];
+    for await (const { key } of this.objects.listObjects(above)) {
+      const name = key.slice(above.length);
+      if (name !== '' && !name.includes('/')) names.push(name);
+    }
+    return names;
+  }
+
+  async has(path: string): Promise<boolean> {
+    for await (const _ of this.objects.listObjects(`${this.#key(path)}/`)) return true;
+    return (await this.objects.head(this.#key(path))) !== null;
+  }
+
+  async read(path: string): Promise<Uint8Array | null> {
+    return this.#tried(async () => {
+      const body = await this.objects.read(this.#key(path));
+      return body === null ? null : new Uint8Array(await new Response(body).arrayBuffer());
+    });
+  }
+
+  create(path: string, content: string): Promise<boolean> {
+    return this.objects.createObject(this.#key(path), new TextEncoder().encode(content));
+  }
+
+  async write(path: string, content: string | Uint8Array): Promise<void> {
+    const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+    await this.objects.write(this.#key(path), bytes);
+  }
+
+  /** It stays here as the copy of what is there now. */
+  async add(local: string, path: string): Promise<void> {
+    const file = await open(local, 'r');
+    const body = Readable.toWeb(file.createReadStream()) as unknown as ReadableStream<Uint8Array>;
+    await this.objects.write(this.#key(path), body);
+    const copy = this.#copyOf(path);
+    await mkdir(dirname(copy), { recursive: true });
+    await rename(local, copy);
+  }
+
+  /** As `add`, small files several at a time. */
+  protected async addAll(
+    files: readonly { readonly local: string; readonly path: string; readonly bytes: number }[],
+  ): Promise<void> {
+    // several large ones would fill the memory
+    await eachAtOnce(
+      files.filter(({ bytes }) => bytes <= smallBytes),
+      ({ local, path }) => this.add(local, path),
+    );
+    for (const { local, path, bytes } of files) if (bytes > smallBytes) await this.add(local, path);
+  }
+
+  remove(path: string): Promise<void> {
+    return this.objects.removeObject(this.#key(path));
+  }
+
+  async checkFile(): Promise<void> {
+    // a bucket has no links
+  }
+
+  /** Once, also where several ask for it at the same time. */
+  localFile(path: string): Promise<string> {
+    let copy = this.#copies.get(path);
+    if (copy === undefined) {
+      copy = this.#copied(path).finally(() => this.#copies.delete(path));
+      this.#copies.set(path, copy);
+    }
+    return copy;
+  }
+
+  async #copied(path: string): Promise<string> {
+    const copy = this.#copyOf(path);
+    if ((await stat(copy).catch(() => null)) !== null) return copy;
+    await mkdir(dirname(copy), { recursive: true });
+    const draft = `${copy}.part`;
+    await this.#tried(async () => {
+      const body = await this.objects.read(this.#key(path));
+      if (body === null)
+        throw new AppError('conflict', `${this.label}: ${path} is not there, and a table names it.`);
+      await pipeline(
+        Readable.fromWeb(body as NodeReadableStream<Uint8Array>),
+        createWriteStream(draft, { mode: 0o600 }),
+      );
+    });
+    await rename(draft, copy);
+    return copy;
+  }
+
+  async makeFolder(): Promise<void> {
+    // keys need none
+  }
+
+  locationOf(path: string): Promise<string> {
+    return Promise.resolve(`${this.#location}/${path}`);
+  }
+
+  #key(path: string): string {
+    return this.prefix + path;
+  }
+
+  /** Names of keys may hold anything: they are no paths of this machine before that was looked at. */
+  #copyOf(path: string): string {
+    return join(this.local, 'copies', pathBelow(path, this.label));
+  }
+
+  /** Bodies that end too early are asked for again. */
+  async #tried<T>(work: () => Promise<T>): Promise<T> {
+    for (let number = 1; ; number += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        const isPassing = !(error instanceof AppError) || error.code === 'service_unavailable';
+        if (!isPassing || number === readTries)
+          throw error instanceof AppError || !isNetworkFault(error)
+            ? error
+            : new AppError(
+                'service_unavailable',
+                `${this.label}: the object store cannot be used now (${(error as Error).message})`,
+                { cause: error },
+              );
+      }
+    }
+  }
+}
+
+function isNetworkFault(error: unknown): boolean {
+  const { code, name } = error as NodeJS.ErrnoException;
+  return name === 'TypeError' || /^(?:ECONN|EPIPE|ETIMEDOUT|UND_ERR)/.test(String(code));
+}
+
+/** The names below the prefix that begin so, among them those in folders. */
+export async function namesBelow(objects: DecidingStore, prefix: string, begin: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { key } of objects.listObjects(prefix + begin)) names.push(key.slice(prefix.length));
+  return names;
+}
