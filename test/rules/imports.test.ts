@@ -132,7 +132,11 @@ const areas: readonly Area[] = [
   target('sql/postgres', ['postgres'], ['targets/rows', 'targets/sql', 'postgres']),
   target('sql/sqlite', [], ['targets/rows', 'targets/sql', 'file-staging']),
   // the journal of staged files and its places, which folders and tables stand on
-  target('files', [], ['file-staging', 'local-files', 'object-store']),
+  target(
+    'files',
+    [],
+    ['targets/rows', 'targets/files/folder', 'file-staging', 'local-files', 'object-store'],
+  ),
   target(
     'files/folder',
     [],

@@ -1,6 +1,6 @@
 /** From what a target gave its executors to the sink of one unit. */
-import type { FileUnitToken } from '../../targets/files/folder/units/token.ts';
-import type { LakeUnitToken } from '../../targets/files/lake/units/driver.ts';
+import type { FileUnitToken } from '../../targets/files/units.ts';
+import type { LakeUnitToken } from '../../targets/files/lake/units.ts';
 import type { PostgresUnitToken } from '../../targets/sql/postgres/units/executor.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { UnitToken } from '../../ports/rows/units.ts';
@@ -22,11 +22,11 @@ export async function openUnit(token: UnitToken, { unit, model, folder }: UnitPl
       return openPostgresUnit(token as PostgresUnitToken, unit);
     }
     case 'folder': {
-      const { openFileUnit } = await import('../../targets/files/folder/units/executor.ts');
+      const { openFileUnit } = await import('../../targets/files/units.ts');
       return openFileUnit(token as FileUnitToken, model, folder);
     }
     case 'lake': {
-      const { openLakeUnit } = await import('../../targets/files/lake/units/executor.ts');
+      const { openLakeUnit } = await import('../../targets/files/lake/units.ts');
       return openLakeUnit(token as LakeUnitToken, model, folder);
     }
   }

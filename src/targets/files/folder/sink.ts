@@ -2,36 +2,26 @@
  * Rows into a folder, on a disk or in a bucket: one file per table and job, a manifest that lists them, and scripts that load them. New
  * files are staged; the place makes all of them appear as one step.
  */
-import { randomBytes } from 'node:crypto';
+import type { UnitRules } from '../units.ts';
+import { StagedFileSink } from '../sink.ts';
 import { join } from 'node:path';
 import { otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { membersOf } from '../../../engine/model/packed/lazy-array.ts';
 import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
-import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { codesTable } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import { layoutFacts, type FileLayoutName } from '../../../ports/rows/layouts.ts';
-import type {
-  Published,
-  RowEncoding,
-  RowSink,
-  SideTable,
-  ZonesThere,
-  ZoneTable,
-} from '../../../ports/rows/sink.ts';
+import type { Published, RowEncoding, RowSink, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import type { UnitTarget } from '../../../ports/rows/units.ts';
-import { decideStep, stagingPrefix } from '../place/journal.ts';
 import { loadsOf, dataPackageName, type TargetManifest, type ManifestTable } from './contents/manifest.ts';
 import { documentFiles } from './loaded-documents.ts';
-import { passFence, StagedRowSink } from '../../rows/staged-rows.ts';
-import { fileFault } from '../../../adapters/file-staging/faults.ts';
 import {
   StagedFiles,
   type FinishedFile,
   type HandedRows,
 } from '../../../adapters/file-staging/staged-files.ts';
-import { tableColumns, encodedRows } from './contents/table-columns.ts';
+import { tableColumns } from './contents/table-columns.ts';
 import { hasScript, layoutOf, scriptNames, writeScripts } from './layouts/every-layout.ts';
 import type { FileMaking, FolderLayout } from './layouts/folder-layout.ts';
 import {
@@ -48,14 +38,12 @@ import {
   typesIn,
   widenedInWords,
 } from './contents/next-manifest.ts';
-import { keptCodes, type KeptCodes } from './contents/code-rows.ts';
+import type { KeptCodes } from './contents/code-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
 import { textColumnsOf, withWrittenTexts } from './written/text-columns.ts';
 import type { ColumnsThreadOptions } from './columns/beside.ts';
 import type { ColumnTyping, ParquetSettings } from './parquet.ts';
 import { TableRows } from './table-rows.ts';
-import { createFileUnits } from './units/driver.ts';
-import { tableName } from './units/token.ts';
 import { bucketFolder, type BucketFolderOptions } from './bucket.ts';
 import type { DiskOptions } from '../place/disk.ts';
 import { carryOut, diskFolder, type FolderStep, type FolderTarget, type HeldFolder } from './place.ts';
@@ -111,32 +99,24 @@ export function createStoreRowSink(options: StoreRowSinkOptions): RowSink {
   );
 }
 
-class FolderRowSink extends StagedRowSink implements RowSink {
+class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements RowSink {
   readonly encoding: RowEncoding;
-  readonly widensInPlace = false;
   readonly scalesDecimals: boolean;
   readonly label: string;
+  protected readonly localLabel: string;
   readonly #place: FolderTarget;
   readonly #options: FolderFilesOptions;
   /** a table's name as part of a file's name */
   readonly #fileNameOf: (table: string) => string;
   readonly #layout: FolderLayout;
-  #held: HeldFolder | null = null;
-  /** names of the files that this job writes, by table */
-  readonly #names = new Map<string, string>();
   /** names of files that stay, by table */
   readonly #taken = new Map<string, ReadonlySet<string>>();
   /** names of new files that take the places of files of earlier jobs */
   #rewritten: ReadonlySet<string> = new Set();
-  /** files that executors have written, by table */
-  readonly #adopted = new Map<string, FileOfJob[]>();
-  #units: UnitTarget | null = null;
   #rows: TableRows | null = null;
   #manifest!: TargetManifest;
   /** the manifest's tables that stay, after an overwrite */
   #kept: readonly ManifestTable[] = [];
-  #staging = '';
-  #files: StagedFiles | null = null;
   /** null: the staged files are the folder's */
   #making: FileMaking | null = null;
 
@@ -149,6 +129,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     this.encoding = layoutFacts(options.format).encoding;
     this.scalesDecimals = this.#layout.scalesDecimals;
     this.label = place.label;
+    this.localLabel = place.localLabel;
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
@@ -174,7 +155,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     if (stored === null)
       throw new AppError('invalid_option', `${this.label}: -f ${this.#options.format} is not read again.`);
     return this.guarded(async () => {
-      const held = this.#held!;
+      const held = this.held!;
       const wanted = new Set(sha256s);
       const found = new Set<string>();
       for (const name of documentFiles(this.#ownDocuments())) {
@@ -186,34 +167,23 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     });
   }
 
-  override get units(): UnitTarget | null {
+  protected override unitRules(): UnitRules | null {
     const { format, deltas = true } = this.#options;
     const kind = this.#layout.units;
     if (kind === null) return null;
-    return (this.#units ??= createFileUnits({
-      model: this.plan.model,
+    return {
       tokenFor: async (settled) => ({ kind: 'folder', format, deltas, settled }),
       rulesFor: kind === 'typed' ? async () => ({}) : null,
-      take: async ({ table, ...file }, path, unit) => {
-        const ofTable = tableName(this.plan.model, table);
-        const name = this.#nameFor(ofTable, `u${unit}.${format}`);
-        await this.#files!.adopt(path, name);
-        const adopted = this.#adopted.get(ofTable) ?? [];
-        adopted.push({ ...file, name });
-        this.#adopted.set(ofTable, adopted);
-      },
-      nullAllowed: this.nullAllowed,
-      unfit: this.unfit,
-      guarded: (work) => this.guarded(work),
-    }));
+    };
   }
 
-  async write(table: number, ...rows: HandedRows): Promise<void> {
-    await this.#write(this.plan.model.tables[table]!.name, ...rows);
+  protected override fileNameFor(table: string, unit: number | null): string {
+    const { format } = this.#options;
+    return this.#nameFor(table, unit === null ? format : `u${unit}.${format}`);
   }
 
-  async writeSide(table: SideTable, ...rows: HandedRows): Promise<void> {
-    await this.#write(sideTableNames[table], ...rows);
+  protected override writeFile(table: string, name: string, rows: HandedRows): Promise<void> {
+    return this.#rows!.write(table, name, ...rows);
   }
 
   protected override async publishStaged(
@@ -222,9 +192,9 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   ): Promise<Published> {
     const { allTables, saveMode, model } = this.plan;
     if (allTables || saveMode === 'write-schema') {
-      const filled = new Set([...this.#kept.map((table) => table.name), ...this.#adopted.keys()]);
+      const filled = new Set([...this.#kept.map((table) => table.name), ...this.adopted.keys()]);
       for (const name of membersOf(model.tables, 'name'))
-        if (!filled.has(name)) await this.#write(name, new Uint8Array(0), 0);
+        if (!filled.has(name)) await this.writeRows(name, new Uint8Array(0), 0);
     }
     const codes = await this.#writeCodes();
     const added = await this.#withWrittenTexts(await this.#added());
@@ -232,8 +202,8 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const names = new Set(manifest.tables.flatMap(({ files }) => files.map(({ name }) => name)));
     const before = new Set(this.#manifest.tables.flatMap(({ files }) => files.map(({ name }) => name)));
     const made = new Set([...added.values()].flatMap((files) => files.map(({ name }) => name)));
-    const held = this.#held!;
-    const staging = this.#staging;
+    const held = this.held!;
+    const staging = this.staging;
     await this.#checkForeignFiles(manifest, names);
     const step: FolderStep = {
       staging,
@@ -246,10 +216,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       manifest,
       model: this.plan.model,
     };
-    await decideStep(held, step, () => passFence(fence));
-    // the step needs the staged files now, whatever happens to this process
-    this.outcome = 'nothing';
-    this.#staging = '';
+    await this.decide(step, fence);
     await carryOut(held, step);
     return {
       rows: rowsByTable(added),
@@ -263,23 +230,11 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     };
   }
 
-  async abort(): Promise<void> {
-    this.outcome = 'nothing';
-    await this.#files?.settle();
+  protected override async endWork(): Promise<void> {
     await this.#making?.end();
-    const held = this.#held;
-    this.#held = null;
-    if (held === null) return;
-    await this.guarded(async () => {
-      try {
-        if (this.#staging !== '') await held.discard(this.#staging);
-      } finally {
-        await held.release();
-      }
-    });
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     try {
       await this.abort();
     } finally {
@@ -290,7 +245,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   protected override async openTarget(): Promise<'load' | 'skip'> {
     const plan = this.plan;
     const held = await this.#place.hold();
-    this.#held = held;
+    this.held = held;
     const { format, columnsThread, deltas = true } = this.#options;
     this.#manifest = (await held.readManifest()) ?? {
       version: 1,
@@ -299,7 +254,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       keys: {},
       tables: [],
     };
-    const { idJob, jobUuid } = plan;
+    const { jobUuid } = plan;
     if (this.#manifest.jobs.some((job) => job.job_uuid === jobUuid)) {
       this.outcome = 'already';
       return 'skip';
@@ -317,8 +272,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
         `${this.label}: the folder holds ${this.#manifest.format} files; take -f ${this.#manifest.format}, another folder, or replace them (-S o).`,
       );
     }
-    this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
-    const directory = await held.stage(this.#staging);
+    const directory = await held.stage(this.nameStaging());
     const typings = (): Map<string, ColumnTyping> => this.#typings();
     this.#making =
       this.#layout.makeFiles?.({
@@ -327,13 +281,13 @@ class FolderRowSink extends StagedRowSink implements RowSink {
         deltas,
         typings,
         model: plan.model,
-        stagedNames: () => this.#names,
+        stagedNames: () => this.names,
         fileName: () => this.#nameForAll(),
       }) ?? null;
     const isScratch = this.#making !== null;
     const appended = this.#making?.appended;
-    this.#files = new StagedFiles(directory, { isScratch, holdsSmall: isScratch, appended });
-    this.#rows = new TableRows(this.#layout, plan.model, this.#files);
+    this.files = new StagedFiles(directory, { isScratch, holdsSmall: isScratch, appended });
+    this.#rows = new TableRows(this.#layout, plan.model, this.files);
     this.outcome = 'load';
     return plan.saveMode === 'write-schema' ? 'skip' : 'load';
   }
@@ -349,12 +303,6 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       ...table,
       files: table.files.filter((file) => jobs.has(file.job_uuid)),
     }));
-  }
-
-  #fileOf(table: string): string {
-    let name = this.#names.get(table);
-    if (name === undefined) this.#names.set(table, (name = this.#nameFor(table, this.#options.format)));
-    return name;
   }
 
   #nameFor(table: string, extension: string, others: ReadonlySet<string> = new Set()): string {
@@ -374,35 +322,27 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     return freeFileName(part, this.plan.idJob, this.#options.format, taken);
   }
 
-  async #write(table: string, ...rows: HandedRows): Promise<void> {
-    await this.guarded(() => this.#rows!.write(table, this.#fileOf(table), ...rows));
-  }
-
   /** The file of `_codes` is written anew. */
   async #writeCodes(): Promise<KeptCodes> {
-    const kept = await keptCodes(this.plan, this.#manifest, (table) => this.#isWritten(table));
+    const kept = await this.keptCodes(this.#manifest);
     if (kept.rows === null) return kept;
     this.#kept = this.#kept.filter(({ name }) => name !== codesTable.name);
-    await this.#write(codesTable.name, ...encodedRows(kept.rows, this.encoding, codesTable.columns));
+    await this.writeCodes(kept.rows);
     return kept;
-  }
-
-  #isWritten(table: string): boolean {
-    return this.#names.has(table) || this.#adopted.has(table);
   }
 
   /** Files of columns that are text by now have values as documents write them. */
   async #withWrittenTexts(added: ManifestStep['added']): Promise<ManifestStep['added']> {
     const { model } = this.plan;
     const { format } = this.#options;
-    const held = this.#held!;
+    const held = this.held!;
     const { stored } = this.#layout;
     if (stored === null) return added;
     const names = new Set<string>();
     const written = await withWrittenTexts({
       model,
       rewriting: { rewrite: stored.rewrite, directory: held.local },
-      staging: join(held.local, this.#staging),
+      staging: join(held.local, this.staging),
       kept: this.#kept,
       added,
       columnsOf: (table) => tableColumns(model, table).map((column) => column.name),
@@ -423,11 +363,11 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   /** By table; those that executors wrote first. */
   async #added(): Promise<ReadonlyMap<string, readonly FileOfJob[]>> {
     const finished = await this.#finish();
-    const tables = new Set([...this.#adopted.keys(), ...this.#names.keys()]);
+    const tables = new Set([...this.adopted.keys(), ...this.names.keys()]);
     return new Map(
       [...tables].map((table) => {
-        const own = finished.get(this.#names.get(table) ?? '');
-        return [table, [...(this.#adopted.get(table) ?? []), ...(own === undefined ? [] : [own])]] as const;
+        const own = finished.get(this.names.get(table) ?? '');
+        return [table, [...(this.adopted.get(table) ?? []), ...(own === undefined ? [] : [own])]] as const;
       }),
     );
   }
@@ -455,7 +395,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
 
   /** By the name of the staged file. */
   async #finish(): Promise<Map<string, FinishedFile>> {
-    const staged = await this.#files!.finish();
+    const staged = await this.files!.finish();
     const files = (await this.#making?.write(staged)) ?? staged;
     return new Map(staged.map(({ name }, at) => [name, files[at]!]));
   }
@@ -472,7 +412,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
         ...[...(texts.get(table)?.all ?? [])].map((column) => [column, text] as const),
       ]),
     });
-    return new Map([...this.#names].map(([table, name]) => [name, typing(table)]));
+    return new Map([...this.names].map(([table, name]) => [name, typing(table)]));
   }
 
   /** Scripts of the files that were here before. */
@@ -484,7 +424,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const listed = this.#manifest.tables.flatMap(({ files }) => files.map(({ name }) => name));
     const known = new Set([...listed, ...this.#ownScripts()]);
     const others = [...names, ...scriptNames(manifest)].filter((name) => !known.has(name));
-    const found = await this.#held!.findFirst(others);
+    const found = await this.held!.findFirst(others);
     if (found !== null)
       throw new AppError('conflict', `${this.label}: ${found} exists and was not written by a job.`);
   }
@@ -492,10 +432,6 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   /** One that no job wrote is somebody else's, and stays. */
   async #hasPackage(): Promise<boolean> {
     if (!hasScript(this.#options.format, dataPackageName)) return false;
-    return this.#manifest.data_package === true || (await this.#held!.findFirst([dataPackageName])) === null;
-  }
-
-  protected override faultOf(error: unknown): unknown {
-    return fileFault(error, this.#place.localLabel);
+    return this.#manifest.data_package === true || (await this.held!.findFirst([dataPackageName])) === null;
   }
 }

@@ -2,32 +2,20 @@
  * Rows into a folder of Delta or Iceberg tables: a table of its own per relational table, which warehouses and engines read where it lies. New files
  * wait in a folder inside; once the step is decided, each table gets a version with the job's rows, `_loads` last.
  */
-import { randomBytes } from 'node:crypto';
+import type { UnitRules } from '../units.ts';
 import { join } from 'node:path';
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../../ports/rows/merge.ts';
-import type {
-  Fence,
-  Published,
-  RowSink,
-  SideTable,
-  ZonesThere,
-  ZoneTable,
-} from '../../../ports/rows/sink.ts';
+import type { Fence, Published, RowSink, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import type { UnitFile, UnitTarget } from '../../../ports/rows/units.ts';
-import { fileFault } from '../../../adapters/file-staging/faults.ts';
+import { StagedFileSink } from '../sink.ts';
 import { StagedFiles, type HandedRows } from '../../../adapters/file-staging/staged-files.ts';
-import { keptCodes, type KeptCodes } from '../folder/contents/code-rows.ts';
+import type { KeptCodes } from '../folder/contents/code-rows.ts';
 import { jobMark } from '../folder/contents/file-names.ts';
-import { encodedRows } from '../folder/contents/table-columns.ts';
-import { decideStep, stagingPrefix } from '../place/journal.ts';
 import { holderOf, type HeldLakePlace, type LakeTarget } from './place.ts';
 import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
-import { tableName } from '../folder/units/token.ts';
-import { passFence, StagedRowSink } from '../../rows/staged-rows.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
 import { currentLakeDocuments, unmappedLakeContent } from './documents/current-documents.ts';
 import { planMerge } from './documents/merged-documents.ts';
@@ -37,14 +25,14 @@ import { dataFileName } from './data-files.ts';
 import { readLakeLoads, readLakeZones } from './look.ts';
 import { TablesThere } from './tables-there.ts';
 import { eachAtOnce } from '../place/at-once.ts';
-import { emptyManifest, tableFolder, type LakeManifest } from './manifest.ts';
+import { emptyManifest, tableFolder, type LakeManifest, type LakeStep } from './manifest.ts';
 import { checkPartitioning, partitioningOf } from './partitions/of-job.ts';
 import type { PartitionField } from './partitions/fields.ts';
 import { partitionsOf } from './partitions/of-model.ts';
 import { nextStep } from './next-step.ts';
 import { formatsOf } from './formats.ts';
 import type { LakeFormatName } from './table-format.ts';
-import { createLakeUnits } from './units/driver.ts';
+import { lakeUnitRules } from './units.ts';
 
 export interface LakeRowSinkOptions {
   readonly target: LakeTarget;
@@ -59,30 +47,22 @@ export function createLakeRowSink(options: LakeRowSinkOptions): RowSink {
   return new LakeRowSink(options);
 }
 
-class LakeRowSink extends StagedRowSink implements RowSink {
+class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements RowSink {
   readonly encoding = 'words';
-  readonly widensInPlace = false;
   readonly scalesDecimals = true;
   readonly label: string;
+  protected readonly localLabel: string;
   readonly #options: LakeRowSinkOptions;
   readonly #deltas: boolean;
-  /** names of the files that this job writes, by table */
-  readonly #names = new Map<string, string>();
-  /** files that executors have written, by table */
-  readonly #adopted = new Map<string, UnitFile[]>();
   #partitions: ReadonlyMap<string, readonly PartitionField[]> = new Map();
-  #units: UnitTarget | null = null;
-  #place: HeldLakePlace | null = null;
   #manifest!: LakeManifest;
   #known!: TablesThere;
-  #staging = '';
-  #files: StagedFiles | null = null;
 
   constructor(options: LakeRowSinkOptions) {
     super();
     this.#options = options;
     this.#deltas = options.deltas ?? options.format === 'delta';
-    this.label = options.target.label;
+    this.label = this.localLabel = options.target.label;
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
@@ -118,9 +98,9 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     return this.guarded(() => this.#known.documentsOf(this.#ownJobs(), new Set(sha256s)));
   }
 
-  override get units(): UnitTarget {
-    const { model, saveMode, idJob, jobUuid } = this.plan;
-    return (this.#units ??= createLakeUnits({
+  protected override unitRules(): UnitRules {
+    const { model, saveMode } = this.plan;
+    return lakeUnitRules({
       model,
       lakeFormat: this.#options.format,
       deltas: this.#deltas,
@@ -129,26 +109,16 @@ class LakeRowSink extends StagedRowSink implements RowSink {
       fieldIds: (table, fields) => this.#known.fieldIds(table, fields),
       partitioning: (table) =>
         partitioningOf({ known: this.#known, table, wanted: this.#partitions.get(table) }),
-      take: async (file, path) => {
-        const table = tableName(model, file.table);
-        const name = dataFileName(jobMark(idJob, jobUuid));
-        await this.#files!.adopt(path, name);
-        const adopted = this.#adopted.get(table) ?? [];
-        adopted.push({ ...file, name });
-        this.#adopted.set(table, adopted);
-      },
-      nullAllowed: this.nullAllowed,
-      unfit: this.unfit,
-      guarded: (work) => this.guarded(work),
-    }));
+    });
   }
 
-  async write(table: number, ...rows: HandedRows): Promise<void> {
-    await this.#write(this.plan.model.tables[table]!.name, ...rows);
+  protected override fileNameFor(): string {
+    const { idJob, jobUuid } = this.plan;
+    return dataFileName(jobMark(idJob, jobUuid));
   }
 
-  async writeSide(table: SideTable, ...rows: HandedRows): Promise<void> {
-    await this.#write(sideTableNames[table], ...rows);
+  protected override writeFile(_: string, name: string, rows: HandedRows): Promise<void> {
+    return this.files!.write(name, ...rows);
   }
 
   async *currentDocuments(keys: ReadonlySet<string> | null): AsyncIterable<CurrentDocument> {
@@ -164,7 +134,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     lastKeys: ReadonlyMap<string, number>,
     order: MergeOrder,
   ): Promise<Published> {
-    const place = this.#place!;
+    const place = this.held!;
     const merge =
       this.plan.saveMode === 'merge'
         ? await planMerge(this.#known, this.#manifest.jobs, this.plan, order)
@@ -176,11 +146,11 @@ class LakeRowSink extends StagedRowSink implements RowSink {
       deltas: this.#deltas,
       known: this.#known,
       partitions: this.#partitions,
-      staging: join(place.local, this.#staging),
-      stagingName: this.#staging,
-      adopted: this.#adopted,
-      names: this.#names,
-      staged: new Map((await this.#files!.finish()).map((file) => [file.name, file])),
+      staging: join(place.local, this.staging),
+      stagingName: this.staging,
+      adopted: this.adopted,
+      names: this.names,
+      staged: new Map((await this.files!.finish()).map((file) => [file.name, file])),
       widened: this.widened,
       isNullAllowed: (table, column) => this.nullAllowed.has(columnId(table, column)),
       lastKeys,
@@ -188,10 +158,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
       merge,
     });
     await this.#known.close();
-    await decideStep(place, step, () => passFence(fence, merge?.counts));
-    // the step needs the staged files now, whatever happens to this process
-    this.outcome = 'nothing';
-    this.#staging = '';
+    await this.decide(step, fence, merge?.counts);
     const { changes: altered, fileCounts } = await finishStep(place, { isRecovery: false });
     const compacted = await this.#compact(place, fileCounts);
     return {
@@ -220,29 +187,13 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     }
   }
 
-  async abort(): Promise<void> {
-    this.outcome = 'nothing';
-    await this.#files?.settle();
-    const place = this.#place;
-    if (place === null) return;
-    this.#place = null;
-    await this.guarded(async () => {
-      try {
-        await this.#known?.close();
-        if (this.#staging !== '') await place.discard(this.#staging);
-      } finally {
-        await place.release();
-      }
-    });
-  }
-
-  close(): Promise<void> {
-    return this.abort();
+  protected override async endWork(): Promise<void> {
+    await this.#known?.close();
   }
 
   protected override async openTarget(): Promise<'load' | 'skip'> {
-    const { idJob, jobUuid, model, saveMode } = this.plan;
-    const place = (this.#place = await holdPlace(this.#options.target, true));
+    const { jobUuid, model, saveMode } = this.plan;
+    const place = (this.held = await holdPlace(this.#options.target, true));
     const { format } = this.#options;
     this.#manifest = (await place.readManifest()) ?? emptyManifest(format);
     if (this.#manifest.format !== format)
@@ -250,17 +201,16 @@ class LakeRowSink extends StagedRowSink implements RowSink {
         'conflict',
         `${this.label}: the folder holds tables of ${this.#manifest.format}; take -f ${this.#manifest.format}, or another folder.`,
       );
-    this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
-    this.#known = new TablesThere(place, this.#manifest, join(place.local, this.#staging));
+    this.#known = new TablesThere(place, this.#manifest, join(place.local, this.nameStaging()));
     if (this.#manifest.jobs.some((job) => job.job_uuid === jobUuid)) {
       this.outcome = 'already';
-      this.#staging = '';
+      this.staging = '';
       return 'skip';
     }
     await this.#checkTables(place);
     const names = model.tables.map(({ name }) => name);
     if (!(await this.mayLoad(() => this.#known.filled(names)))) return 'skip';
-    this.#files = new StagedFiles(await place.stage(this.#staging), { isScratch: true, holdsSmall: true });
+    this.files = new StagedFiles(await place.stage(this.staging), { isScratch: true, holdsSmall: true });
     this.outcome = 'load';
     return saveMode === 'write-schema' ? 'skip' : 'load';
   }
@@ -305,26 +255,11 @@ class LakeRowSink extends StagedRowSink implements RowSink {
 
   /** `_codes`, written anew where a job brings others. */
   async #writeCodes(): Promise<KeptCodes> {
-    const kept = await keptCodes(this.plan, this.#manifest, (table) => this.#isWritten(table));
+    const kept = await this.keptCodes(this.#manifest);
     if (kept.rows === null || JSON.stringify(kept.rows) === JSON.stringify(this.#manifest.codes))
       return { ...kept, rows: null };
-    await this.#write(codesTable.name, ...encodedRows(kept.rows, this.encoding, codesTable.columns));
+    await this.writeCodes(kept.rows);
     return kept;
-  }
-
-  #isWritten(table: string): boolean {
-    return this.#names.has(table) || this.#adopted.has(table);
-  }
-
-  async #write(table: string, ...rows: HandedRows): Promise<void> {
-    const { idJob, jobUuid } = this.plan;
-    let name = this.#names.get(table);
-    if (name === undefined) this.#names.set(table, (name = dataFileName(jobMark(idJob, jobUuid))));
-    await this.guarded(() => this.#files!.write(name, ...rows));
-  }
-
-  protected override faultOf(error: unknown): unknown {
-    return fileFault(error, this.label);
   }
 }
 

@@ -13,7 +13,7 @@ export interface KeptCodes {
 }
 
 /** What a folder's manifest says of them. */
-interface CodesBefore extends Pick<TargetManifest, 'codes'> {
+export interface CodesBefore extends Pick<TargetManifest, 'codes'> {
   readonly tables: readonly { readonly name: string }[];
 }
 

@@ -1,0 +1,177 @@
+/** Files that executors write for tables: Parquet with the types and numbers of these, and what tables tell of files. */
+import {
+  type UnitRules,
+  type FileUnitToken,
+  digitsOf,
+  tableName,
+  typingOf,
+  type SettledColumns,
+  openFileUnit,
+} from '../units.ts';
+import { type NamedColumn, tableColumns } from '../folder/contents/table-columns.ts';
+import { storedTypeIn } from './formats.ts';
+import { type LakeFormatName, type FieldIds, type LakeField, fieldOf } from './table-format.ts';
+import { typeToWrite } from './commit/next-files.ts';
+import { type PartitionField, typeFault } from './partitions/fields.ts';
+import type { RelationalModel } from '../../../engine/model/relational-model.ts';
+import { sideTables, type SideTable } from '../../../ports/rows/sink.ts';
+import type { UnitFile } from '../../../ports/rows/units.ts';
+import { typesOf } from '../folder/parquet.ts';
+import { derivedColumns } from './partitions/of-model.ts';
+import type { UnitSink } from '../../../ports/rows/unit-sink.ts';
+import { fileStatistics, rowsTold } from './file-statistics.ts';
+import { type TypedName, openDataFiles } from './data-files.ts';
+import { AppError } from '../../../errors.ts';
+import { splitFiles } from './partitions/split.ts';
+
+/** What a table has of what its files are made by. */
+export interface LakeUnitTable {
+  /** by column, the types of those that are there */
+  readonly there: readonly (readonly [column: string, sqlType: string])[];
+  /** null: none */
+  readonly fieldIds: FieldIds | null;
+  /** none: files have rows of any kind */
+  readonly partitioning: readonly PartitionField[];
+}
+
+export interface LakeUnitToken extends FileUnitToken {
+  readonly kind: 'lake';
+  readonly lakeFormat: LakeFormatName;
+  readonly tables: readonly (readonly [key: number | string, table: LakeUnitTable])[];
+}
+
+/** As `ColumnTyping.typeOf`: the table's type where it holds the values, else the one that they need. */
+export function lakeTypeOf(
+  { lakeFormat }: Pick<LakeUnitToken, 'lakeFormat'>,
+  { there }: Pick<LakeUnitTable, 'there'>,
+): (column: NamedColumn, sqlType: string) => Promise<string> {
+  const types = new Map(there);
+  return ({ name }, sqlType) => typeToWrite(types.get(name) ?? null, storedTypeIn(lakeFormat, sqlType));
+}
+
+export interface LakeUnitsOptions {
+  readonly model: RelationalModel;
+  readonly lakeFormat: LakeFormatName;
+  /** as in ParquetSettings */
+  readonly deltas: boolean;
+  /** Columns of a table whose rows stay, by name; null: all that it will have is this job's. */
+  readonly columnsThere: (table: string, isSide: boolean) => Promise<ReadonlyMap<string, LakeField> | null>;
+  readonly fieldIds: (table: string, fields: readonly LakeField[]) => Promise<FieldIds | null>;
+  /** what the table is, or is to be, partitioned by; none: nothing */
+  readonly partitioning: (table: string) => Promise<readonly PartitionField[]>;
+}
+
+export function lakeUnitRules(options: LakeUnitsOptions): UnitRules {
+  const { model, lakeFormat, deltas } = options;
+  const tokenFor = async (settled: SettledColumns): Promise<LakeUnitToken> => {
+    const tables: [number | string, LakeUnitTable][] = [];
+    for (const key of keysOf(model)) {
+      const name = tableName(model, key);
+      const partitioning = await options.partitioning(name);
+      const fields = (await options.columnsThere(name, typeof key === 'string')) ?? [];
+      const there = [...fields].flatMap(([column, { sqlType }]) =>
+        sqlType === null ? [] : [[column, sqlType] as const],
+      );
+      const typing = { ...typingOf(model, key, settled), typeOf: lakeTypeOf({ lakeFormat }, { there }) };
+      const types = await typesOf(typing, digitsOf(key, settled));
+      const own = typing.columns.map((column, at) => ({
+        name: column.name,
+        sqlType: types[at]!,
+        nullable: true,
+        comment: '',
+      }));
+      const made = [...own, ...derivedColumns(partitioning, lakeFormat)].map(fieldOf);
+      tables.push([key, { there, fieldIds: await options.fieldIds(name, made), partitioning }]);
+    }
+    return { kind: 'lake', format: 'parquet', settled, lakeFormat, deltas, tables };
+  };
+  return {
+    tokenFor,
+    rulesFor: async (settled) => {
+      const tables = new Map((await tokenFor(settled)).tables);
+      return {
+        typingFor: (key) => ({ typeOf: lakeTypeOf({ lakeFormat }, tables.get(key)!) }),
+        numbered: async ({ table, fieldIds = null }) =>
+          JSON.stringify(fieldIds) === JSON.stringify(tables.get(table)!.fieldIds),
+      };
+    },
+  };
+}
+
+/** Of all tables that rows of documents go into. */
+function keysOf({ tables }: RelationalModel): (number | SideTable)[] {
+  return [...tables.keys(), ...(Object.keys(sideTables) as SideTable[])];
+}
+
+/** `folder`: of the attempt, nobody else’s. */
+export function openLakeUnit(token: LakeUnitToken, model: RelationalModel, folder: string): UnitSink {
+  const tables = new Map(token.tables);
+  const tableOf = (key: number | string): LakeUnitTable => tables.get(key)!;
+  const columnsOf = (key: number | string, types: readonly string[]): TypedName[] =>
+    tableColumns(model, tableName(model, key)).map(({ name }, at) => ({ name, sqlType: types[at]! }));
+  return openFileUnit(token, model, folder, {
+    typing: (key) => {
+      const table = tableOf(key);
+      return { typeOf: lakeTypeOf(token, table), fieldIdsOf: async () => table.fieldIds };
+    },
+    told: (key, { file, facts, fieldIds }) => {
+      const stats = fileStatistics(file.rows, columnsOf(key, file.types), facts);
+      return { stats, ...(fieldIds === null ? {} : { fieldIds }) };
+    },
+    apart: (file) => {
+      const { partitioning, fieldIds } = tableOf(file.table);
+      return partsOfUnit(file, {
+        table: tableName(model, file.table),
+        format: token.lakeFormat,
+        fields: partitioning,
+        columns: columnsOf(file.table, file.types ?? []),
+        fieldIds,
+        folder,
+      });
+    },
+  });
+}
+
+/** names files of executors, which do not know their job: the target gives the files names of its own */
+const anyJob = 'unit';
+
+export interface PartsOfUnit {
+  readonly table: string;
+  readonly format: LakeFormatName;
+  readonly fields: readonly PartitionField[];
+  /** of the file */
+  readonly columns: readonly TypedName[];
+  readonly fieldIds: FieldIds | null;
+  /** that the file lies in */
+  readonly folder: string;
+}
+
+/** What cannot be kept apart stays one file: the machine that publishes finds the same fault, and tells it once for all units. */
+export async function partsOfUnit(file: UnitFile, unit: PartsOfUnit): Promise<readonly UnitFile[]> {
+  const { table, format, fields, columns, fieldIds, folder } = unit;
+  const types = new Map(columns.map(({ name, sqlType }) => [name, sqlType]));
+  const isFaulty = (field: PartitionField): boolean => {
+    const type = types.get(field.column);
+    return type === undefined || typeFault(field, type) !== null;
+  };
+  if (fields.length === 0 || fields.some(isFaulty)) return [file];
+  const files = openDataFiles(folder, folder);
+  try {
+    const split = await splitFiles(files, [file.name], {
+      table,
+      fields,
+      columns,
+      derived: derivedColumns(fields, format),
+      fieldIds,
+      emptyIsNull: format !== 'iceberg',
+      mark: anyJob,
+      staging: folder,
+    });
+    return split.map((part) => ({ ...file, ...part, rows: rowsTold(part.stats), sha256: '' }));
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unprocessable_input') return [file];
+    throw error;
+  } finally {
+    await files.close();
+  }
+}
