@@ -3,14 +3,23 @@ import { duckdb } from '../../../../engine/sql/dialects/duckdb.ts';
 import { passed } from '../../../../engine/model/packed/lazy-array.ts';
 import { physicalTables } from '../../../../engine/sql/physical-model.ts';
 import { physicalName } from '../../../../engine/sql/physical-names.ts';
-import type { ColumnType, RelationalModel } from '../../../../engine/model/relational-model.ts';
+import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
 import { pathLiteral } from '../../../sql/duckdb/database.ts';
 import { sideTable } from '../../../../engine/sql/statements.ts';
 import { tableStatements } from '../../../sql/duckdb/tables.ts';
-import { columnSqlType, converted, decimalDigits, larger } from '../../../sql/duckdb/types.ts';
+import { columnSqlType, converted } from '../../../sql/duckdb/types.ts';
 import { tableColumns } from '../contents/table-columns.ts';
-import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
+import {
+  adaptedModel,
+  hasCodes,
+  ledger,
+  loadedTables,
+  notLoaded,
+  script,
+  tablesOfFolder,
+  decimalOfFiles,
+} from './folder-tables.ts';
 import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
 
 export function parquetScript(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
@@ -35,19 +44,6 @@ function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iter
     .join('\n');
   yield ledger(manifest, duckdb);
   yield 'COMMIT;';
-}
-
-/** A decimal without bounds has the bounds that its files needed. */
-export function decimalOfFiles(name: string, type: ColumnType, table: ManifestTable): ColumnType {
-  if (type.kind !== 'numeric' || type.precision !== undefined) return type;
-  const used = table.files.flatMap(({ columns, types }) => types?.[columns.indexOf(name)] ?? []);
-  const digits = used.map((sqlType) => decimalDigits(sqlType.replace('[]', '')));
-  const text: ColumnType = { kind: 'text', ...(type.list ? { list: true } : {}) };
-  const [first, ...others] = digits;
-  if (first === undefined) return type;
-  if (digits.includes(null)) return text;
-  const { whole, fraction } = others.reduce((a, b) => larger(a!, b!), first)!;
-  return whole + fraction > 38 ? text : { ...type, precision: whole + fraction, scale: fraction };
 }
 
 function insertStatements(adapted: RelationalModel, table: ManifestTable): string[] {

@@ -4,19 +4,27 @@
  */
 import { commentLine } from '../../../../engine/sql/comment-text.ts';
 import { ddlInOrder } from '../../../../engine/sql/ddl.ts';
-import { withListTables, type ListTable } from '../../../../engine/sql/list-tables.ts';
+import { withListTables } from '../../../../engine/sql/list-tables.ts';
 import { mysql } from '../../../../engine/sql/dialects/mysql.ts';
 import { physicalTables } from '../../../../engine/sql/physical-model.ts';
-import { physicalName } from '../../../../engine/sql/physical-names.ts';
 import { inlineCommentLimit } from '../../../../engine/sql/statements.ts';
 import { passed } from '../../../../engine/model/packed/lazy-array.ts';
-import { tableIndexes } from '../../../../engine/model/packed/table-names.ts';
 import { withColumns } from '../../../../engine/model/packed/models.ts';
-import type { Column, ColumnType, RelationalModel } from '../../../../engine/model/relational-model.ts';
-import { tableColumns } from '../contents/table-columns.ts';
+import type { Column, RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { convertedText as converted, doubleForReal } from '../../../../engine/sql/mysql-values.ts';
-import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
-import { type TargetManifest, type ManifestFile } from '../contents/manifest.ts';
+import {
+  adaptedModel,
+  hasCodes,
+  ledger,
+  loadedTables,
+  notLoaded,
+  script,
+  tablesOfFolder,
+  filesOf,
+  type FileLoad,
+  type LoadedColumn,
+} from './folder-tables.ts';
+import type { TargetManifest } from '../contents/manifest.ts';
 
 const staged = '`_svc_items`';
 const format = String.raw`CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' IGNORE 1 LINES`;
@@ -50,20 +58,14 @@ function* loadParagraphs(
     hasCodes: hasCodes(manifest),
   });
   yield `CREATE TEMPORARY TABLE ${staged} (row_key BIGINT NOT NULL, items LONGTEXT) DEFAULT CHARACTER SET utf8mb4;\nSTART TRANSACTION;`;
-  const indexes = tableIndexes(adapted);
+  const fileOf = filesOf(adapted, mysql, { model: drawn, lists }, physical);
   yield loadedTables(model, manifest)
-    .flatMap(({ name, files }) => {
-      const owner = indexes.get(name) ?? -1;
-      const own = lists.filter((list) => list.owner === owner);
-      const columns = tableColumns(adapted, name);
-      return files
+    .flatMap((table) =>
+      table.files
         .filter(({ rows }) => rows > 0)
-        .flatMap((file) => [
-          load(name, file, columns, (column) => listOf(adapted, drawn, own, column)?.count ?? null),
-          check,
-          ...own.flatMap((list) => items(drawn, list, adapted.tables[owner]!.columns[list.column]!, file)),
-        ]);
-    })
+        .map((file, at) => fileOf(table, file, at))
+        .flatMap((file) => [load(file), check, ...file.columns.flatMap((column) => items(file, column))]),
+    )
     .join('\n');
   yield ledger(manifest, mysql, (moment) => mysql.literal(moment.replace(/Z$/, '')));
   yield 'COMMIT;';
@@ -86,54 +88,33 @@ function asTextForNumbers(column: Column): Column {
   return { ...column, type: { kind: 'text', ...(column.type.list === true ? { list: true } : {}) } };
 }
 
-interface ListNames {
-  readonly count: string;
-}
-
-function listOf(
-  model: RelationalModel,
-  drawn: RelationalModel,
-  own: readonly ListTable[],
-  column: string,
-): ListNames | null {
-  const found = own.find((list) => model.tables[list.owner]!.columns[list.column]!.name === column);
-  return found === undefined ? null : { count: drawn.tables[found.owner]!.columns[found.column]!.name };
-}
-
-function load(
-  table: string,
-  file: ManifestFile,
-  columns: readonly { readonly name: string; readonly type: ColumnType }[],
-  countOf: (column: string) => string | null,
-): string {
-  const types = new Map(columns.map(({ name, type }) => [name, type]));
+function load({ table, file, columns }: FileLoad): string {
   const targets: string[] = [];
   const sets: string[] = [];
-  for (const [at, column] of file.columns.entries()) {
+  for (const [at, { target, type, list }] of columns.entries()) {
     const variable = `@v${at + 1}`;
-    const count = countOf(column);
-    const value = count === null ? converted(types.get(column)!, variable) : counted(variable);
-    const name = quoted(count ?? column);
-    targets.push(value === variable ? name : variable);
-    if (value !== variable) sets.push(`${name} = ${value}`);
+    const value = list === null ? converted(type, variable) : counted(variable);
+    targets.push(value === variable ? target : variable);
+    if (value !== variable) sets.push(`${target} = ${value}`);
   }
   const set = sets.length === 0 ? '' : `\nSET ${sets.join(',\n  ')}`;
-  return `LOAD DATA LOCAL INFILE ${path(file)} INTO TABLE ${quoted(table)} ${format}\n(${targets.join(', ')})${set};`;
+  return `LOAD DATA LOCAL INFILE ${path(file)} INTO TABLE ${table} ${format}\n(${targets.join(', ')})${set};`;
 }
 
 /** The file once more, for its row keys and one list; keys of items go on where those of the table end. */
-function items(drawn: RelationalModel, { table }: ListTable, column: Column, file: ManifestFile): string[] {
-  const list = drawn.tables[table!]!;
-  const [key, ...others] = list.columns.map(({ name }) => quoted(name));
-  const targets = file.columns.map((name, at) =>
-    at === 0 ? 'row_key' : name === column.name ? '@list' : '@other',
+function items({ file, columns }: FileLoad, { source, type, list }: LoadedColumn): string[] {
+  if (list === null || list.items === null) return [];
+  const { table } = list.items;
+  const [key] = list.items.columns;
+  const targets = columns.map((column, at) =>
+    at === 0 ? 'row_key' : column.source === source ? '@list' : '@other',
   );
-  const { list: _, ...type } = column.type;
+  const { list: _, ...itemType } = type;
   return [
     `LOAD DATA LOCAL INFILE ${path(file)} INTO TABLE ${staged} ${format}\n(${targets.join(', ')})\nSET items = ${jsonOf('@list')};`,
     check,
-    `INSERT INTO ${quoted(list.name)} (${[key, ...others].join(', ')})
-SELECT (SELECT COALESCE(MAX(${key}), 0) FROM ${quoted(list.name)}) + ROW_NUMBER() OVER (ORDER BY s.row_key, j.place), s.row_key, j.place, ${converted(type, 'j.item')}
+    `INSERT INTO ${table} (${list.items.columns.join(', ')})
+SELECT (SELECT COALESCE(MAX(${key}), 0) FROM ${table}) + ROW_NUMBER() OVER (ORDER BY s.row_key, j.place), s.row_key, j.place, ${converted(itemType, 'j.item')}
 FROM ${staged} s, JSON_TABLE(s.items, '$[*]' COLUMNS (place FOR ORDINALITY, item LONGTEXT CHARACTER SET utf8mb4 PATH '$')) j;`,
     check,
     `DELETE FROM ${staged};`,
@@ -181,10 +162,6 @@ EXECUTE svc_alter;
 DEALLOCATE PREPARE svc_alter;`;
 }
 
-function path(file: ManifestFile): string {
-  return mysql.literal(`./${file.name}`);
-}
-
-function quoted(name: string): string {
-  return mysql.quote(physicalName(mysql, name));
+function path(file: string): string {
+  return mysql.literal(`./${file}`);
 }

@@ -1,19 +1,18 @@
 /** `load.sql`: makes the tables of a folder and fills them, run inside the folder, with PostgreSQL's psql. */
+import {
+  adaptedModel,
+  hasCodes,
+  ledger,
+  loadedTables,
+  notLoaded,
+  script,
+  tablesOfFolder,
+} from './folder-tables.ts';
 import { ddlInOrder } from '../../../../engine/sql/ddl.ts';
 import { standardLiteral, type Dialect } from '../../../../engine/sql/dialect.ts';
 import { physicalName } from '../../../../engine/sql/physical-names.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
-import { lazyArray, memberOf, passed } from '../../../../engine/model/packed/lazy-array.ts';
-import { tableIndexes } from '../../../../engine/model/packed/table-names.ts';
-import { withOtherColumns, withOtherParts } from '../../../../engine/model/packed/models.ts';
-import {
-  mostDecimalDigits,
-  type Column,
-  type ColumnType,
-  type RelationalModel,
-  type Table,
-} from '../../../../engine/model/relational-model.ts';
-import { codesTable, sideTableNames } from '../../../../engine/model/side-tables.ts';
+import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
 import { tableColumns } from '../contents/table-columns.ts';
 
@@ -54,113 +53,6 @@ function* loadParagraphs(
   yield 'COMMIT;';
 }
 
-/** A script of these paragraphs, in pieces: that of thousands of tables is not held. */
-export function* script(paragraphs: Iterable<string>): Iterable<string> {
-  let isFirst = true;
-  for (const paragraph of paragraphs) {
-    if (paragraph === '') continue;
-    if (!isFirst) yield '\n\n';
-    isFirst = false;
-    yield paragraph;
-  }
-  yield '\n';
-}
-
-/** Tables of the model, and those beside the data. */
-export function loadedTables(model: RelationalModel, manifest: TargetManifest): ManifestTable[] {
-  const own = ownNames(model);
-  return manifest.tables.filter((table) => own.has(table.name));
-}
-
-/** A job kept codes in a table of the folder. */
-export function hasCodes({ codes }: TargetManifest): boolean {
-  return codes !== undefined;
-}
-
-/** Indexes of the model's tables that have a file: those with rows, and all where every table was asked for. */
-export function tablesOfFolder(model: RelationalModel, manifest: TargetManifest): ReadonlySet<number> {
-  const filled = new Set(manifest.tables.map(({ name }) => name));
-  return new Set([...tableIndexes(model)].flatMap(([name, at]) => (filled.has(name) ? [at] : [])));
-}
-
-export function notLoaded(model: RelationalModel, manifest: TargetManifest): string[] {
-  const own = ownNames(model);
-  return manifest.tables
-    .filter((table) => !own.has(table.name))
-    .map((table) => `-- Not of this schema, so not loaded: ${table.name.replaceAll(/\s+/g, ' ')}`);
-}
-
-function ownNames(model: RelationalModel): ReadonlySet<string> {
-  return new Set([...tableIndexes(model).keys(), ...Object.values(sideTableNames), codesTable.name]);
-}
-
-/** With the types and NOT NULLs that the rows of the folder allow. */
-export function adaptedModel(
-  model: RelationalModel,
-  manifest: TargetManifest,
-  typeOf: (column: Column, table: ManifestTable) => Column['type'] = (column) => column.type,
-): RelationalModel {
-  const byName = new Map(manifest.tables.map((table) => [table.name, table]));
-  const make = (at: number): Table => {
-    const known = byName.get(memberOf(model.tables, at, 'name'));
-    if (known === undefined) return model.tables[at]!;
-    const table = passed(model.tables, at);
-    const adapted = withOtherColumns(table, (columns) => {
-      const written = writtenColumns(known);
-      return [
-        ...columns.map((column): Column => {
-          const { name } = column;
-          const type = widenedType(known, name) ?? typeOf(column, known);
-          // files that another logical schema wrote may not have the column
-          const isLacking = written.some((names) => !names.has(name));
-          const nullable = column.nullable || isLacking || known.nullable_columns.includes(name);
-          return type === column.type && nullable === column.nullable
-            ? column
-            : { ...column, type, nullable };
-        }),
-        ...columnsOfOthers(columns, written),
-      ];
-    });
-    // natural keys are wanted, not demanded
-    return Object.defineProperty(adapted, 'uniqueKeys', { value: [], enumerable: true });
-  };
-  const tables = lazyArray(model.tables.length, make, (at, key) =>
-    key === 'name' ? memberOf(model.tables, at, key) : make(at)[key as keyof Table],
-  );
-  return withOtherParts(model, { tables });
-}
-
-function widenedType(table: ManifestTable, name: string): ColumnType | null {
-  if (table.text_columns.includes(name)) return { kind: 'text' };
-  if (table.decimal_columns?.includes(name) === true)
-    return { kind: 'numeric', precision: mostDecimalDigits, scale: 0 };
-  const digits = table.decimal_digits?.[name];
-  return digits === undefined
-    ? null
-    : { kind: 'numeric', precision: digits[0] + digits[1], scale: digits[1] };
-}
-
-/** The columns of each file that has rows. */
-function writtenColumns({ files }: ManifestTable): ReadonlySet<string>[] {
-  return files.flatMap(({ rows, columns }) => (rows > 0 ? [new Set(columns)] : []));
-}
-
-/** What another logical schema wrote into the table, and this one does not know: as text, which holds it all. */
-function columnsOfOthers(own: readonly Column[], written: readonly ReadonlySet<string>[]): Column[] {
-  const known = new Set(own.map(({ name }) => name));
-  const others = new Set(written.flatMap((names) => [...names].filter((name) => !known.has(name))));
-  return [...others].map((name) => ({
-    name,
-    role: 'value',
-    type: { kind: 'text' },
-    nullable: true,
-    xpath: null,
-    path: name,
-    sourceType: null,
-    references: null,
-  }));
-}
-
 /** One line each, as psql wants them. */
 function copyCommands(table: ManifestTable, format: 'csv' | 'text'): string[] {
   const options = `FORMAT ${format}, HEADER true, ENCODING 'UTF8'`;
@@ -171,30 +63,6 @@ function copyCommands(table: ManifestTable, format: 'csv' | 'text'): string[] {
       const name = psql.quote(physicalName(psql, table.name));
       return `\\copy ${name} (${columns}) FROM ${standardLiteral(file.name)} WITH (${options})`;
     });
-}
-
-export function ledger(
-  manifest: TargetManifest,
-  dialect: Dialect,
-  momentOf: (text: string) => string = standardLiteral,
-): string {
-  const jobs = manifest.jobs.map(
-    (job) =>
-      `(${standardLiteral(job.job_uuid)}, ${job.job}, ${standardLiteral(job.installation)}, ${job.id_sch ?? 'NULL'}, ${job.id_lschma ?? 'NULL'}, ${job.model_sha256 === null ? 'NULL' : standardLiteral(job.model_sha256)}, ${momentOf(job.published_at)}, ${job.documents}, ${job.rows})`,
-  );
-  const keys = Object.entries(manifest.keys).map(
-    ([table, key]) => `(${standardLiteral(physicalName(dialect, table))}, ${key})`,
-  );
-  return [
-    jobs.length === 0
-      ? ''
-      : `INSERT INTO ${dialect.quote(sideTableNames.loads)} VALUES\n  ${jobs.join(',\n  ')};`,
-    keys.length === 0
-      ? ''
-      : `INSERT INTO ${dialect.quote(sideTableNames.keys)} VALUES\n  ${keys.join(',\n  ')};`,
-  ]
-    .filter((statement) => statement !== '')
-    .join('\n');
 }
 
 const staged = '_svc_lines';

@@ -9,14 +9,20 @@ import { databricks } from '../../../../engine/sql/dialects/databricks.ts';
 import { redshift } from '../../../../engine/sql/dialects/redshift.ts';
 import { snowflake } from '../../../../engine/sql/dialects/snowflake.ts';
 import type { RelationalModel, ColumnType } from '../../../../engine/model/relational-model.ts';
-import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
-import { decimalOfFiles } from './duckdb.ts';
-import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
-import { withListTables, type ListTable } from '../../../../engine/sql/list-tables.ts';
-import { physicalName } from '../../../../engine/sql/physical-names.ts';
-import { physicalTables } from '../../../../engine/sql/physical-model.ts';
-import { columnSqlType } from '../../../sql/duckdb/types.ts';
-import { tableColumns } from '../contents/table-columns.ts';
+import type { TargetManifest } from '../contents/manifest.ts';
+import {
+  adaptedModel,
+  hasCodes,
+  ledger,
+  loadedTables,
+  notLoaded,
+  script,
+  tablesOfFolder,
+  filesOf,
+  decimalOfFiles,
+  type FileLoad,
+  type LoadedColumn,
+} from './folder-tables.ts';
 
 interface Warehouse {
   readonly dialect: Dialect;
@@ -170,7 +176,7 @@ function bigqueryLoad({ number, table, file, columns }: FileLoad, location: stri
 
 /** Times of day are not read from Parquet there: the script ends before it loads anything. */
 function databricksLoad({ table, file, columns }: FileLoad, location: string): LoadStatements {
-  const times = columns.filter(({ from }) => /^TIME(\[\])?$/.test(from)).map(({ source }) => source);
+  const times = columns.filter(({ from = '' }) => /^TIME(\[\])?$/.test(from)).map(({ source }) => source);
   const refusal = `${file} has times of day (${times.join(', ')}), which Databricks does not read from Parquet: load a folder with -f delta, which has them as text`;
   if (times.length > 0) return { before: [`SELECT raise_error(${databricks.literal(refusal)});`], load: [] };
   const values = columns.map(({ source, target, type, isCast }) => {
@@ -184,38 +190,8 @@ function databricksLoad({ table, file, columns }: FileLoad, location: string): L
   };
 }
 
-/** A column of a file and where its values go. */
-export interface LoadedColumn {
-  /** its name in the file */
-  readonly source: string;
-  /** DuckDB's type of it in the file */
-  readonly from: string;
-  readonly type: ColumnType;
-  /** quoted name of the column that has the values; of a list with a table of its own, its number of items */
-  readonly target: string;
-  /** the values need a cast: the file was written when the column had another type */
-  readonly isCast: boolean;
-  /** where the items of a list go, or their number beside the array */
-  readonly list: LoadedList | null;
-}
-
-export interface LoadedList {
-  /** quoted names; null: the column itself holds the items, and `count` is beside it */
-  readonly items: { readonly table: string; readonly columns: readonly string[] } | null;
-  readonly count: string;
-}
-
-export interface FileLoad {
-  /** from 1, over all files of the folder */
-  readonly number: number;
-  /** quoted */
-  readonly table: string;
-  readonly file: string;
-  readonly columns: readonly LoadedColumn[];
-}
-
 /** Statements by the moment they run at. */
-export interface LoadStatements {
+interface LoadStatements {
   /** before the transaction, where there is one: what it cannot hold */
   readonly before?: readonly string[];
   readonly load: readonly string[];
@@ -223,57 +199,8 @@ export interface LoadStatements {
   readonly after?: readonly string[];
 }
 
-/** How the columns of a file lie in the tables that are drawn for the dialect. */
-export function filesOf(
-  adapted: RelationalModel,
-  dialect: Dialect,
-): (table: ManifestTable, file: ManifestTable['files'][number], number: number) => FileLoad {
-  const { model: drawn, lists } = withListTables(adapted, dialect);
-  const physical = physicalTables(drawn, dialect, adapted);
-  const quoted = (name: string): string => dialect.quote(physicalName(dialect, name));
-  const listOf = (list: ListTable): LoadedList => {
-    const owner = drawn.tables[list.owner]!;
-    if (list.table === null) {
-      const column = adapted.tables[list.owner]!.columns[list.column]!;
-      const count = owner.columns.slice(adapted.tables[list.owner]!.columns.length);
-      const nth = lists.filter((one) => one.owner === list.owner).indexOf(list);
-      return { items: null, count: quoted((count[nth] ?? column).name) };
-    }
-    const { name, columns } = physical[list.table]!;
-    return {
-      items: { table: dialect.quote(name), columns: columns.map((column) => dialect.quote(column.name)) },
-      count: quoted(owner.columns[list.column]!.name),
-    };
-  };
-  return (table, file, number) => {
-    const owner = adapted.tables.findIndex(({ name }) => name === table.name);
-    const types = new Map(tableColumns(adapted, table.name).map(({ name, type }) => [name, type]));
-    return {
-      number,
-      table: quoted(table.name),
-      file: file.name,
-      columns: file.columns.map((source, at) => {
-        const type = types.get(source)!;
-        const from = file.types![at]!;
-        const own = lists.find(
-          (list) => list.owner === owner && adapted.tables[owner]!.columns[list.column]!.name === source,
-        );
-        const list = own === undefined ? null : listOf(own);
-        return {
-          source,
-          from,
-          type,
-          target: list === null || list.items === null ? quoted(source) : list.count,
-          isCast: from !== columnSqlType(type),
-          list,
-        };
-      }),
-    };
-  };
-}
-
 /** A cast to a length cuts text that is longer. */
-export function withoutLength(type: ColumnType): ColumnType {
+function withoutLength(type: ColumnType): ColumnType {
   return type.kind === 'text' ? { kind: 'text', ...(type.list === true ? { list: true } : {}) } : type;
 }
 
@@ -289,10 +216,10 @@ const typesOfFiles: Readonly<Record<string, string>> = {
  * COPY of Parquet goes by the order of the columns and takes all of them (Redshift's manual, "COPY from columnar data formats"), while files
  * of several versions of a schema have different ones. The items of a list are unnested by PartiQL, each with its position.
  */
-export function redshiftLoad({ number, table, file, columns }: FileLoad, location: string): LoadStatements {
+function redshiftLoad({ number, table, file, columns }: FileLoad, location: string): LoadStatements {
   const staged = redshift.quote(`_svc_file_${number}`);
   const hasLists = columns.some(isList);
-  const made = columns.map(({ source, from }) => `${redshift.quote(source)} ${typeOfFile(from)}`);
+  const made = columns.map(({ source, from }) => `${redshift.quote(source)} ${typeOfFile(from!)}`);
   const targets = columns.map(({ target }) => target);
   const values = columns.map(({ source, type, isCast, list }) => {
     const column = redshift.quote(source);
@@ -311,7 +238,7 @@ export function redshiftLoad({ number, table, file, columns }: FileLoad, locatio
   };
 }
 
-function isList({ from }: LoadedColumn): boolean {
+function isList({ from = '' }: LoadedColumn): boolean {
   return from.endsWith('[]');
 }
 

@@ -1,4 +1,5 @@
 /** The schema of a Delta table: fields with their types, comments, and whether they may be NULL. */
+import { checkCase, typeNames } from '../type-names.ts';
 import { AppError } from '../../../../errors.ts';
 import { isList, isObject, parsed } from '../../json.ts';
 import type { LakeField } from '../table-format.ts';
@@ -6,20 +7,14 @@ import type { LakeField } from '../table-format.ts';
 /** The JSON of a type in a schema: a name, or an object for what is nested. */
 export type DeltaType = string | { readonly type: string; readonly [member: string]: unknown };
 
-const names: Readonly<Record<string, string>> = {
-  VARCHAR: 'string',
-  BOOLEAN: 'boolean',
-  SMALLINT: 'short',
-  INTEGER: 'integer',
-  BIGINT: 'long',
-  FLOAT: 'float',
-  DOUBLE: 'double',
-  DATE: 'date',
-  TIMESTAMP: 'timestamp_ntz',
-  'TIMESTAMP WITH TIME ZONE': 'timestamp',
-};
-const sqlTypes: ReadonlyMap<string, string> = new Map(
-  Object.entries(names).map(([sql, name]) => [name, sql]),
+const { names, sqlTypeOf } = typeNames(
+  {
+    SMALLINT: 'short',
+    INTEGER: 'integer',
+    TIMESTAMP: 'timestamp_ntz',
+    'TIMESTAMP WITH TIME ZONE': 'timestamp',
+  },
+  (type) => (isObject(type) && type['type'] === 'array' ? type['elementType'] : undefined),
 );
 
 /** What a column of a Delta table is made of for one of that type: there are no times of day, which are text then. */
@@ -31,16 +26,6 @@ export function deltaType(sqlType: string): DeltaType {
   if (sqlType.endsWith('[]'))
     return { type: 'array', elementType: deltaType(sqlType.slice(0, -2)), containsNull: true };
   return names[sqlType] ?? sqlType.toLowerCase();
-}
-
-/** Null for a type that no load makes: somebody else's column. */
-export function sqlTypeOf(type: DeltaType): string | null {
-  if (typeof type === 'string') {
-    const decimal = /^decimal\((\d+), ?(\d+)\)$/.exec(type);
-    return decimal === null ? (sqlTypes.get(type) ?? null) : `DECIMAL(${decimal[1]},${decimal[2]})`;
-  }
-  const item = type.type === 'array' ? sqlTypeOf(type['elementType'] as DeltaType) : null;
-  return item === null || item.endsWith('[]') ? null : `${item}[]`;
 }
 
 export function schemaStringOf(fields: readonly LakeField[]): string {
@@ -99,13 +84,5 @@ export function checkColumnNames(table: string, names: readonly string[]): void 
       'invalid_option',
       `-f delta: ${table} has a column called "${wrong}", and columns of Delta have none of the characters space , ; { } ( ) = in their names; give it another name.`,
     );
-  const known = new Set<string>();
-  for (const name of names) {
-    if (known.has(name.toLowerCase()))
-      throw new AppError(
-        'invalid_option',
-        `-f delta: ${table} has two columns called "${name}" but for the case of letters, which most readers of Delta take for one; give one of them another name.`,
-      );
-    known.add(name.toLowerCase());
-  }
+  checkCase('delta', table, names);
 }

@@ -1,8 +1,9 @@
 /** Tables of Iceberg, version 2 of the format, as a format of tables: their metadata lies beside the rows, and no catalogue is needed. */
+import { checkCase } from '../type-names.ts';
 import type { TableFormat } from '../table-format.ts';
 import { commitIceberg, ownerOf, sweepManifests } from './commit.ts';
 import { metadataFolder } from './metadata.ts';
-import { checkColumnNames, numbered, promotes, storedType } from './types.ts';
+import { numbered, promotes, storedType } from './types.ts';
 import { IcebergVersion, readIcebergTable } from './version.ts';
 
 export const icebergFormat: TableFormat = {
@@ -11,7 +12,7 @@ export const icebergFormat: TableFormat = {
   folder: metadataFolder,
   storedType,
   promotes,
-  checkColumnNames,
+  checkColumnNames: (table, names) => checkCase('iceberg', table, names),
   fieldIds: (before, fields) => {
     const last = before instanceof IcebergVersion ? before.found.metadata['last-column-id'] : 0;
     return numbered(before?.fields ?? [], last, fields).ids;

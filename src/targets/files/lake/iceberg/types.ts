@@ -1,22 +1,12 @@
 /** Types of DuckDB, and what Iceberg calls them in a schema (Iceberg table specification, "Schemas and Data Types"). */
-import { AppError } from '../../../../errors.ts';
+import { typeNames } from '../type-names.ts';
 import { isObject } from '../../json.ts';
 import type { FieldIds, LakeField } from '../table-format.ts';
 import type { IcebergField } from './shape.ts';
 
-const names: Readonly<Record<string, string>> = {
-  VARCHAR: 'string',
-  BOOLEAN: 'boolean',
-  INTEGER: 'int',
-  BIGINT: 'long',
-  FLOAT: 'float',
-  DOUBLE: 'double',
-  DATE: 'date',
-  TIMESTAMP: 'timestamp',
-  'TIMESTAMP WITH TIME ZONE': 'timestamptz',
-};
-const sqlTypes: ReadonlyMap<string, string> = new Map(
-  Object.entries(names).map(([sql, name]) => [name, sql]),
+const { names, sqlTypeOf } = typeNames(
+  { INTEGER: 'int', TIMESTAMP: 'timestamp', 'TIMESTAMP WITH TIME ZONE': 'timestamptz' },
+  (type) => (isObject(type) && type['type'] === 'list' ? type['element'] : undefined),
 );
 
 /** There are no short numbers, and times of day are text, as Spark reads no table that has them. */
@@ -35,16 +25,6 @@ export function icebergType(sqlType: string, [, item]: readonly [number, number?
     };
   const decimal = /^DECIMAL\((\d+),(\d+)\)$/.exec(sqlType);
   return decimal === null ? names[sqlType] : `decimal(${decimal[1]}, ${decimal[2]})`;
-}
-
-/** Null for a type that no load makes: somebody else's column. */
-export function sqlTypeOf(type: unknown): string | null {
-  if (typeof type === 'string') {
-    const decimal = /^decimal\((\d+), ?(\d+)\)$/.exec(type);
-    return decimal === null ? (sqlTypes.get(type) ?? null) : `DECIMAL(${decimal[1]},${decimal[2]})`;
-  }
-  const item = isObject(type) && type['type'] === 'list' ? sqlTypeOf(type['element']) : null;
-  return item === null || item.endsWith('[]') ? null : `${item}[]`;
 }
 
 /** Files with the first type are read as the second one ("Schema Evolution"). */
@@ -91,17 +71,4 @@ export function numbered(
   }
   for (const name of lists) ids[name] = [ids[name]![0], (last += 1)];
   return { ids, lastId: last };
-}
-
-/** As readers take names for one another but for the case of letters. */
-export function checkColumnNames(table: string, columns: readonly string[]): void {
-  const known = new Set<string>();
-  for (const name of columns) {
-    if (known.has(name.toLowerCase()))
-      throw new AppError(
-        'invalid_option',
-        `-f iceberg: ${table} has two columns called "${name}" but for the case of letters, which most readers of Iceberg take for one; give one of them another name.`,
-      );
-    known.add(name.toLowerCase());
-  }
 }

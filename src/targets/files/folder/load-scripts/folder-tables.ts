@@ -1,0 +1,243 @@
+/** The tables of a folder as its load scripts make and fill them: with the types that the rows need, and what comes of lists. */
+import { standardLiteral, type Dialect } from '../../../../engine/sql/dialect.ts';
+import { physicalName } from '../../../../engine/sql/physical-names.ts';
+import { lazyArray, memberOf, passed } from '../../../../engine/model/packed/lazy-array.ts';
+import { tableIndexes } from '../../../../engine/model/packed/table-names.ts';
+import { withOtherColumns, withOtherParts } from '../../../../engine/model/packed/models.ts';
+import {
+  mostDecimalDigits,
+  type Column,
+  type ColumnType,
+  type RelationalModel,
+  type Table,
+} from '../../../../engine/model/relational-model.ts';
+import { codesTable, sideTableNames } from '../../../../engine/model/side-tables.ts';
+import type { TargetManifest, ManifestTable, ManifestFile } from '../contents/manifest.ts';
+import { tableColumns } from '../contents/table-columns.ts';
+import { withListTables, type ListTable } from '../../../../engine/sql/list-tables.ts';
+import { physicalTables } from '../../../../engine/sql/physical-model.ts';
+import { columnSqlType, decimalDigits, larger } from '../../../sql/duckdb/types.ts';
+
+/** A script of these paragraphs, in pieces: that of thousands of tables is not held. */
+export function* script(paragraphs: Iterable<string>): Iterable<string> {
+  let isFirst = true;
+  for (const paragraph of paragraphs) {
+    if (paragraph === '') continue;
+    if (!isFirst) yield '\n\n';
+    isFirst = false;
+    yield paragraph;
+  }
+  yield '\n';
+}
+
+/** Tables of the model, and those beside the data. */
+export function loadedTables(model: RelationalModel, manifest: TargetManifest): ManifestTable[] {
+  const own = ownNames(model);
+  return manifest.tables.filter((table) => own.has(table.name));
+}
+
+/** A job kept codes in a table of the folder. */
+export function hasCodes({ codes }: TargetManifest): boolean {
+  return codes !== undefined;
+}
+
+/** Indexes of the model's tables that have a file: those with rows, and all where every table was asked for. */
+export function tablesOfFolder(model: RelationalModel, manifest: TargetManifest): ReadonlySet<number> {
+  const filled = new Set(manifest.tables.map(({ name }) => name));
+  return new Set([...tableIndexes(model)].flatMap(([name, at]) => (filled.has(name) ? [at] : [])));
+}
+
+export function notLoaded(model: RelationalModel, manifest: TargetManifest): string[] {
+  const own = ownNames(model);
+  return manifest.tables
+    .filter((table) => !own.has(table.name))
+    .map((table) => `-- Not of this schema, so not loaded: ${table.name.replaceAll(/\s+/g, ' ')}`);
+}
+
+function ownNames(model: RelationalModel): ReadonlySet<string> {
+  return new Set([...tableIndexes(model).keys(), ...Object.values(sideTableNames), codesTable.name]);
+}
+
+/** With the types and NOT NULLs that the rows of the folder allow. */
+export function adaptedModel(
+  model: RelationalModel,
+  manifest: TargetManifest,
+  typeOf: (column: Column, table: ManifestTable) => Column['type'] = (column) => column.type,
+): RelationalModel {
+  const byName = new Map(manifest.tables.map((table) => [table.name, table]));
+  const make = (at: number): Table => {
+    const known = byName.get(memberOf(model.tables, at, 'name'));
+    if (known === undefined) return model.tables[at]!;
+    const table = passed(model.tables, at);
+    const adapted = withOtherColumns(table, (columns) => {
+      const written = writtenColumns(known);
+      return [
+        ...columns.map((column): Column => {
+          const { name } = column;
+          const type = widenedType(known, name) ?? typeOf(column, known);
+          // files that another logical schema wrote may not have the column
+          const isLacking = written.some((names) => !names.has(name));
+          const nullable = column.nullable || isLacking || known.nullable_columns.includes(name);
+          return type === column.type && nullable === column.nullable
+            ? column
+            : { ...column, type, nullable };
+        }),
+        ...columnsOfOthers(columns, written),
+      ];
+    });
+    // natural keys are wanted, not demanded
+    return Object.defineProperty(adapted, 'uniqueKeys', { value: [], enumerable: true });
+  };
+  const tables = lazyArray(model.tables.length, make, (at, key) =>
+    key === 'name' ? memberOf(model.tables, at, key) : make(at)[key as keyof Table],
+  );
+  return withOtherParts(model, { tables });
+}
+
+function widenedType(table: ManifestTable, name: string): ColumnType | null {
+  if (table.text_columns.includes(name)) return { kind: 'text' };
+  if (table.decimal_columns?.includes(name) === true)
+    return { kind: 'numeric', precision: mostDecimalDigits, scale: 0 };
+  const digits = table.decimal_digits?.[name];
+  return digits === undefined
+    ? null
+    : { kind: 'numeric', precision: digits[0] + digits[1], scale: digits[1] };
+}
+
+/** The columns of each file that has rows. */
+function writtenColumns({ files }: ManifestTable): ReadonlySet<string>[] {
+  return files.flatMap(({ rows, columns }) => (rows > 0 ? [new Set(columns)] : []));
+}
+
+/** What another logical schema wrote into the table, and this one does not know: as text, which holds it all. */
+function columnsOfOthers(own: readonly Column[], written: readonly ReadonlySet<string>[]): Column[] {
+  const known = new Set(own.map(({ name }) => name));
+  const others = new Set(written.flatMap((names) => [...names].filter((name) => !known.has(name))));
+  return [...others].map((name) => ({
+    name,
+    role: 'value',
+    type: { kind: 'text' },
+    nullable: true,
+    xpath: null,
+    path: name,
+    sourceType: null,
+    references: null,
+  }));
+}
+
+export function ledger(
+  manifest: TargetManifest,
+  dialect: Dialect,
+  momentOf: (text: string) => string = standardLiteral,
+): string {
+  const jobs = manifest.jobs.map(
+    (job) =>
+      `(${standardLiteral(job.job_uuid)}, ${job.job}, ${standardLiteral(job.installation)}, ${job.id_sch ?? 'NULL'}, ${job.id_lschma ?? 'NULL'}, ${job.model_sha256 === null ? 'NULL' : standardLiteral(job.model_sha256)}, ${momentOf(job.published_at)}, ${job.documents}, ${job.rows})`,
+  );
+  const keys = Object.entries(manifest.keys).map(
+    ([table, key]) => `(${standardLiteral(physicalName(dialect, table))}, ${key})`,
+  );
+  return [
+    jobs.length === 0
+      ? ''
+      : `INSERT INTO ${dialect.quote(sideTableNames.loads)} VALUES\n  ${jobs.join(',\n  ')};`,
+    keys.length === 0
+      ? ''
+      : `INSERT INTO ${dialect.quote(sideTableNames.keys)} VALUES\n  ${keys.join(',\n  ')};`,
+  ]
+    .filter((statement) => statement !== '')
+    .join('\n');
+}
+
+/** A decimal without bounds has the bounds that its files needed. */
+export function decimalOfFiles(name: string, type: ColumnType, table: ManifestTable): ColumnType {
+  if (type.kind !== 'numeric' || type.precision !== undefined) return type;
+  const used = table.files.flatMap(({ columns, types }) => types?.[columns.indexOf(name)] ?? []);
+  const digits = used.map((sqlType) => decimalDigits(sqlType.replace('[]', '')));
+  const text: ColumnType = { kind: 'text', ...(type.list ? { list: true } : {}) };
+  const [first, ...others] = digits;
+  if (first === undefined) return type;
+  if (digits.includes(null)) return text;
+  const { whole, fraction } = others.reduce((a, b) => larger(a!, b!), first)!;
+  return whole + fraction > 38 ? text : { ...type, precision: whole + fraction, scale: fraction };
+}
+
+/** A column of a file and where its values go. */
+export interface LoadedColumn {
+  /** its name in the file */
+  readonly source: string;
+  /** DuckDB's type of it in a file of Parquet */
+  readonly from: string | undefined;
+  readonly type: ColumnType;
+  /** quoted name of the column that has the values; of a list with a table of its own, its number of items */
+  readonly target: string;
+  /** the values need a cast: the file was written when the column had another type */
+  readonly isCast: boolean;
+  /** where the items of a list go, or their number beside the array */
+  readonly list: LoadedList | null;
+}
+
+export interface LoadedList {
+  /** quoted names; null: the column itself holds the items, and `count` is beside it */
+  readonly items: { readonly table: string; readonly columns: readonly string[] } | null;
+  readonly count: string;
+}
+
+export interface FileLoad {
+  /** from 1, over all files of the folder */
+  readonly number: number;
+  /** quoted */
+  readonly table: string;
+  readonly file: string;
+  readonly columns: readonly LoadedColumn[];
+}
+
+/** Returns where the columns of a file go in the tables that are drawn for the dialect. */
+export function filesOf(
+  adapted: RelationalModel,
+  dialect: Dialect,
+  { model: drawn, lists } = withListTables(adapted, dialect),
+  physical = physicalTables(drawn, dialect, adapted),
+): (table: ManifestTable, file: ManifestFile, number: number) => FileLoad {
+  const indexes = tableIndexes(adapted);
+  const quoted = (name: string): string => dialect.quote(physicalName(dialect, name));
+  const listOf = (list: ListTable): LoadedList => {
+    const owner = drawn.tables[list.owner]!;
+    if (list.table === null) {
+      const column = adapted.tables[list.owner]!.columns[list.column]!;
+      const count = owner.columns.slice(adapted.tables[list.owner]!.columns.length);
+      const nth = lists.filter((one) => one.owner === list.owner).indexOf(list);
+      return { items: null, count: quoted((count[nth] ?? column).name) };
+    }
+    const { name, columns } = physical[list.table]!;
+    return {
+      items: { table: dialect.quote(name), columns: columns.map((column) => dialect.quote(column.name)) },
+      count: quoted(owner.columns[list.column]!.name),
+    };
+  };
+  return (table, file, number) => {
+    const owner = indexes.get(table.name) ?? -1;
+    const types = new Map(tableColumns(adapted, table.name).map(({ name, type }) => [name, type]));
+    return {
+      number,
+      table: quoted(table.name),
+      file: file.name,
+      columns: file.columns.map((source, at) => {
+        const type = types.get(source)!;
+        const from = file.types?.[at];
+        const own = lists.find(
+          (list) => list.owner === owner && adapted.tables[owner]!.columns[list.column]!.name === source,
+        );
+        const list = own === undefined ? null : listOf(own);
+        return {
+          source,
+          from,
+          type,
+          target: list === null || list.items === null ? quoted(source) : list.count,
+          isCast: from !== undefined && from !== columnSqlType(type),
+          list,
+        };
+      }),
+    };
+  };
+}
