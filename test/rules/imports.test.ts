@@ -135,7 +135,14 @@ const areas: readonly Area[] = [
   target(
     'files',
     [],
-    ['targets/rows', 'targets/files/folder', 'file-staging', 'local-files', 'object-store'],
+    [
+      'targets/rows',
+      'targets/sql/duckdb',
+      'targets/files/folder',
+      'file-staging',
+      'local-files',
+      'object-store',
+    ],
   ),
   target(
     'files/folder',

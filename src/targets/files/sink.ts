@@ -7,8 +7,7 @@ import type { MergeCounts } from '../../ports/rows/merge.ts';
 import type { Fence, RowEncoding, SideTable } from '../../ports/rows/sink.ts';
 import type { UnitFile, UnitTarget } from '../../ports/rows/units.ts';
 import { passFence, StagedRowSink } from '../rows/staged-rows.ts';
-import { keptCodes, type CodesBefore, type KeptCodes } from './folder/contents/code-rows.ts';
-import { encodedRows } from './folder/contents/table-columns.ts';
+import { keptCodes, type CodesBefore, type KeptCodes, encodedRows } from './folder/table-columns.ts';
 import { decideStep, stagingPrefix, type HeldPlace, type StagedStep } from './place/journal.ts';
 import { createFileUnits, tableName, type UnitRules } from './units.ts';
 

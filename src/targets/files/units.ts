@@ -9,13 +9,13 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SideTable, UnconvertedValue } from '../../ports/rows/sink.ts';
 import type { UnfitColumn, UnitToken, UnitFile, UnitReceipt, UnitTarget } from '../../ports/rows/units.ts';
 import { UnfitColumns, usualRoom, columnId, plainDigits } from '../rows/unfit-columns.ts';
-import { tableColumns } from './folder/contents/table-columns.ts';
-import { typesIn } from './folder/contents/next-manifest.ts';
-import type { ColumnDigits, ColumnTyping, ParquetFile, ParquetTable } from './folder/parquet.ts';
+import { tableColumns } from './folder/table-columns.ts';
+import { typesIn } from './folder/manifest.ts';
+import type { ColumnDigits, ColumnTyping, ParquetFile, ParquetTable } from './parquet/writing.ts';
 import { StagedFiles, type FinishedFile } from '../../adapters/file-staging/staged-files.ts';
 import type { UnitSink } from '../../ports/rows/unit-sink.ts';
 import { layoutOf } from './folder/layouts/every-layout.ts';
-import { TableRows } from './folder/table-rows.ts';
+import { TableRows } from './folder/layouts/folder-layout.ts';
 import { AppError } from '../../errors.ts';
 import { isOwnName } from './json.ts';
 
@@ -29,12 +29,12 @@ export interface SettledColumns {
   ])[];
 }
 
-export const nothingSettled: SettledColumns = { unfit: [], digits: [] };
+const nothingSettled: SettledColumns = { unfit: [], digits: [] };
 
 export interface FileUnitToken extends UnitToken {
   readonly kind: 'folder' | 'lake';
   readonly format: FileLayoutName;
-  /** as in ParquetSettings (src/targets/files/folder/parquet.ts) */
+  /** as in ParquetSettings (src/targets/files/parquet/writing.ts) */
   readonly deltas: boolean;
   readonly settled: SettledColumns;
 }
@@ -64,7 +64,7 @@ export function digitsOf(key: number | string, { digits }: SettledColumns): Colu
 }
 
 /** What a format of tables adds to Parquet files. */
-export interface ParquetTables {
+interface ParquetTables {
   readonly typing: (key: number | string) => Pick<ParquetTable, 'typeOf' | 'fieldIdsOf'>;
   readonly told: (key: number | string, file: ParquetFile) => Pick<UnitFile, 'stats' | 'fieldIds'>;
   /** the files of the same folder that a file becomes */
@@ -167,7 +167,7 @@ class FileUnitSink implements UnitSink {
       return { ...typing, ...this.#tables.typing(key), digits: digitsOf(key, settled), file };
     });
     // loaded for Parquet alone
-    const { writeParquet } = await import('./folder/parquet.ts');
+    const { writeParquet } = await import('./parquet/writing.ts');
     const written = await writeParquet(this.#folder, tables, this.#token);
     const files = written.map((made): UnitFile => {
       const told = this.#told(made.file);
@@ -192,7 +192,7 @@ export interface UnitRules {
   readonly rulesFor: ((settled: SettledColumns) => Promise<TypeRules>) | null;
 }
 
-export interface FileUnitsOptions extends UnitRules {
+interface FileUnitsOptions extends UnitRules {
   readonly model: RelationalModel;
   /** A unit’s file at that path becomes one of the target’s. */
   readonly take: (file: UnitFile, path: string, unit: number) => Promise<void>;
@@ -237,9 +237,9 @@ export function createFileUnits(options: FileUnitsOptions): UnitTarget {
 }
 
 /** What they have decided so far: digits grow until each unit has counted its own. */
-export async function settledBy(receipts: readonly UnitReceipt[]): Promise<SettledColumns> {
+async function settledBy(receipts: readonly UnitReceipt[]): Promise<SettledColumns> {
   // loaded where files have types
-  const { mostDigits } = await import('./folder/parquet.ts');
+  const { mostDigits } = await import('./parquet/writing.ts');
   const unfit = new UnfitColumns();
   const digits = new Map<number | string, ColumnDigits>();
   for (const { unconverted, files = [] } of receipts) {
@@ -266,13 +266,13 @@ export interface TypeRules {
 }
 
 /** Numbers of the units that have a file of other types, or have not counted digits that count. */
-export async function unsettledUnits(
+async function unsettledUnits(
   model: RelationalModel,
   receipts: readonly UnitReceipt[],
   settled: SettledColumns,
   { typingFor, numbered }: TypeRules,
 ): Promise<number[]> {
-  const { typesOf } = await import('./folder/parquet.ts');
+  const { typesOf } = await import('./parquet/writing.ts');
   const types = new Map<number | string, readonly string[]>();
   const expected = async (key: number | string): Promise<readonly string[]> => {
     let found = types.get(key);

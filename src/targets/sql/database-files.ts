@@ -36,7 +36,7 @@ import type {
   ZonesThere,
 } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
-import { refuseLink } from '../files/folder/loaded-documents.ts';
+import { refuseLink } from '../../adapters/local-files/plain-files.ts';
 import { passFence } from '../rows/staged-rows.ts';
 import { columnId, type DecimalRoom } from '../rows/unfit-columns.ts';
 import type { SqlDatabase } from './database.ts';

@@ -69,7 +69,7 @@ export async function openCatalogue(
     await asker.credential(),
     use === 'write',
   );
-  const { catalogueLake } = await import('../../targets/files/lake/catalogue/target.ts');
+  const { catalogueLake } = await import('../../targets/files/lake/catalogue/tables.ts');
   return catalogueLake({
     address: target.address,
     warehouse: target.warehouse,

@@ -13,7 +13,7 @@ import {
   type FileLayoutName,
 } from '../../ports/rows/layouts.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
-import type { ColumnsThreadOptions } from '../../targets/files/folder/columns/beside.ts';
+import type { ColumnsThreadOptions } from '../../targets/files/parquet/beside.ts';
 import type { ObjectFolderRowSinkOptions } from '../../targets/files/folder/sink.ts';
 import type { LakeTarget } from '../../targets/files/lake/place.ts';
 import { isRemote, localCopies, localFolder } from '../session/remote-files.ts';
@@ -121,7 +121,7 @@ async function openInBucket(
   });
   if (sink !== null) return sink;
   const { createObjectFolderRowSink } = await import('../../targets/files/folder/sink.ts');
-  const { jobMark } = await import('../../targets/files/folder/contents/file-names.ts');
+  const { jobMark } = await import('../../targets/files/folder/file-names.ts');
   const { idJob, jobUuid, request } = session;
   return createObjectFolderRowSink({
     ...folder,

@@ -18,7 +18,7 @@ export const registeredKind: KindOfTarget<RegisteredKind> = {
   ddlDialect: (_, { scheme }) => registeredTarget(scheme)!.dialect ?? 'postgresql',
   async openSink(session, target) {
     const { createStoreRowSink } = await import('../../targets/files/folder/sink.ts');
-    const { jobMark } = await import('../../targets/files/folder/contents/file-names.ts');
+    const { jobMark } = await import('../../targets/files/folder/file-names.ts');
     const { takeAdvisoryLock } = await import('../../adapters/postgres/client/advisory-lock.ts');
     return createStoreRowSink({
       store: await openStore(session, target),
@@ -35,7 +35,7 @@ export const registeredKind: KindOfTarget<RegisteredKind> = {
     });
   },
   async openSource(session, target) {
-    const { createStoreRowSource } = await import('../../targets/files/folder/store-source.ts');
+    const { createStoreRowSource } = await import('../../targets/files/folder/source.ts');
     const store = await openStore(session, target);
     return createStoreRowSource(store, target.location, localFolder(session, 'tables'));
   },

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { CatalogueLakeOptions } from '../../../src/targets/files/lake/catalogue/target.ts';
+import type { CatalogueLakeOptions } from '../../../src/targets/files/lake/catalogue/tables.ts';
 import { icebergFormat } from '../../../src/targets/files/lake/iceberg/table.ts';
 import type { TableVersion } from '../../../src/targets/files/lake/table-format.ts';
 import { AppError } from '../../../src/errors.ts';

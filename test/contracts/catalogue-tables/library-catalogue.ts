@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import {
   catalogueLake,
   type CatalogueLakeOptions,
-} from '../../../src/targets/files/lake/catalogue/target.ts';
+} from '../../../src/targets/files/lake/catalogue/tables.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import type { LakeTarget } from '../../../src/targets/files/lake/place.ts';
 import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';

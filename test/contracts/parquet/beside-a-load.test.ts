@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startThread } from '../../../src/installation.ts';
-import { ColumnsThread, type StartThread } from '../../../src/targets/files/folder/columns/thread.ts';
+import { ColumnsThread, type StartThread } from '../../../src/targets/files/parquet/writing.ts';
 import {
   fileTask,
   typesOf,
   writeParquet,
   type ParquetFile,
   type ParquetTable,
-} from '../../../src/targets/files/folder/parquet.ts';
+} from '../../../src/targets/files/parquet/writing.ts';
 import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
-import type { TargetManifest } from '../../../src/targets/files/folder/contents/manifest.ts';
+import type { TargetManifest } from '../../../src/targets/files/folder/manifest.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
 import type { ColumnType } from '../../../src/engine/model/relational-model.ts';
 import { at } from '../../unit/engine/sql/library-model.ts';

@@ -8,8 +8,8 @@ import { lexicalText } from '../../../src/targets/sql/duckdb/types.ts';
 import {
   createStoredRowsMemory,
   openStoredRows,
-} from '../../../src/targets/files/folder/reading/parquet-rows.ts';
-import type { ParquetFile } from '../../../src/targets/files/folder/parquet.ts';
+} from '../../../src/targets/files/folder/reading/parquet-tables.ts';
+import type { ParquetFile } from '../../../src/targets/files/parquet/writing.ts';
 import type { ClosableBlocks } from '../../../src/targets/rows/table-row-source.ts';
 import { cellText } from '../../../src/engine/unshred/rows/values.ts';
 import { extremes, repeated, writeColumns, type StagedColumn } from './staged-columns.ts';

@@ -8,7 +8,7 @@ import {
   writeParquet,
   type ParquetFile,
   type ParquetTable,
-} from '../../../src/targets/files/folder/parquet.ts';
+} from '../../../src/targets/files/parquet/writing.ts';
 
 export interface StagedColumn {
   readonly name: string;

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { commitVersion, readDeltaTable } from '../../../src/targets/files/lake/delta/versions.ts';
+import { commitVersion, readDeltaTable } from '../../../src/targets/files/lake/delta/log.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';

@@ -1,10 +1,10 @@
 /** Columns of a folder that become text: files of earlier jobs are replaced, on this machine and in a store that is elsewhere. */
 import { expect, test } from 'vitest';
-import { jobMark } from '../../../src/targets/files/folder/contents/file-names.ts';
+import { jobMark } from '../../../src/targets/files/folder/file-names.ts';
 import { uuidOfJob } from '../../support/models/job-names.ts';
 import { createFolderRowSink, createObjectFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import type { FileLayoutName } from '../../../src/ports/rows/layouts.ts';
-import type { TargetManifest } from '../../../src/targets/files/folder/contents/manifest.ts';
+import type { TargetManifest } from '../../../src/targets/files/folder/manifest.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
 import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';
 import { bytesOf, compiled, modelOf } from '../../support/models/shredding.ts';

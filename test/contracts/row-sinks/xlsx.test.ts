@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TargetManifest } from '../../../src/targets/files/folder/contents/manifest.ts';
+import type { TargetManifest } from '../../../src/targets/files/folder/manifest.ts';
 import { createFolderRowSink, createObjectFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';
 import { readZip } from '../../support/read-zip.ts';

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { TargetManifest } from '../../../src/targets/files/folder/contents/manifest.ts';
+import type { TargetManifest } from '../../../src/targets/files/folder/manifest.ts';
 import { needs, programOf } from '../../support/needs.ts';
 import { readZip } from '../../support/read-zip.ts';
 import type { ServiceHome } from '../../support/service/start.ts';

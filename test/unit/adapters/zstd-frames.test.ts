@@ -1,7 +1,7 @@
 /** Pages become frames of Zstandard that anything reads alone, whatever their size and however many wait at once. */
 import zlib from 'node:zlib';
 import { expect, test } from 'vitest';
-import { openZstdFrames } from '../../../src/targets/files/folder/columns/one-file.ts';
+import { openZstdFrames } from '../../../src/targets/files/parquet/file-maker.ts';
 import { SpareBuffers } from '../../../src/engine/spare-buffers.ts';
 
 /** Of that length, half of it noise. */

@@ -9,7 +9,7 @@ import { AppError } from '../../../errors.ts';
 import { isObject, isOwnName } from '../json.ts';
 import { BucketFiles, namesBelow, type BucketOptions } from '../place/bucket.ts';
 import { checkLock, holdRecovered, manifestName, type PlaceLock } from '../place/journal.ts';
-import { manifestText, parseManifest, type TargetManifest } from './contents/manifest.ts';
+import { manifestText, parseManifest, type TargetManifest } from './manifest.ts';
 import { carryOut, endStep, type FolderStep, type FolderTarget, type HeldFolder } from './place.ts';
 
 /** `scratch` is removed at the end. */

@@ -1,23 +1,14 @@
 /** Which documents a folder of tables holds: read from the files of `_documents` that its manifest lists. */
 import { constants } from 'node:fs';
-import { lstat, open } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { open } from 'node:fs/promises';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { recordForms, type RecordFormat } from '../../../engine/records/split.ts';
-import { AppError } from '../../../errors.ts';
-import type { ManifestTable } from './contents/manifest.ts';
+import type { ManifestTable } from './manifest.ts';
 
 /** Names of the files of `_documents`. `tables`: what the folder keeps. */
 export function documentFiles(tables: readonly ManifestTable[]): readonly string[] {
   const files = tables.find(({ name }) => name === sideTableNames.documents)?.files ?? [];
   return files.map(({ name }) => name);
-}
-
-/** For what opens files itself: a name in a target is a plain file there, or nothing yet. AppError `target_not_allowed`. */
-export async function refuseLink(path: string): Promise<void> {
-  const found = await lstat(path).catch(() => null);
-  if (found !== null && !found.isFile())
-    throw new AppError('target_not_allowed', `${basename(path)} is no plain file.`);
 }
 
 /** The hash in a record of `_documents`. */

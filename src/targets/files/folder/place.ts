@@ -11,7 +11,7 @@ import {
   type StagedStep,
   type StepRecords,
 } from '../place/journal.ts';
-import { isManifest, manifestText, parseManifest, type TargetManifest } from './contents/manifest.ts';
+import { isManifest, manifestText, parseManifest, type TargetManifest } from './manifest.ts';
 
 /** The change from one manifest to the next. */
 export interface FolderStep extends StagedStep {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import type { RowBatch, RowStore } from '../../../ports/rows/registered.ts';
-import { manifestText, parseManifest, type ManifestFile, type TargetManifest } from './contents/manifest.ts';
-import { tableColumns } from './contents/table-columns.ts';
+import { manifestText, parseManifest, type ManifestFile, type TargetManifest } from './manifest.ts';
+import { tableColumns } from './table-columns.ts';
 import { checkLock, type PlaceLock } from '../place/journal.ts';
 import type { FolderStep, FolderTarget, HeldFolder } from './place.ts';
 

@@ -14,17 +14,11 @@ import { AppError } from '../../../errors.ts';
 import { layoutFacts, type FileLayoutName } from '../../../ports/rows/layouts.ts';
 import type { Published, RowEncoding, RowSink, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import { loadsOf, dataPackageName, type TargetManifest, type ManifestTable } from './contents/manifest.ts';
-import { documentFiles } from './loaded-documents.ts';
 import {
-  StagedFiles,
-  type FinishedFile,
-  type HandedRows,
-} from '../../../adapters/file-staging/staged-files.ts';
-import { tableColumns } from './contents/table-columns.ts';
-import { hasScript, layoutOf, scriptNames, writeScripts } from './layouts/every-layout.ts';
-import type { FileMaking, FolderLayout } from './layouts/folder-layout.ts';
-import {
+  loadsOf,
+  dataPackageName,
+  type TargetManifest,
+  type ManifestTable,
   isByLogicalSchema,
   nextManifest,
   remainingTables,
@@ -37,13 +31,20 @@ import {
   inWords,
   typesIn,
   widenedInWords,
-} from './contents/next-manifest.ts';
-import type { KeptCodes } from './contents/code-rows.ts';
-import { fileNamePart, freeFileName } from './contents/file-names.ts';
+} from './manifest.ts';
+import { documentFiles } from './loaded-documents.ts';
+import {
+  StagedFiles,
+  type FinishedFile,
+  type HandedRows,
+} from '../../../adapters/file-staging/staged-files.ts';
+import { tableColumns, type KeptCodes } from './table-columns.ts';
+import { hasScript, layoutOf, scriptNames, writeScripts } from './layouts/every-layout.ts';
+import { type FileMaking, type FolderLayout, TableRows } from './layouts/folder-layout.ts';
+import { fileNamePart, freeFileName } from './file-names.ts';
 import { textColumnsOf, withWrittenTexts } from './written/text-columns.ts';
-import type { ColumnsThreadOptions } from './columns/beside.ts';
-import type { ColumnTyping, ParquetSettings } from './parquet.ts';
-import { TableRows } from './table-rows.ts';
+import type { ColumnsThreadOptions } from '../parquet/beside.ts';
+import type { ColumnTyping, ParquetSettings } from '../parquet/writing.ts';
 import { bucketFolder, type BucketFolderOptions } from './bucket.ts';
 import type { DiskOptions } from '../place/disk.ts';
 import { carryOut, diskFolder, type FolderStep, type FolderTarget, type HeldFolder } from './place.ts';
@@ -54,7 +55,7 @@ interface FolderFilesOptions extends Partial<ParquetSettings> {
   readonly format: FileLayoutName;
   /** address of the folder in a bucket, for scripts that load the files from there, as in the manifest */
   readonly location?: string;
-  /** of a thread that makes Parquet files beside the load (src/targets/files/folder/columns/thread.ts); absent: all is done in this one */
+  /** of a thread that makes Parquet files beside the load (src/targets/files/parquet/beside.ts); absent: all is done in this one */
   readonly columnsThread?: ColumnsThreadOptions;
 }
 

@@ -12,10 +12,9 @@ import { isList, isObject, parsed } from '../json.ts';
 import { BucketFiles, namesBelow, type BucketOptions } from '../place/bucket.ts';
 import { bucketLockName, lockBucket } from '../place/bucket-lock.ts';
 import { manifestName, stagingPrefix, type PlaceLock } from '../place/journal.ts';
-import { dataFolder } from './data-files.ts';
 import { emptyManifest, lakeRecords, type LakeManifest, type LakeStep } from './manifest.ts';
 import type { HeldLakePlace, LakeTarget, SteadyPlace } from './place.ts';
-import type { TableCatalogue } from './table-format.ts';
+import { type TableCatalogue, dataFolder } from './table-format.ts';
 
 export interface BucketLakeOptions extends BucketOptions {
   /** tells the versions of tables, and where each lies; absent: files beside the rows do */

@@ -5,10 +5,9 @@ import { AppError } from '../../../errors.ts';
 import { decideStep, stagingPrefix } from '../place/journal.ts';
 import type { HeldLakePlace, LakePlace, LakeTarget } from './place.ts';
 import { finishStep, type FinishedStep, holdPlace } from './commit/finish-step.ts';
-import { isOwnFile } from './data-files.ts';
 import { formatsOf, mainFormat } from './formats.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
-import type { LakeFile } from './table-format.ts';
+import { type LakeFile, isOwnFile } from './table-format.ts';
 
 /** files below that are small */
 const smallBytes = 32 * 1024 * 1024;

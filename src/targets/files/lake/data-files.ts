@@ -1,9 +1,8 @@
 /** Files of rows of a table, by DuckDB: what is in them, and new ones made of them. */
-import type { LakePlace } from './place.ts';
-import type { LakeFile, FieldIds, NewFile, ToldValue } from './table-format.ts';
-import { randomBytes } from 'node:crypto';
+import { dataFileName, type LakeFile, type FieldIds, type NewFile, type ToldValue } from './table-format.ts';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { LakePlace } from './place.ts';
 import { fileKeyName } from '../../../engine/model/side-tables.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
@@ -11,27 +10,11 @@ import { exactDigits } from '../../sql/duckdb/csv-import.ts';
 import { openDuckDb, pathLiteral, type DuckDb } from '../../sql/duckdb/database.ts';
 import { converted, type DecimalDigits } from '../../sql/duckdb/types.ts';
 import { makeFolder } from '../../../adapters/file-staging/create-folder.ts';
-import { fieldIdsOption } from '../folder/parquet.ts';
-
-export const dataFolder = 'data';
-
-/** A name that no other file of the table has. `mark`: names the job (`jobMark`). */
-export function dataFileName(mark: string): string {
-  return `${mark}-${randomBytes(8).toString('hex')}.parquet`;
-}
-
-/** What names of files of a job look like. */
-export function fileNamesOf(mark: string): RegExp {
-  return new RegExp(`^${mark}-[0-9a-f]{16}\\.parquet$`);
-}
-
-/** Whether a job made it; the others are those of programs that write into the table, too. */
-export function isOwnFile(path: string): boolean {
-  return /^data\/\d+-[0-9a-f]{8}-[0-9a-f]{16}\.parquet$/.test(path);
-}
+import { fieldIdsOption } from '../parquet/writing.ts';
+import type { ColumnFacts } from '../../../engine/parquet/file-writer.ts';
 
 /** Types of which readers are told the least and the greatest value, where those are exact in JSON. */
-export const compared = new Set(['SMALLINT', 'INTEGER', 'BIGINT', 'DATE']);
+const compared = new Set(['SMALLINT', 'INTEGER', 'BIGINT', 'DATE']);
 /** as many as readers look at */
 const mostStatistics = 32;
 
@@ -44,7 +27,7 @@ export interface TypedName {
  * Columns of which a file’s statistics tell: the first ones, and wherever they stand the key of documents, by which jobs find files again, and
  * times without a zone, which take one as long as they have no value.
  */
-export function toldColumns<T extends TypedName>(columns: readonly T[]): readonly T[] {
+function toldColumns<T extends TypedName>(columns: readonly T[]): readonly T[] {
   const isAlwaysTold = ({ name, sqlType }: T): boolean => name === fileKeyName || sqlType === 'TIMESTAMP';
   return columns.filter(
     (column, at) => !column.sqlType.endsWith('[]') && (at < mostStatistics || isAlwaysTold(column)),
@@ -313,7 +296,7 @@ function picked(fieldIds: FieldIds, present: ReadonlySet<string>): FieldIds {
 }
 
 /** A number, or a day of the years that readers know. */
-export function isPlain(text: string): boolean {
+function isPlain(text: string): boolean {
   return /^-?\d+$|^\d{4}-\d\d-\d\d$/.test(text);
 }
 
@@ -348,4 +331,37 @@ export function wholeRows(files: readonly LocalRows[], columns: readonly TypedNa
   const typed = columns.map(({ name, sqlType }) => `NULL::${sqlType} AS ${doubleQuoted(name)}`);
   const none = `SELECT ${typed.join(', ')} WHERE false`;
   return files.length === 0 ? `(${none})` : `(SELECT * FROM ${parquet(files)} UNION ALL BY NAME ${none})`;
+}
+
+const dayMs = 86_400_000;
+
+/** As `DataFiles.statistics`, of what was noted when the file was written; `facts`: by column. */
+export function fileStatistics(
+  rows: number,
+  columns: readonly TypedName[],
+  facts: readonly ColumnFacts[],
+): string {
+  const scalar = toldColumns(columns.map((column, at) => ({ ...column, facts: facts[at]! })));
+  const members = (valueOf: (facts: ColumnFacts) => bigint | null): string =>
+    scalar
+      .flatMap(({ name, sqlType, facts: told }) => {
+        const value = compared.has(sqlType) ? valueOf(told) : null;
+        if (value === null) return [];
+        const text = sqlType === 'DATE' ? dayOf(value) : String(value);
+        return isPlain(text) ? [`${JSON.stringify(name)}:${sqlType === 'DATE' ? `"${text}"` : text}`] : [];
+      })
+      .join(',');
+  const nulls = scalar.map(({ name, facts: told }) => `${JSON.stringify(name)}:${told.nulls}`).join(',');
+  return `{"numRecords":${rows},"minValues":{${members(({ least }) => least)}},"maxValues":{${members(({ greatest }) => greatest)}},"nullCount":{${nulls}}}`;
+}
+
+/** The rows of a file, of its statistics. */
+export function rowsTold(stats: string): number {
+  return (JSON.parse(stats) as { readonly numRecords: number }).numRecords;
+}
+
+/** Days since 1970 as a date, where its year has four digits; else another text. */
+function dayOf(days: bigint): string {
+  const date = new Date(Number(days) * dayMs);
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString().replace(/T.*/, '');
 }

@@ -1,14 +1,13 @@
 /** The row of a job in `_loads`: the job counts once that is there. */
 import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 import { columnSqlType } from '../../sql/duckdb/types.ts';
-import { jobMark } from '../folder/contents/file-names.ts';
-import { encodedRows } from '../folder/contents/table-columns.ts';
-import { writeParquet } from '../folder/parquet.ts';
-import { dataFileName } from './data-files.ts';
-import { fileStatistics } from './file-statistics.ts';
+import { jobMark } from '../folder/file-names.ts';
+import { encodedRows } from '../folder/table-columns.ts';
+import { writeParquet } from '../parquet/writing.ts';
+import { fileStatistics } from './data-files.ts';
 import { tableFolder, type LakeJob, type TableStep } from './manifest.ts';
 import type { TablesThere } from './tables-there.ts';
-import { fieldOf, type LakeColumn } from './table-format.ts';
+import { fieldOf, type LakeColumn, dataFileName } from './table-format.ts';
 
 /** The columns of a table beside the data. */
 export function sideColumns(name: string): {

@@ -2,11 +2,10 @@
 import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { AppError } from '../../../errors.ts';
-import { loadOf } from '../folder/contents/manifest.ts';
+import { loadOf } from '../folder/manifest.ts';
 import { PreReleaseFault } from '../../rows/pre-release.ts';
-import { canTakeZone } from './empty-columns.ts';
+import { canTakeZone, type LakeFormatName } from './table-format.ts';
 import { mainFormat } from './formats.ts';
-import type { LakeFormatName } from './table-format.ts';
 import type { LakePlace, LakeTarget } from './place.ts';
 
 /** In which format jobs wrote tables into the folder; null for another folder, and one that is not there. */

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { AppError } from '../../../errors.ts';
-import { fileNamePart } from '../folder/contents/file-names.ts';
+import { fileNamePart } from '../folder/file-names.ts';
 import { isList, isObject, isOwnName, parsed } from '../json.ts';
 import { journalName, stagingPrefix, type StagedStep, type StepRecords } from '../place/journal.ts';
 import {
@@ -13,10 +13,10 @@ import {
   isManifestJob,
   type CodeRow,
   type ManifestJob,
-} from '../folder/contents/manifest.ts';
+} from '../folder/manifest.ts';
 import type { LakeFormatName, LakeColumn, NewFile } from './table-format.ts';
 import { isTableLayout } from '../../../ports/rows/layouts.ts';
-import type { PartitionField } from './partitions/fields.ts';
+import type { PartitionField } from './partition-fields.ts';
 
 export interface LakeJob extends ManifestJob {
   /** tables that it gave rows that are there still; none: its documents were replaced */

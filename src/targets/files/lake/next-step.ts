@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
 import { hasOffsetBehind } from '../../../engine/model/zones.ts';
 import { syncPath } from '../../../adapters/file-staging/durable-file.ts';
-import type { CodeRow } from '../folder/contents/manifest.ts';
+import { type CodeRow, typesIn } from '../folder/manifest.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import { physicalTables } from '../../../engine/sql/physical-model.ts';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
@@ -14,18 +14,21 @@ import type { UnitFile } from '../../../ports/rows/units.ts';
 import { columnSqlType } from '../../sql/duckdb/types.ts';
 import { isTypedValue } from '../../rows/written-texts.ts';
 import { columnId, widenedWords, type WidenedTypes } from '../../rows/unfit-columns.ts';
-import { typesIn } from '../folder/contents/next-manifest.ts';
 import type { FinishedFile } from '../../../adapters/file-staging/staged-files.ts';
-import { jobMark } from '../folder/contents/file-names.ts';
-import { tableColumns, type NamedColumn } from '../folder/contents/table-columns.ts';
-import { writeParquet } from '../folder/parquet.ts';
-import { openDataFiles, writtenText, type DataFiles, type TypeChange } from './data-files.ts';
-import { fileStatistics } from './file-statistics.ts';
+import { jobMark } from '../folder/file-names.ts';
+import { tableColumns, type NamedColumn } from '../folder/table-columns.ts';
+import { writeParquet } from '../parquet/writing.ts';
+import { openDataFiles, writtenText, type DataFiles, type TypeChange, fileStatistics } from './data-files.ts';
 import type { TablesThere } from './tables-there.ts';
 import { loadsStep, sideColumns } from './loads-table.ts';
 import { mergedDocumentFiles, mergeLakeColumns, type LakeMerge } from './documents/merged-documents.ts';
-import { isBesideData, jobsThatStay, removalStep, rowsOfDocuments } from './documents/removed-rows.ts';
-import { overwrittenBy } from './documents/overwritten.ts';
+import {
+  isBesideData,
+  jobsThatStay,
+  removalStep,
+  rowsOfDocuments,
+  overwrittenBy,
+} from './documents/removed-rows.ts';
 import {
   tableFolder,
   type LakeJob,
@@ -34,8 +37,8 @@ import {
   type LakeTable,
   type TableStep,
 } from './manifest.ts';
-import type { PartitionField } from './partitions/fields.ts';
-import { partitionedFiles } from './partitions/of-job.ts';
+import type { PartitionField } from './partition-fields.ts';
+import { partitionedFiles } from './partitioning.ts';
 import { typeToWrite } from './commit/next-files.ts';
 import { storedTypeIn } from './formats.ts';
 import { fieldOf, type LakeColumn, type NewFile } from './table-format.ts';

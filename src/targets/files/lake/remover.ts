@@ -8,7 +8,7 @@ import type { RemovalPlan, Removed, RowRemover } from '../../../ports/rows/remov
 import { fileFault } from '../../../adapters/file-staging/faults.ts';
 import { decideStep, stagingPrefix } from '../place/journal.ts';
 import type { HeldLakePlace, LakeTarget } from './place.ts';
-import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
+import { isByLogicalSchema } from '../folder/manifest.ts';
 import { finishStep, holdPlace } from './commit/finish-step.ts';
 import { readLakeLoads } from './look.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';

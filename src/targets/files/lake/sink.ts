@@ -12,32 +12,29 @@ import type { Fence, Published, RowSink, ZonesThere, ZoneTable } from '../../../
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { StagedFileSink } from '../sink.ts';
 import { StagedFiles, type HandedRows } from '../../../adapters/file-staging/staged-files.ts';
-import type { KeptCodes } from '../folder/contents/code-rows.ts';
-import { jobMark } from '../folder/contents/file-names.ts';
+import type { KeptCodes } from '../folder/table-columns.ts';
+import { jobMark } from '../folder/file-names.ts';
 import { holderOf, type HeldLakePlace, type LakeTarget } from './place.ts';
-import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
+import { isByLogicalSchema } from '../folder/manifest.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
-import { currentLakeDocuments, unmappedLakeContent } from './documents/current-documents.ts';
-import { planMerge } from './documents/merged-documents.ts';
+import { currentLakeDocuments, unmappedLakeContent, planMerge } from './documents/merged-documents.ts';
 import { finishStep, holdPlace } from './commit/finish-step.ts';
 import { compactSome, usualMostFiles } from './compaction.ts';
-import { dataFileName } from './data-files.ts';
 import { readLakeLoads, readLakeZones } from './look.ts';
 import { TablesThere } from './tables-there.ts';
 import { eachAtOnce } from '../place/at-once.ts';
 import { emptyManifest, tableFolder, type LakeManifest, type LakeStep } from './manifest.ts';
-import { checkPartitioning, partitioningOf } from './partitions/of-job.ts';
-import type { PartitionField } from './partitions/fields.ts';
-import { partitionsOf } from './partitions/of-model.ts';
+import { checkPartitioning, partitioningOf, partitionsOf } from './partitioning.ts';
+import type { PartitionField } from './partition-fields.ts';
 import { nextStep } from './next-step.ts';
 import { formatsOf } from './formats.ts';
-import type { LakeFormatName } from './table-format.ts';
+import { type LakeFormatName, dataFileName } from './table-format.ts';
 import { lakeUnitRules } from './units.ts';
 
 export interface LakeRowSinkOptions {
   readonly target: LakeTarget;
   readonly format: LakeFormatName;
-  /** as in ParquetSettings (src/targets/files/folder/parquet.ts); absent: with Delta alone, as readers of Iceberg do not all take them */
+  /** as in ParquetSettings (src/targets/files/parquet/writing.ts); absent: with Delta alone, as readers of Iceberg do not all take them */
   readonly deltas?: boolean;
   /** files that a table may have before a job compacts it (64) */
   readonly mostFiles?: number;

@@ -18,18 +18,18 @@ import {
   type SourceTables,
 } from '../../sql/duckdb/reader.ts';
 import { lexicalText } from '../../sql/duckdb/types.ts';
-import { modelHashOfJob } from '../folder/contents/manifest.ts';
-import { tableColumns } from '../folder/contents/table-columns.ts';
+import { modelHashOfJob } from '../folder/manifest.ts';
+import { tableColumns } from '../folder/table-columns.ts';
 import { HeldRoom, heldValueBytes, pieceBytesOf, rowsInOrder } from '../folder/reading/held-room.ts';
 import {
   createStoredRowsMemory,
   openStoredRows,
   storedColumns,
   type StoredRowsMemory,
-} from '../folder/reading/parquet-rows.ts';
+} from '../folder/reading/parquet-tables.ts';
 import type { ClosableBlocks, DocumentRowsOnly } from '../../rows/table-row-source.ts';
 import { parquet, type LocalRows, rowFiles } from './data-files.ts';
-import { versionsPutRight } from './iceberg/put-right.ts';
+import { versionsPutRight } from './iceberg/version.ts';
 import { mainFormat } from './formats.ts';
 import { readLakeLoads } from './look.ts';
 import type { LakeManifest, LakeTable } from './manifest.ts';

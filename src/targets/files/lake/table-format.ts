@@ -1,9 +1,10 @@
 /** What the formats of tables have in common: the tables of a folder are read and given versions by these words alone. */
-
-import type { PartitionField, PartitionValues } from './partitions/fields.ts';
+import type { PartitionField, PartitionValues } from './partition-fields.ts';
 import type { PlaceFiles } from '../place/journal.ts';
 import type { TableMetadata } from './iceberg/shape.ts';
 import type { TableLayoutName } from '../../../ports/rows/layouts.ts';
+import { fileKeyName } from '../../../engine/model/side-tables.ts';
+import { randomBytes } from 'node:crypto';
 
 /** A column as a load makes it. */
 export interface LakeColumn {
@@ -68,6 +69,27 @@ export interface ToldValue {
 
 /** The least and the greatest value of a column in a file, or values beyond these. */
 export type ValueRange = readonly [least: bigint, greatest: bigint];
+
+/** The folder of a table's files of rows. */
+export const dataFolder = 'data';
+
+/** A name that no other file of the table has. `mark`: names the job (`jobMark`). */
+export function dataFileName(mark: string): string {
+  return `${mark}-${randomBytes(8).toString('hex')}.parquet`;
+}
+
+/** What names of files of a job look like. */
+export function fileNamesOf(mark: string): RegExp {
+  return new RegExp(`^${mark}-[0-9a-f]{16}\\.parquet$`);
+}
+
+/** Whether a job made it; the others are those of programs that write into the table, too. */
+export function isOwnFile(path: string): boolean {
+  return /^data\/\d+-[0-9a-f]{8}-[0-9a-f]{16}\.parquet$/.test(path);
+}
+
+/** Whether a file counts. */
+export type FileChoice = (file: LakeFile) => boolean;
 
 /** What the next version of a table is made of. */
 export interface TableChange {
@@ -218,4 +240,26 @@ export const ownNamespace = 'conversion-job-service/';
 
 export function fieldOf({ name, sqlType, nullable, comment, isKey = false }: LakeColumn): LakeField {
   return { name, sqlType, nullable, comment, isKey };
+}
+
+/** False for what the table is partitioned by, which stays what it is. */
+export function canTakeZone(
+  { files, partitioning }: TableVersion,
+  column: Pick<LakeField, 'name' | 'sqlType'>,
+): boolean {
+  return (
+    partitioning.every((field) => field.column !== column.name) &&
+    [...files].every(([path, file]) => file.rows === 0 || hasNoValue(path, file, column))
+  );
+}
+
+function hasNoValue(
+  path: string,
+  { rows, nullsOf }: LakeFile,
+  { name, sqlType }: Pick<LakeField, 'name' | 'sqlType'>,
+): boolean {
+  const nulls = nullsOf(name);
+  if (nulls !== null) return nulls === rows;
+  // where jobs tell of a file, they tell of each such column that it has
+  return sqlType === 'TIMESTAMP' && isOwnFile(path) && nullsOf(fileKeyName) !== null;
 }

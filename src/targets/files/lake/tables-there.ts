@@ -3,8 +3,6 @@ import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import {
-  dataFolder,
-  isOwnFile,
   openDataFiles,
   parquet,
   wholeRows,
@@ -12,13 +10,21 @@ import {
   rowFiles,
   type PresentFile,
 } from './data-files.ts';
-import type { FileChoice } from './documents/files-of-documents.ts';
 import { formatsOf, mainFormat, numberingFormat } from './formats.ts';
 import type { LakeManifest } from './manifest.ts';
-import type { PartitionField } from './partitions/fields.ts';
+import type { PartitionField } from './partition-fields.ts';
 import { eachAtOnce } from '../place/at-once.ts';
 import type { LakePlace } from './place.ts';
-import type { FieldIds, LakeField, LakeFile, TableFormat, TableVersion } from './table-format.ts';
+import {
+  type FieldIds,
+  type LakeField,
+  type LakeFile,
+  type TableFormat,
+  type TableVersion,
+  dataFolder,
+  isOwnFile,
+  type FileChoice,
+} from './table-format.ts';
 
 const everyFile: FileChoice = () => true;
 

@@ -11,7 +11,7 @@ const shared = {
   DATE: 'date',
 };
 
-export interface TypeNames {
+interface TypeNames {
   /** By type of DuckDB. */
   readonly names: Readonly<Record<string, string>>;
   /** Returns the type of DuckDB; null for a type that no load makes: somebody else's column. */

@@ -8,21 +8,19 @@ import {
   type SettledColumns,
   openFileUnit,
 } from '../units.ts';
-import { type NamedColumn, tableColumns } from '../folder/contents/table-columns.ts';
+import { type NamedColumn, tableColumns } from '../folder/table-columns.ts';
 import { storedTypeIn } from './formats.ts';
 import { type LakeFormatName, type FieldIds, type LakeField, fieldOf } from './table-format.ts';
 import { typeToWrite } from './commit/next-files.ts';
-import { type PartitionField, typeFault } from './partitions/fields.ts';
+import { type PartitionField, typeFault } from './partition-fields.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { sideTables, type SideTable } from '../../../ports/rows/sink.ts';
 import type { UnitFile } from '../../../ports/rows/units.ts';
-import { typesOf } from '../folder/parquet.ts';
-import { derivedColumns } from './partitions/of-model.ts';
+import { typesOf } from '../parquet/writing.ts';
+import { derivedColumns, splitFiles } from './partitioning.ts';
 import type { UnitSink } from '../../../ports/rows/unit-sink.ts';
-import { fileStatistics, rowsTold } from './file-statistics.ts';
-import { type TypedName, openDataFiles } from './data-files.ts';
+import { fileStatistics, rowsTold, type TypedName, openDataFiles } from './data-files.ts';
 import { AppError } from '../../../errors.ts';
-import { splitFiles } from './partitions/split.ts';
 
 /** What a table has of what its files are made by. */
 export interface LakeUnitTable {
@@ -41,7 +39,7 @@ export interface LakeUnitToken extends FileUnitToken {
 }
 
 /** As `ColumnTyping.typeOf`: the table's type where it holds the values, else the one that they need. */
-export function lakeTypeOf(
+function lakeTypeOf(
   { lakeFormat }: Pick<LakeUnitToken, 'lakeFormat'>,
   { there }: Pick<LakeUnitTable, 'there'>,
 ): (column: NamedColumn, sqlType: string) => Promise<string> {
@@ -135,7 +133,7 @@ export function openLakeUnit(token: LakeUnitToken, model: RelationalModel, folde
 /** names files of executors, which do not know their job: the target gives the files names of its own */
 const anyJob = 'unit';
 
-export interface PartsOfUnit {
+interface PartsOfUnit {
   readonly table: string;
   readonly format: LakeFormatName;
   readonly fields: readonly PartitionField[];
@@ -147,7 +145,7 @@ export interface PartsOfUnit {
 }
 
 /** What cannot be kept apart stays one file: the machine that publishes finds the same fault, and tells it once for all units. */
-export async function partsOfUnit(file: UnitFile, unit: PartsOfUnit): Promise<readonly UnitFile[]> {
+async function partsOfUnit(file: UnitFile, unit: PartsOfUnit): Promise<readonly UnitFile[]> {
   const { table, format, fields, columns, fieldIds, folder } = unit;
   const types = new Map(columns.map(({ name, sqlType }) => [name, sqlType]));
   const isFaulty = (field: PartitionField): boolean => {

@@ -9,7 +9,7 @@ import { AppError } from '../../../errors.ts';
 import type { DecidingStore } from '../../../ports/files/objects.ts';
 import { eachAtOnce } from './at-once.ts';
 import type { PlaceFiles } from './journal.ts';
-import { pathBelow } from './plain-paths.ts';
+import { pathBelow } from '../json.ts';
 
 export interface BucketOptions {
   readonly objects: DecidingStore;

@@ -28,7 +28,7 @@ import {
   type StagedStep,
   type StepRecords,
 } from './journal.ts';
-import { checkFolder, plainFile } from './plain-paths.ts';
+import { checkFolder, plainFile } from '../../../adapters/local-files/plain-files.ts';
 
 export interface DiskOptions {
   readonly directory: string;

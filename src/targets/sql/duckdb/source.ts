@@ -17,7 +17,7 @@ import { readFileLoads } from '../database-files.ts';
 import { createDuckDbDriver } from './driver.ts';
 import { foldedName, openDuckDbReader, type DuckDbReader } from './database.ts';
 import { lexicalText, storedValues } from './types.ts';
-import { tableColumns, type NamedColumn } from '../../files/folder/contents/table-columns.ts';
+import { tableColumns, type NamedColumn } from '../../files/folder/table-columns.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from './reader.ts';
 
 export interface DuckDbRowSourceOptions {

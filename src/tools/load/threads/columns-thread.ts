@@ -1,9 +1,9 @@
-/** The thread that makes a Parquet file beside the load (src/targets/files/folder/columns/thread.ts). */
+/** The thread that makes a Parquet file beside the load (src/targets/files/parquet/beside.ts). */
 import { readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { FileMaker, type FileTask } from '../../../targets/files/folder/columns/one-file.ts';
-import type { FromColumnsThread, ToColumnsThread } from '../../../targets/files/folder/columns/thread.ts';
-import type { RowsReader } from '../../../targets/files/folder/staged-rows.ts';
+import { FileMaker, type FileTask } from '../../../targets/files/parquet/file-maker.ts';
+import type { FromColumnsThread, ToColumnsThread } from '../../../targets/files/parquet/writing.ts';
+import type { RowsReader } from '../../../targets/files/parquet/staged-rows.ts';
 
 const port = parentPort!;
 const maker = new FileMaker();

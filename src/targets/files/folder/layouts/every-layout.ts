@@ -1,12 +1,126 @@
-/** The registry of layouts of files. A new one is an entry of src/ports/rows/layouts.ts, a file beside this one, and a member here. */
+/** The registry of layouts of files. A new one is an entry of src/ports/rows/layouts.ts, an object here, and its member of `layouts`. */
+import type { RecordFormat } from '../../../../engine/records/split.ts';
+import { storedText } from '../written/text-records.ts';
+import type { FolderLayout, FolderScript, FileMaking, ScriptConditions } from './folder-layout.ts';
+import {
+  dataPackage,
+  mysqlScript,
+  psqlScript,
+  sqliteScript,
+  viewsScript,
+  duckDbScript,
+  warehouseScripts,
+} from './scripts.ts';
+import { ColumnsBeside } from '../../parquet/beside.ts';
+import { workbookLimits } from '../../../../engine/workbook/parts.ts';
 import type { FileLayoutName } from '../../../../ports/rows/layouts.ts';
 import type { SinkPlan } from '../../../../ports/rows/sink.ts';
 import { writeDurably } from '../../../../adapters/file-staging/durable-file.ts';
-import type { TargetManifest } from '../contents/manifest.ts';
-import type { FolderLayout, ScriptConditions } from './folder-layout.ts';
-import { parquet } from './parquet.ts';
-import { csv, jsonl, tsv } from './text.ts';
-import { xlsx } from './xlsx.ts';
+import type { TargetManifest } from '../manifest.ts';
+
+const views = viewsScript('views.sql', 'psql');
+
+const csv: FolderLayout = textLayout('csv', {
+  header: (names) =>
+    `${names.map((name) => (/[",\n\r]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',')}\n`,
+  scripts: [psqlScript('csv'), dataPackage('csv'), views],
+});
+
+const tsv: FolderLayout = textLayout('tsv', {
+  header: (names) => `${names.map((name) => storedText(name, 'tsv').toString()).join('\t')}\n`,
+  scripts: [
+    psqlScript('text'),
+    mysqlScript,
+    dataPackage('tsv'),
+    views,
+    viewsScript('views.mysql.sql', 'mysql'),
+  ],
+});
+
+const jsonl: FolderLayout = textLayout('jsonl', {
+  // every line names the columns
+  header: () => '',
+  scripts: [psqlScript(null), sqliteScript, views, viewsScript('views.sqlite.sql', 'sqlite')],
+});
+
+function textLayout(
+  format: RecordFormat,
+  own: {
+    readonly header: (names: readonly string[]) => string;
+    readonly scripts: readonly FolderScript[];
+  },
+): FolderLayout {
+  return {
+    header: (names) => Buffer.from(own.header(names)),
+    scalesDecimals: false,
+    makeFiles: null,
+    limits: null,
+    scripts: own.scripts,
+    units: 'plain',
+    stored: {
+      openTables: async (...folder) => {
+        const { openTextTables } = await import('../reading/text-tables.ts');
+        return openTextTables(format, ...folder);
+      },
+      documentHashes: async function* (_, path) {
+        const { textHashes } = await import('../loaded-documents.ts');
+        yield* textHashes(path, format);
+      },
+      rewrite: async (rewriting, file, written, draft) => {
+        const { patchedRecords } = await import('../written/rewritten-file.ts');
+        return (await patchedRecords(format, file, written, draft)) ? {} : null;
+      },
+    },
+  };
+}
+
+const parquet: FolderLayout = {
+  // the file names its columns behind the rows
+  header: () => new Uint8Array(0),
+  scalesDecimals: true,
+  makeFiles: (options) => new ColumnsBeside(options),
+  limits: null,
+  scripts: [duckDbScript, ...warehouseScripts, viewsScript('views.sql', 'duckdb')],
+  units: 'typed',
+  stored: {
+    openTables: async (...folder) => {
+      const { openParquetTables } = await import('../reading/parquet-tables.ts');
+      return openParquetTables(...folder);
+    },
+    documentHashes: async function* (directory, path) {
+      const { parquetHashes } = await import('../loaded-documents.ts');
+      yield* parquetHashes(directory, path);
+    },
+    rewrite: async (rewriting, file, written, draft) => {
+      const { joinedParquet } = await import('../written/rewritten-file.ts');
+      const types = await joinedParquet(rewriting, file, written, draft);
+      return types === null ? null : { types };
+    },
+  },
+};
+
+const xlsx: FolderLayout = {
+  // the sheet has it
+  header: () => new Uint8Array(0),
+  scalesDecimals: false,
+  makeFiles: (options): FileMaking => ({
+    write: async (staged) => {
+      const { writeWorkbook } = await import('../workbook/making.ts');
+      return writeWorkbook(staged, options);
+    },
+    // nothing runs beside the load
+    end: () => Promise.resolve(),
+  }),
+  limits: {
+    rows: workbookLimits.rows,
+    columns: workbookLimits.columns,
+    advice:
+      'Load fewer documents at once, as each load has a workbook of its own, or take -f csv or -f parquet.',
+  },
+  scripts: [],
+  units: null,
+  stored: null,
+};
 
 const layouts: Readonly<Record<FileLayoutName, FolderLayout>> = { csv, tsv, jsonl, parquet, xlsx };
 

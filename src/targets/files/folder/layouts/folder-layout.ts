@@ -1,11 +1,17 @@
-/** The interface of a layout of files: everything about a folder that depends on the value of `-f`. */
+/** The interface of a layout of files: everything about a folder that depends on the value of `-f`. And rows by a layout. */
+import { AppError } from '../../../../errors.ts';
+import { tableColumns, type NamedColumn } from '../table-columns.ts';
+import type {
+  HandedRows,
+  StagedFiles,
+  AppendedFile,
+  FinishedFile,
+} from '../../../../adapters/file-staging/staged-files.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import type { SinkPlan } from '../../../../ports/rows/sink.ts';
-import type { AppendedFile, FinishedFile } from '../../../../adapters/file-staging/staged-files.ts';
 import type { SourceTable } from '../../../sql/duckdb/reader.ts';
-import type { ColumnsBesideOptions } from '../columns/beside.ts';
-import type { NamedColumn } from '../contents/table-columns.ts';
-import type { ManifestTable, TargetManifest } from '../contents/manifest.ts';
+import type { ColumnsBesideOptions } from '../../parquet/beside.ts';
+import type { ManifestTable, TargetManifest } from '../manifest.ts';
 import type { RewriteRows } from '../written/rewritten-file.ts';
 
 /** A file beside the rows, which tells other programs how to read them. */
@@ -66,4 +72,52 @@ export interface FolderLayout {
   readonly units: 'plain' | 'typed' | null;
   /** null: rows are not read again */
   readonly stored: StoredLayout | null;
+}
+
+/** Rows of tables as the files of a layout have them: below a header line. */
+export class TableRows {
+  readonly #layout: FolderLayout;
+  readonly #model: RelationalModel;
+  readonly #files: StagedFiles;
+  /** rows that came so far, by file, where there are limits of them */
+  readonly #counts = new Map<string, number>();
+
+  constructor(layout: FolderLayout, model: RelationalModel, files: StagedFiles) {
+    this.#layout = layout;
+    this.#model = model;
+    this.#files = files;
+  }
+
+  /** Into the file of that name, which has rows of no other table; those of Parquet are made of these at the end. */
+  async write(table: string, name: string, ...rows: HandedRows): Promise<void> {
+    if (!this.#files.has(name)) {
+      const columns = tableColumns(this.#model, table).map((column) => column.name);
+      this.#checkColumns(table, columns.length);
+      await this.#files.write(name, this.#layout.header(columns), 0);
+    }
+    this.#checkRows(table, name, rows[1]);
+    await this.#files.write(name, ...rows);
+  }
+
+  #checkColumns(table: string, columns: number): void {
+    const { limits } = this.#layout;
+    if (limits === null || columns <= limits.columns) return;
+    throw new AppError(
+      'unprocessable_input',
+      `table ${table}: it has ${columns} columns, and a sheet holds ${limits.columns}. Take -f csv or -f parquet.`,
+    );
+  }
+
+  /** A load that does not fit ends when the first row too many comes, not when all have come. */
+  #checkRows(table: string, name: string, more: number): void {
+    const { limits } = this.#layout;
+    if (limits === null) return;
+    const rows = (this.#counts.get(name) ?? 0) + more;
+    this.#counts.set(name, rows);
+    if (rows < limits.rows) return;
+    throw new AppError(
+      'unprocessable_input',
+      `table ${table}: there are more than ${limits.rows - 1} rows, which is what a sheet holds below its heading. ${limits.advice}`,
+    );
+  }
 }

@@ -1,5 +1,5 @@
 /** Scripts beside the rows of a folder. What renders a script is loaded when a folder has it. */
-import { dataPackageName, loadScriptName, type TargetManifest } from '../contents/manifest.ts';
+import { dataPackageName, loadScriptName, type TargetManifest } from '../manifest.ts';
 import type { ViewFrame } from '../load-scripts/views.ts';
 import type { FolderScript } from './folder-layout.ts';
 
@@ -88,7 +88,7 @@ export function dataPackage(format: 'csv' | 'tsv'): FolderScript {
     name: dataPackageName,
     isBeside: (manifest) => manifest.data_package === true,
     render: async ({ model }, manifest: TargetManifest) => {
-      const { renderDataPackage } = await import('../contents/data-package.ts');
+      const { renderDataPackage } = await import('../load-scripts/data-package.ts');
       return renderDataPackage(model, manifest, format);
     },
   };

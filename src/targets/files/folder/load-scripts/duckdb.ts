@@ -9,7 +9,7 @@ import { pathLiteral } from '../../../sql/duckdb/database.ts';
 import { sideTable } from '../../../../engine/sql/statements.ts';
 import { tableStatements } from '../../../sql/duckdb/tables.ts';
 import { columnSqlType, converted } from '../../../sql/duckdb/types.ts';
-import { tableColumns } from '../contents/table-columns.ts';
+import { tableColumns } from '../table-columns.ts';
 import {
   adaptedModel,
   hasCodes,
@@ -20,7 +20,7 @@ import {
   tablesOfFolder,
   decimalOfFiles,
 } from './folder-tables.ts';
-import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
+import type { TargetManifest, ManifestTable } from '../manifest.ts';
 
 export function parquetScript(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
   return script(loadParagraphs(model, manifest));

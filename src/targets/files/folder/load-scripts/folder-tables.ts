@@ -12,8 +12,8 @@ import {
   type Table,
 } from '../../../../engine/model/relational-model.ts';
 import { codesTable, sideTableNames } from '../../../../engine/model/side-tables.ts';
-import type { TargetManifest, ManifestTable, ManifestFile } from '../contents/manifest.ts';
-import { tableColumns } from '../contents/table-columns.ts';
+import type { TargetManifest, ManifestTable, ManifestFile } from '../manifest.ts';
+import { tableColumns } from '../table-columns.ts';
 import { withListTables, type ListTable } from '../../../../engine/sql/list-tables.ts';
 import { physicalTables } from '../../../../engine/sql/physical-model.ts';
 import { columnSqlType, decimalDigits, larger } from '../../../sql/duckdb/types.ts';
@@ -177,7 +177,7 @@ export interface LoadedColumn {
   readonly list: LoadedList | null;
 }
 
-export interface LoadedList {
+interface LoadedList {
   /** quoted names; null: the column itself holds the items, and `count` is beside it */
   readonly items: { readonly table: string; readonly columns: readonly string[] } | null;
   readonly count: string;

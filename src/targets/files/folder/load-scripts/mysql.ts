@@ -24,7 +24,7 @@ import {
   type FileLoad,
   type LoadedColumn,
 } from './folder-tables.ts';
-import type { TargetManifest } from '../contents/manifest.ts';
+import type { TargetManifest } from '../manifest.ts';
 
 const staged = '`_svc_items`';
 const format = String.raw`CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' IGNORE 1 LINES`;

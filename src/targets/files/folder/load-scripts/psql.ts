@@ -13,8 +13,8 @@ import { standardLiteral, type Dialect } from '../../../../engine/sql/dialect.ts
 import { physicalName } from '../../../../engine/sql/physical-names.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
-import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
-import { tableColumns } from '../contents/table-columns.ts';
+import type { TargetManifest, ManifestTable } from '../manifest.ts';
+import { tableColumns } from '../table-columns.ts';
 
 /** A command of psql is one line, and ends where a name has a line end: such a name gets another one, as those that are too long do. */
 const psql: Dialect = { ...postgresql, refusedCharacters: /[\0\r\n]/u };
@@ -68,7 +68,7 @@ function copyCommands(table: ManifestTable, format: 'csv' | 'text'): string[] {
 const staged = '_svc_lines';
 const line = `${staged}.line`;
 
-export function jsonLinesCommands(model: RelationalModel, tables: readonly ManifestTable[]): string {
+function jsonLinesCommands(model: RelationalModel, tables: readonly ManifestTable[]): string {
   const commands = tables.flatMap((table) =>
     table.files
       .filter((file) => file.rows > 0)

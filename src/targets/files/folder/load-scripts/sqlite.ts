@@ -20,7 +20,7 @@ import {
   type FileLoad,
   type LoadedColumn,
 } from './folder-tables.ts';
-import type { TargetManifest } from '../contents/manifest.ts';
+import type { TargetManifest } from '../manifest.ts';
 
 const lines = '_svc_lines';
 

@@ -6,7 +6,7 @@ import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { sqlite } from '../../../../engine/sql/dialects/sqlite.ts';
 import { entityViews, viewScript } from '../../../../engine/views/statements.ts';
 import type { SinkPlan } from '../../../../ports/rows/sink.ts';
-import type { TargetManifest } from '../contents/manifest.ts';
+import type { TargetManifest } from '../manifest.ts';
 import { adaptedModel, script, tablesOfFolder } from './folder-tables.ts';
 
 /** How a script is run, what comes before its statements, and what behind them. */

@@ -9,7 +9,7 @@ import { databricks } from '../../../../engine/sql/dialects/databricks.ts';
 import { redshift } from '../../../../engine/sql/dialects/redshift.ts';
 import { snowflake } from '../../../../engine/sql/dialects/snowflake.ts';
 import type { RelationalModel, ColumnType } from '../../../../engine/model/relational-model.ts';
-import type { TargetManifest } from '../contents/manifest.ts';
+import type { TargetManifest } from '../manifest.ts';
 import {
   adaptedModel,
   hasCodes,

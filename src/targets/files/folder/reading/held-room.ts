@@ -1,5 +1,5 @@
 /** How much of tables is held while a folder is read, and rows in the order of their keys as far as that goes. */
-import type { ManifestFile } from '../contents/manifest.ts';
+import type { ManifestFile } from '../manifest.ts';
 import { keySpans, heldRowsOf, reorderedRows } from '../../../rows/reordered-rows.ts';
 import { sortedRows } from '../../../rows/sorted-rows.ts';
 import type { ClosableBlocks } from '../../../rows/table-row-source.ts';

@@ -1,8 +1,15 @@
 /** Tables of CSV, TSV and JSON Lines files while they are read: as they lie where that will do, else by DuckDB. */
-import { join } from 'node:path';
+import { join, basename } from 'node:path';
+import { open, type FileHandle } from 'node:fs/promises';
 import type { ColumnType } from '../../../../engine/model/relational-model.ts';
 import { lineValues } from '../../../../engine/records/json-lines.ts';
-import type { RecordFormat, RecordSurvey } from '../../../../engine/records/split.ts';
+import {
+  type RecordFormat,
+  type RecordSurvey,
+  isJsonFormat,
+  recordForms,
+  type RecordPlan,
+} from '../../../../engine/records/split.ts';
 import { RecordSplitter } from '../../../../engine/records/splitter.ts';
 import { SpareBuffers } from '../../../../engine/spare-buffers.ts';
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
@@ -10,14 +17,17 @@ import { AppError } from '../../../../errors.ts';
 import type { ClosableBlocks } from '../../../rows/table-row-source.ts';
 import { pathLiteral } from '../../../sql/duckdb/database.ts';
 import type { SourceTable } from '../../../sql/duckdb/reader.ts';
-import type { ManifestFile, ManifestTable } from '../contents/manifest.ts';
-import type { NamedColumn } from '../contents/table-columns.ts';
+import type { ManifestFile, ManifestTable } from '../manifest.ts';
+import type { NamedColumn } from '../table-columns.ts';
 import type { OpenedTables } from '../layouts/folder-layout.ts';
 import { storedText } from '../written/text-records.ts';
 import { bytesOf, HeldRoom, heldValueBytes, pieceBytesOf, rowsInOrder } from './held-room.ts';
 import { surveyBytes, surveyRecords } from './survey-records.ts';
-import { openTextRows } from './text-rows.ts';
-import { jsonForm, valueDecoder } from './value-decoders.ts';
+import { literalBytes, memberHead } from '../../../../engine/records/kernel/instance.ts';
+import type { RowBlock } from '../../../../engine/unshred/rows/document-rows.ts';
+import { decoded, type ValueDecoder } from '../../../rows/field-blocks.ts';
+import { FORM_BOOLEAN, FORM_FLOAT, FORM_LIST, FORM_PLAIN } from '../../../../engine/records/kernel/layout.ts';
+import { textOf, utf8Of } from '../../../../engine/unshred/rows/values.ts';
 
 /** Surveys every file of the tables first. */
 export async function openTextTables(
@@ -222,4 +232,281 @@ function lineQuery(
 function member(name: string): string {
   const path = `$."${name.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
   return `json_extract_string(line, ${standardLiteral(path)})`;
+}
+
+export interface TextFile {
+  readonly path: string;
+  /** as far as it is known: what small files are read into is no longer than they are */
+  readonly size?: { readonly bytes: number; readonly rows: number };
+  /** by field */
+  readonly names: readonly string[];
+  /** by field: index of the column that it fills; -1: it is not asked for */
+  readonly columns: readonly number[];
+  /** by field; undefined: of no known column */
+  readonly types: readonly (ColumnType | undefined)[];
+}
+
+interface TextRowsOptions {
+  readonly files: readonly TextFile[];
+  readonly format: RecordFormat;
+  /** how many columns a row of a block has */
+  readonly width: number;
+  /** bytes that are read at once; more where a record is longer */
+  readonly pieceBytes: number;
+  /** what messages call the folder */
+  readonly label: string;
+  readonly splitter: RecordSplitter;
+  /** of blocks */
+  readonly buffers: SpareBuffers;
+}
+
+const newline = 0x0a;
+/** rows of the first piece that there is room for at first */
+const fewRows = 64;
+/** room for what a file has grown by, which there mostly is not */
+const fewBytes = 64;
+/** of buffers that are made for their piece alone */
+const shortBytes = 8 * 1024;
+
+export function openTextRows(options: TextRowsOptions): ClosableBlocks {
+  return new TextRows(options);
+}
+
+class TextRows implements ClosableBlocks {
+  readonly #options: TextRowsOptions;
+  #next = 0;
+  #file: OpenFile | null = null;
+  /** settles when the block that was asked for last is there */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: TextRowsOptions) {
+    this.#options = options;
+  }
+
+  giveBack({ bytes, cells }: RowBlock): void {
+    this.#options.buffers.giveBack(bytes as Uint8Array<ArrayBuffer>);
+    this.#options.buffers.giveBack(cells as Int32Array<ArrayBuffer>);
+  }
+
+  next(): Promise<RowBlock | null> {
+    const block = this.#read();
+    // whoever asked is told
+    this.#last = block.then(nothing, nothing);
+    return block;
+  }
+
+  async #read(): Promise<RowBlock | null> {
+    for (;;) {
+      const block = await this.#file?.next();
+      if (block != null) return block;
+      await this.#closeFile();
+      const file = this.#options.files[this.#next];
+      if (file === undefined) return null;
+      this.#next += 1;
+      this.#file = new OpenFile(await open(file.path), file, this.#options);
+    }
+  }
+
+  /** A block is read ahead: a file that it opens is there to be closed only then. */
+  async close(): Promise<void> {
+    await this.#last;
+    await this.#closeFile();
+  }
+
+  async #closeFile(): Promise<void> {
+    const file = this.#file;
+    this.#file = null;
+    await file?.close();
+  }
+}
+
+class OpenFile {
+  readonly #handle: FileHandle;
+  readonly #file: TextFile;
+  readonly #options: TextRowsOptions;
+  readonly #plan: RecordPlan;
+  readonly #decoders: readonly (ValueDecoder | null)[];
+  #records = 0;
+  #atEnd = false;
+  /** not read yet, as far as that is known */
+  #left: number;
+  /** rows of the piece before */
+  #rows: number;
+  /** the beginning of a record whose rest is not read yet */
+  #rest: Uint8Array = new Uint8Array(0);
+
+  constructor(handle: FileHandle, file: TextFile, options: TextRowsOptions) {
+    this.#handle = handle;
+    this.#file = file;
+    this.#options = options;
+    const { names, columns, types } = file;
+    const { format, width } = options;
+    const isJson = isJsonFormat(format);
+    const heads = isJson ? names.map(memberHead) : [];
+    this.#plan = { format, names, heads, columns, forms: types.map(isJson ? jsonForm : typeForm), width };
+    this.#decoders = types.map((type) => (isJson ? null : typeDecoder(type)));
+    // of a manifest, where anything may stand
+    const { bytes, rows } = file.size ?? { bytes: Infinity, rows: Infinity };
+    this.#left = bytes >= 0 ? bytes : Infinity;
+    // the header is one, too
+    this.#rows = rows >= 0 ? Math.min(fewRows, rows + 1) : fewRows;
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  async next(): Promise<RowBlock | null> {
+    while (!this.#atEnd || this.#rest.length > 0) {
+      const bytes = await this.#read();
+      const { format, splitter, buffers, width } = this.#options;
+      const hasHeader = this.#records === 0 && recordForms[format].hasHeader;
+      const piece = { bytes, hasHeader, rows: this.#rows };
+      const { block, end, count, fault, hasOthers } = splitter.split(piece, this.#plan, buffers);
+      if (fault !== null) throw this.#damaged(this.#records + count + 1, fault);
+      this.#records += count;
+      this.#rest = bytes.subarray(end);
+      if (this.#atEnd && this.#rest.length > 0)
+        throw this.#damaged(this.#records + 1, 'a quote is never closed');
+      // pieces of a table mostly have as many
+      this.#rows = Math.max(this.#left === 0 ? 1 : fewRows, Math.ceil(block.rows * 1.1));
+      const decoders = this.#decoders.map((decode, field) => (hasOthers(field) ? decode : null));
+      if (block.rows > 0) return decoded(block, { columns: this.#plan.columns, decoders, width });
+    }
+    return null;
+  }
+
+  /** What is left of the piece before it, and the next one; a line break behind the last record, and room for literals. */
+  async #read(): Promise<Uint8Array> {
+    const rest = this.#rest;
+    const most = Math.max(this.#options.pieceBytes, rest.length);
+    const more = Math.min(most, Math.max(this.#left, fewBytes));
+    const length = rest.length + more + 1 + literalBytes;
+    // buffers that are used again are long
+    const bytes =
+      length < shortBytes
+        ? Buffer.allocUnsafeSlow(length)
+        : Buffer.from(this.#options.buffers.take(length).buffer, 0, length);
+    bytes.set(rest);
+    const { bytesRead } = await this.#handle.read(bytes, rest.length, more);
+    this.#left = bytesRead > this.#left ? Infinity : this.#left - bytesRead;
+    let end = rest.length + bytesRead;
+    this.#atEnd = bytesRead === 0;
+    if (this.#atEnd && end > 0 && bytes[end - 1] !== newline) bytes[end++] = newline;
+    return bytes.subarray(0, end);
+  }
+
+  #damaged(record: number, what: string): AppError {
+    const file = basename(this.#file.path);
+    return new AppError(
+      'unprocessable_input',
+      `${this.#options.label}: ${file} was changed since it was written: record ${record}: ${what}. Load the documents again.`,
+    );
+  }
+}
+
+/** In the place of a block, which would be held. */
+function nothing(): undefined {
+  return undefined;
+}
+
+const [yes, no] = [utf8Of('true'), utf8Of('false')];
+const [letterF, letterI, letterT, openBrace, backslash] = [0x66, 0x49, 0x74, 0x7b, 0x5c];
+
+/** What is to be done to values of a format, whose escapes are those of the file; `plain`: to what they stand for. */
+const ofFormats: Readonly<Record<RecordFormat, (plain: ValueDecoder | null) => ValueDecoder | null>> = {
+  csv: (plain) => plain,
+  tsv: copyDecoder,
+  // values of lines are decoded as they are read
+  jsonl: () => null,
+};
+
+/** As `typeDecoder`, of values whose escapes are those of the file. */
+function valueDecoder(format: RecordFormat, type: ColumnType | undefined): ValueDecoder | null {
+  return type === undefined ? null : ofFormats[format](typeDecoder(type));
+}
+
+/** Null where values of the type are those of XSD. */
+export function typeDecoder(type: ColumnType | undefined): ValueDecoder | null {
+  if (type?.list === true) return listDecoder(type.kind);
+  switch (type?.kind) {
+    case 'boolean':
+      return (bytes, from, to) => {
+        if (to - from !== 1) return null;
+        return bytes[from] === letterT ? yes : bytes[from] === letterF ? no : null;
+      };
+    case 'real':
+    case 'double':
+      return (bytes, from, to) =>
+        bytes[from] === letterI || bytes[from + 1] === letterI
+          ? utf8Of(infinity(textOf(bytes, from, to)))
+          : null;
+    default:
+      return null;
+  }
+}
+
+/** What the kernel for records is to look for in values of the type: FORM_… of src/engine/records/kernel/layout.ts. */
+export function typeForm(type: ColumnType | undefined): number {
+  if (type?.list === true) return FORM_LIST;
+  switch (type?.kind) {
+    case 'boolean':
+      return FORM_BOOLEAN;
+    case 'real':
+    case 'double':
+      return FORM_FLOAT;
+    default:
+      return FORM_PLAIN;
+  }
+}
+
+/** As `typeForm`, of JSON Lines, where values are those of XSD once they are read. */
+export function jsonForm(type: ColumnType | undefined): number {
+  if (type?.kind !== 'real' && type?.kind !== 'double') return FORM_PLAIN;
+  return type.list === true ? FORM_LIST : FORM_FLOAT;
+}
+
+function infinity(text: string): string {
+  return text === 'Infinity' ? 'INF' : text === '-Infinity' ? '-INF' : text;
+}
+
+function listDecoder(kind: ColumnType['kind']): ValueDecoder {
+  const item = typeDecoder({ kind });
+  return (bytes, from, to) => {
+    const items = bytes[from] === openBrace ? arrayItems(textOf(bytes, from, to)) : null;
+    if (items === null) return null;
+    const texts = items.map((text) => {
+      const known = utf8Of(text);
+      const decoded = item?.(known, 0, known.length) ?? known;
+      return textOf(decoded, 0, decoded.length);
+    });
+    return utf8Of(texts.join(' '));
+  };
+}
+
+const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\' };
+
+/** Of PostgreSQL's COPY text; `plain`: what is to be done to the value that it stands for. */
+function copyDecoder(plain: ValueDecoder | null): ValueDecoder {
+  return (bytes, from, to) => {
+    let at = from;
+    while (at < to && bytes[at] !== backslash) at += 1;
+    if (at === to) return plain === null ? null : plain(bytes, from, to);
+    const text = textOf(bytes, from, to).replaceAll(
+      /\\(.)/g,
+      (_, letter: string) => escapes[letter] ?? letter,
+    );
+    const value = utf8Of(text);
+    return plain?.(value, 0, value.length) ?? value;
+  };
+}
+
+/** Items of an array literal (PostgreSQL manual §8.15.2); null for other text. */
+function arrayItems(text: string): string[] | null {
+  if (!text.startsWith('{') || !text.endsWith('}')) return null;
+  const items: string[] = [];
+  const pattern = /"((?:[^"\\]|\\.)*)"|([^,"]+)/g;
+  for (const [, quoted, plain] of text.slice(1, -1).matchAll(pattern))
+    items.push(quoted === undefined ? plain! : quoted.replaceAll(/\\(.)/g, '$1'));
+  return items;
 }

@@ -18,10 +18,10 @@ import { membersOf } from '../../../../engine/model/packed/lazy-array.ts';
 import { AppError } from '../../../../errors.ts';
 import type { FinishedFile } from '../../../../adapters/file-staging/staged-files.ts';
 import { syncPath } from '../../../../adapters/file-staging/durable-file.ts';
-import { sideNames } from '../contents/manifest.ts';
-import type { NamedColumn } from '../contents/table-columns.ts';
+import { sideNames } from '../manifest.ts';
+import type { NamedColumn } from '../table-columns.ts';
 import type { FileMakingOptions } from '../layouts/folder-layout.ts';
-import { stagedRows, type StagedRows } from '../staged-rows.ts';
+import { stagedRows, type StagedRows } from '../../parquet/staged-rows.ts';
 import { cellMaker, numberFormats } from './cells.ts';
 import { ArchiveLimitError, ZipFile } from './zip-file.ts';
 

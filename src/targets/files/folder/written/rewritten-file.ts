@@ -7,7 +7,7 @@ import { recordForms, type RecordFormat } from '../../../../engine/records/split
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { openDuckDb, pathLiteral } from '../../../sql/duckdb/database.ts';
 import { converted } from '../../../sql/duckdb/types.ts';
-import type { FileOfJob } from '../contents/next-manifest.ts';
+import type { FileOfJob } from '../manifest.ts';
 import { recordsOf, storedText, textIn, valuesIn } from './text-records.ts';
 
 export interface TableFile {

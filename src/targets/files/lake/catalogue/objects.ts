@@ -1,11 +1,51 @@
 /**
  * Objects of a catalogue's tables, each below the location that the catalogue gave its table, by keys that begin with the name of the table. What is
- * of no table (locks, steps, notes) lies hidden below the location of `_loads`.
+ * of no table (locks, steps, notes) lies hidden below the location of `_loads`. What a catalogue gives for reaching the files of a table are
+ * "vended credentials".
  */
+import type { LoadedTable } from './rest.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
 import { manifestName } from '../../place/journal.ts';
 import type { DecidingStore } from '../../../../ports/files/objects.ts';
+
+/** As of a source of S3-compatible stores. */
+interface VendedAccess {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+export interface Vended {
+  readonly access: VendedAccess;
+  /** epoch milliseconds; Infinity where it does not say */
+  readonly until: number;
+}
+
+/** Null: nothing that opens a store of S3's kind. */
+export function vendedFor(location: string, { config, credentials }: LoadedTable): Vended | null {
+  const own = credentials
+    .filter(({ prefix }) => location.startsWith(prefix))
+    .toSorted((a, b) => b.prefix.length - a.prefix.length)[0];
+  const told: Readonly<Record<string, string | undefined>> = { ...config, ...own?.config };
+  const { 's3.access-key-id': accessKeyId, 's3.secret-access-key': secretAccessKey } = told;
+  if (accessKeyId === undefined || secretAccessKey === undefined) return null;
+  const region = told['client.region'] ?? told['s3.region'] ?? 'us-east-1';
+  const sessionToken = told['s3.session-token'];
+  const until = Number(told['s3.session-token-expires-at-ms'] ?? Infinity);
+  return {
+    access: {
+      endpoint: told['s3.endpoint'] ?? `https://s3.${region}.amazonaws.com`,
+      region,
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken === undefined ? {} : { sessionToken }),
+    },
+    until: Number.isFinite(until) ? until : Infinity,
+  };
+}
 
 /** Where the objects of a table lie. */
 export interface TableStore {

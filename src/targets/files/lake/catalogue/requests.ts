@@ -179,7 +179,7 @@ function refusal(
 }
 
 /** Of a connection: `fetch failed` says nothing, what it was caused by does. */
-export function unreachable(label: string, error: unknown): AppError {
+function unreachable(label: string, error: unknown): AppError {
   const { code, cause, name } = error as { code?: unknown; cause?: { code?: unknown }; name?: string };
   const why = code ?? cause?.code ?? name;
   return new AppError('service_unavailable', `${label}: the catalogue does not answer (${String(why)})`, {
@@ -194,11 +194,9 @@ export type CatalogueLogin =
   | { readonly kind: 'client'; readonly id: string; readonly secret: string };
 
 /** A form sent to the catalogue's own address for tokens. */
-export type AskForToken = (
-  form: URLSearchParams,
-) => Promise<{ readonly status: number; readonly text: string }>;
+type AskForToken = (form: URLSearchParams) => Promise<{ readonly status: number; readonly text: string }>;
 
-export interface CatalogueTokens {
+interface CatalogueTokens {
   /** of `Authorization`; null: none */
   header(): Promise<string | null>;
   /** Whether another one can be had in place of one that was refused. */
@@ -212,7 +210,7 @@ const scopes = ['catalog', 'PRINCIPAL_ROLE:ALL'] as const;
 /** as long before its end a token is no longer used */
 const marginMs = 30_000;
 
-export function createTokens(login: CatalogueLogin, label: string, ask: AskForToken): CatalogueTokens {
+function createTokens(login: CatalogueLogin, label: string, ask: AskForToken): CatalogueTokens {
   if (login.kind !== 'client')
     return {
       header: () => Promise.resolve(login.kind === 'token' ? `Bearer ${login.token}` : null),

@@ -5,18 +5,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
-import { newTable } from '../iceberg/commit.ts';
+import { newTable } from '../iceberg/table.ts';
 import { checkedMetadata, isOfAttempt, isUnused } from '../iceberg/metadata.ts';
 import type { TableMetadata } from '../iceberg/shape.ts';
 import type { NewTable, NextTableVersion, TableCatalogue, TableHolder } from '../table-format.ts';
 import { storedType } from '../iceberg/types.ts';
 import { sideColumns } from '../loads-table.ts';
 import { eachAtOnce } from '../../place/at-once.ts';
-
-import { isLost, isMoved, isTaken, requirementsOf, updatesOf } from './changes.ts';
-import type { TableStore } from './objects.ts';
-import type { CommitOutcome, LoadedTable, RestCatalogue, TableUpdate } from './rest.ts';
-import { vendedFor, type Vended } from './storage.ts';
+import {
+  isLost,
+  isMoved,
+  isTaken,
+  requirementsOf,
+  updatesOf,
+  type CommitOutcome,
+  type LoadedTable,
+  type RestCatalogue,
+  type TableUpdate,
+  createRestCatalogue,
+  type CatalogueNamespace,
+} from './rest.ts';
+import { type TableStore, vendedFor, type Vended, createTableObjects } from './objects.ts';
+import type { LakeTarget } from '../place.ts';
+import { bucketLake } from '../bucket.ts';
+import { type CatalogueLogin, createCatalogueRequests, type CatalogueTransport } from './requests.ts';
 
 /** Of the address of a table's folder. AppErrors where jobs may not write there, or cannot. */
 export type OpenTableStore = (location: string, vended: Vended['access'] | null) => Promise<TableStore>;
@@ -29,7 +41,7 @@ const marginMs = 120_000;
 /** and so long where it does not say when that ends */
 const usualMs = 20 * 60_000;
 
-export class CatalogueTables implements TableCatalogue {
+class CatalogueTables implements TableCatalogue {
   readonly #rest: RestCatalogue;
   readonly #label: string;
   readonly #open: OpenTableStore;
@@ -252,4 +264,30 @@ export class CatalogueTables implements TableCatalogue {
     }
     return { ...loaded, metadata: { ...told, location } };
   }
+}
+
+export interface CatalogueLakeOptions extends CatalogueNamespace {
+  /** `https://HOST/PATH`, without a '/' at its end */
+  readonly address: string;
+  readonly login: CatalogueLogin;
+  readonly transport: CatalogueTransport;
+  readonly openStore: OpenTableStore;
+  /** as of tables in a bucket */
+  readonly scratch: string;
+  readonly lockTimeoutMs?: number;
+}
+
+export function catalogueLake(options: CatalogueLakeOptions): LakeTarget {
+  const { address, login, label, transport, openStore, scratch, lockTimeoutMs } = options;
+  const requests = createCatalogueRequests(address, login, label, transport);
+  const tables = new CatalogueTables(createRestCatalogue(requests, address, options), label, openStore);
+  return bucketLake({
+    objects: createTableObjects(label, (table) => tables.storeOf(table)),
+    location: label,
+    prefix: '',
+    label,
+    catalogue: tables,
+    scratch,
+    ...(lockTimeoutMs === undefined ? {} : { lockTimeoutMs }),
+  });
 }

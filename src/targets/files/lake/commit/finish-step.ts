@@ -6,14 +6,14 @@ import { holdRecovered } from '../../place/journal.ts';
 import type { LakeTarget, HeldLakePlace } from '../place.ts';
 import { join } from 'node:path';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { jobMark } from '../../folder/contents/file-names.ts';
-import { dataFolder, fileNamesOf, openDataFiles } from '../data-files.ts';
+import { jobMark } from '../../folder/file-names.ts';
+import { dataFolder, fileNamesOf } from '../table-format.ts';
+import { openDataFiles } from '../data-files.ts';
 import { formatsOf, mainFormat } from '../formats.ts';
 import type { LakeStep, LakeTable, TableStep } from '../manifest.ts';
 import { Conflicts, NewestVersions } from './newest-versions.ts';
 import { eachAtOnce } from '../../place/at-once.ts';
-import { changeAfter, type FormatPlace } from './next-files.ts';
-import { RewrittenFiles, type StepPlace } from './rewritten-files.ts';
+import { changeAfter, type FormatPlace, RewrittenFiles, type StepPlace } from './next-files.ts';
 
 export interface FinishedStep {
   /** what changed but for rows, in words */

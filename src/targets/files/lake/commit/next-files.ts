@@ -1,12 +1,23 @@
-/** From a version of a table to what a step makes of it: which files go and come, and what becomes of the columns. */
+/** From a version of a table to what a step makes of it: which files go, are written anew and come, and what becomes of the columns. */
+import { join } from 'node:path';
 import { AppError } from '../../../../errors.ts';
-import { sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { dataFolder, writtenText, type TypeChange, rowFiles } from '../data-files.ts';
-import { closedValues } from '../documents/merged-documents.ts';
-import { keptRows, localFiles, touchedFiles, without } from '../documents/touched-files.ts';
+import { sideTableNames, fileKeyName } from '../../../../engine/model/side-tables.ts';
+import {
+  writtenText,
+  type TypeChange,
+  rowFiles,
+  parquet,
+  wholeRows,
+  type DataFiles,
+  type TypedName,
+  type PresentFile,
+  type LocalRows,
+  type Rewriting,
+} from '../data-files.ts';
+import { closedValues, unmergedCondition } from '../documents/merged-documents.ts';
 import { mainFormat, numberingFormat } from '../formats.ts';
-import type { TableStep } from '../manifest.ts';
-import type { PartitionValues } from '../partitions/fields.ts';
+import type { TableStep, LakeStep } from '../manifest.ts';
+import type { PartitionValues } from '../partition-fields.ts';
 import {
   type FieldIds,
   type NewFile,
@@ -16,11 +27,15 @@ import {
   fieldOf,
   type LakeColumn,
   type LakeField,
+  canTakeZone,
+  dataFolder,
 } from '../table-format.ts';
 import type { NewestVersions } from './newest-versions.ts';
-import type { RewrittenFiles, StepPlace } from './rewritten-files.ts';
 import { addsZone, settledType, type DecimalDigits } from '../../../sql/duckdb/types.ts';
-import { canTakeZone } from '../empty-columns.ts';
+import { standardLiteral } from '../../../../engine/sql/dialect.ts';
+import type { HeldLakePlace } from '../place.ts';
+import { filesOf } from '../documents/removed-rows.ts';
+import { jobMark } from '../../folder/file-names.ts';
 
 export interface FormatPlace {
   readonly table: TableStep;
@@ -28,7 +43,7 @@ export interface FormatPlace {
   readonly rewritten: RewrittenFiles;
 }
 
-export interface FormatChange extends Pick<TableChange, 'fields' | 'operation' | 'removed' | 'added'> {
+interface FormatChange extends Pick<TableChange, 'fields' | 'operation' | 'removed' | 'added'> {
   /** beside rows, in words */
   readonly changes: readonly string[];
   /** files that a compaction leaves as they are, and why, in words */
@@ -204,7 +219,7 @@ function operationOf({ without, closing, columns, replace }: TableStep): TableCh
   return without.length > 0 || closing !== undefined ? 'merge' : 'append';
 }
 
-export interface NextVersion {
+interface NextVersion {
   readonly fields: readonly LakeField[];
   /** what becomes of the columns of files that are there, and of the job's own; none: they stay as they are */
   readonly there: ReadonlyMap<string, TypeChange>;
@@ -216,7 +231,7 @@ export interface NextVersion {
 }
 
 /** `digitsOf`: of a column's decimals in the files that are there and in the job's own. AppError `conflict` for a column that others made something else. */
-export async function nextVersion(
+async function nextVersion(
   format: Pick<TableFormat, 'promotes'>,
   state: TableVersion | null,
   step: TableStep,
@@ -292,4 +307,134 @@ export async function typeToWrite(there: string | null, needed: string): Promise
     return { whole: 0, fraction: 0 };
   });
   return isTold ? settled : needed;
+}
+
+async function localFiles(place: HeldLakePlace, paths: readonly string[]): Promise<readonly string[]> {
+  const local: string[] = [];
+  for (const path of paths) local.push(await place.localFile(path));
+  return local;
+}
+
+/** A condition: the row is of none of these documents; null where it may be of any. */
+function without(keys: readonly string[]): string | null {
+  return keys.length === 0 ? null : `(${fileKeyName} IN (${keys.join(', ')})) IS NOT TRUE`;
+}
+
+/** The files with rows that go, or become others. */
+async function touchedFiles(
+  place: HeldLakePlace,
+  files: DataFiles,
+  present: readonly PresentFile[],
+  columns: readonly TypedName[],
+  { without: gone, closing }: TableStep,
+): Promise<readonly PresentFile[]> {
+  const found: PresentFile[] = [];
+  const keys = [...gone, ...(closing?.keys ?? [])];
+  const conditions = [
+    ...(keys.length === 0 ? [] : [`${fileKeyName} IN (${keys.join(', ')})`]),
+    ...(closing === undefined ? [] : [unmergedCondition]),
+  ];
+  if (conditions.length === 0) return found;
+  const isHolding = filesOf(keys);
+  for (const file of present) {
+    // which documents came without a merge, ranges do not tell
+    if (closing === undefined && !isHolding(file.of)) continue;
+    const rowsOf = await rowFiles(place, [file]);
+    const rows = await files.read(
+      `SELECT 1 FROM ${closing === undefined ? parquet(rowsOf) : wholeRows(rowsOf, columns)} WHERE ${conditions.join(' OR ')} LIMIT 1`,
+    );
+    if (rows.length > 0) found.push(file);
+  }
+  return found;
+}
+
+/** A condition for the rows of documents that stay. */
+async function keptRows(
+  place: HeldLakePlace,
+  newest: NewestVersions,
+  table: TableStep,
+  step: LakeStep,
+): Promise<string> {
+  const { keptJobs, keptDocuments = [] } = table;
+  const conditions = [
+    ...(keptJobs.length === 0 ? [] : [`job_uuid IN (${keptJobs.map(standardLiteral).join(', ')})`]),
+    ...(keptDocuments.length === 0 ? [] : [`${fileKeyName} IN (${keptDocuments.join(', ')})`]),
+  ];
+  if (conditions.length === 0) return 'false';
+  const isKept = conditions.join(' OR ');
+  if (table.name === sideTableNames.documents) return isKept;
+  const documents = step.tables.find(({ name }) => name === sideTableNames.documents);
+  const directory = documents?.directory ?? sideTableNames.documents;
+  const state = await newest.of(mainFormat(step.format), { name: sideTableNames.documents, directory });
+  const paths = [...(state?.files.keys() ?? [])].map((path) => `${directory}/${path}`);
+  return paths.length === 0
+    ? 'false'
+    : `${fileKeyName} IN (SELECT ${fileKeyName} FROM ${parquet(await localFiles(place, paths))} WHERE ${isKept})`;
+}
+
+interface RewritingPlace {
+  readonly place: HeldLakePlace;
+  readonly step: LakeStep;
+  /** folder of this machine */
+  readonly staging: string;
+  readonly files: DataFiles;
+}
+
+export class RewrittenFiles {
+  readonly #inStep: RewritingPlace;
+  readonly #directory: string;
+  readonly #mark: string;
+  readonly #made = new Map<string, NewFile | null>();
+
+  constructor(inStep: RewritingPlace, directory: string) {
+    this.#inStep = inStep;
+    this.#directory = directory;
+    this.#mark = jobMark(inStep.step.job, inStep.step.jobUuid);
+  }
+
+  names(): readonly string[] {
+    return [...this.#made.values()].flatMap((file) => (file === null ? [] : [file.name]));
+  }
+
+  /** All rows of files of the table, by their paths below its folder. */
+  async merged(
+    paths: readonly string[],
+    rows: number,
+    merging: Pick<Rewriting, 'columns' | 'fieldIds'>,
+  ): Promise<NewFile> {
+    const { place, staging, files } = this.#inStep;
+    const key = JSON.stringify([paths, merging.columns, merging.fieldIds]);
+    const known = this.#made.get(key);
+    if (known !== undefined && known !== null) return known;
+    const local = await localFiles(
+      place,
+      paths.map((path) => `${this.#directory}/${path}`),
+    );
+    const made = await files.merge(local, this.#mark, rows, merging);
+    await place.add(join(staging, made.name), `${this.#directory}/${dataFolder}/${made.name}`);
+    this.#made.set(key, made);
+    return made;
+  }
+
+  /** Null where no row stays. */
+  async of(file: LocalRows, rewriting: Rewriting): Promise<NewFile | null> {
+    const { place, staging, files } = this.#inStep;
+    const { conversions, where, columns, fieldIds, values = [] } = rewriting;
+    const key = JSON.stringify([file, [...conversions], where, columns, fieldIds, [...values]]);
+    const known = this.#made.get(key);
+    if (known !== undefined) return known;
+    const made = await files.rewrite(file, this.#mark, rewriting);
+    if (made !== null)
+      await place.add(join(staging, made.name), `${this.#directory}/${dataFolder}/${made.name}`);
+    this.#made.set(key, made);
+    return made;
+  }
+}
+
+export interface StepPlace extends RewritingPlace {
+  readonly newest: NewestVersions;
+  /** by folder of a table, of all tries */
+  readonly rewritten: Map<string, RewrittenFiles>;
+  /** a dead process may have begun it */
+  readonly isRecovery: boolean;
 }

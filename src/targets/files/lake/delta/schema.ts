@@ -1,11 +1,13 @@
-/** The schema of a Delta table: fields with their types, comments, and whether they may be NULL. */
+/** The metadata of a Delta table: its schema and partitions, and what a table demands of readers and writers. */
 import { checkCase, typeNames } from '../type-names.ts';
 import { AppError } from '../../../../errors.ts';
 import { isList, isObject, parsed } from '../../json.ts';
-import type { LakeField } from '../table-format.ts';
+import { type LakeField, type ToldValue, isOwnFile } from '../table-format.ts';
+import { deltaColumn, type PartitionField, type PartitionValues } from '../partition-fields.ts';
+import type { AddedFile, Metadata, Protocol, DeltaState } from './log.ts';
 
 /** The JSON of a type in a schema: a name, or an object for what is nested. */
-export type DeltaType = string | { readonly type: string; readonly [member: string]: unknown };
+type DeltaType = string | { readonly type: string; readonly [member: string]: unknown };
 
 const { names, sqlTypeOf } = typeNames(
   {
@@ -22,7 +24,7 @@ export function storedType(sqlType: string): string {
   return sqlType === 'TIME' ? 'VARCHAR' : sqlType === 'TIME[]' ? 'VARCHAR[]' : sqlType;
 }
 
-export function deltaType(sqlType: string): DeltaType {
+function deltaType(sqlType: string): DeltaType {
   if (sqlType.endsWith('[]'))
     return { type: 'array', elementType: deltaType(sqlType.slice(0, -2)), containsNull: true };
   return names[sqlType] ?? sqlType.toLowerCase();
@@ -46,7 +48,7 @@ function storedField({ name, sqlType, nullable, comment, stored }: LakeField): u
 }
 
 /** A column in the log. */
-export interface DeltaField {
+interface DeltaField {
   readonly name: string;
   readonly type: DeltaType;
   readonly nullable: boolean;
@@ -85,4 +87,147 @@ export function checkColumnNames(table: string, names: readonly string[]): void 
       `-f delta: ${table} has a column called "${wrong}", and columns of Delta have none of the characters space , ; { } ( ) = in their names; give it another name.`,
     );
   checkCase('delta', table, names);
+}
+
+const property = 'conversion-job-service.partition';
+
+/** Of a new table. */
+export function partitionMetadata(
+  fields: readonly PartitionField[],
+): Pick<Metadata, 'partitionColumns' | 'configuration'> {
+  return {
+    partitionColumns: fields.map(deltaColumn),
+    configuration: fields.length === 0 ? {} : { [property]: JSON.stringify(fields) },
+  };
+}
+
+/** Null where others partitioned the table. */
+export function partitioningOf({
+  partitionColumns = [],
+  configuration,
+}: Metadata): readonly PartitionField[] | null {
+  const told = parsed<unknown>(configuration?.[property] ?? '[]');
+  const isTold = isList(told, (field) => isObject(field) && typeof field['column'] === 'string');
+  const fields = isTold ? (told as PartitionField[]) : [];
+  return fields.map(deltaColumn).join('\n') === partitionColumns.join('\n') ? fields : null;
+}
+
+/** What the rows of a file have in columns of the partition that other writers leave to the log. */
+export function valuesBeside(
+  path: string,
+  fields: readonly PartitionField[],
+  columns: readonly LakeField[],
+  told: AddedFile['partitionValues'],
+): readonly ToldValue[] {
+  if (isOwnFile(path)) return [];
+  const values = valuesOf(fields, told);
+  return fields.flatMap((field, at) => {
+    const name = deltaColumn(field);
+    const sqlType = columns.find((column) => column.name === name)?.sqlType;
+    return sqlType === null || sqlType === undefined ? [] : [{ name, sqlType, value: values[at]! }];
+  });
+}
+
+export function valuesOf(
+  fields: readonly PartitionField[],
+  told: AddedFile['partitionValues'],
+): PartitionValues {
+  return fields.map((field) => told?.[deltaColumn(field)] ?? null);
+}
+
+export function toldValues(
+  fields: readonly PartitionField[],
+  values: PartitionValues = [],
+): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(fields.map((field, at) => [deltaColumn(field), values[at] ?? null]));
+}
+
+/** what versions before table features stand for, as far as they change nothing while they are not used */
+const understood: ReadonlySet<string> = new Set([
+  'appendOnly',
+  'invariants',
+  'checkConstraints',
+  'generatedColumns',
+  'changeDataFeed',
+  'identityColumns',
+  'columnMapping',
+  'timestampNtz',
+  'deletionVectors',
+]);
+
+const plain: Protocol = { minReaderVersion: 1, minWriterVersion: 2 };
+
+/**
+ * Such that a table with these types can be read: one without a zone needs a feature of its own. Where features are listed, that of columns without NULL is
+ * among them, without which Spark refuses the table. Null: as it is.
+ */
+export function protocolFor(schemaString: string, before: Protocol | null): Protocol | null {
+  const needsNtz = schemaString.includes('"timestamp_ntz"');
+  if (before === null && !needsNtz) return plain;
+  if (before === null) return protocolFor(schemaString, plain);
+  const listed = before.writerFeatures;
+  if (listed?.includes('timestampNtz') === true)
+    return listed.includes('invariants') ? null : { ...before, writerFeatures: [...listed, 'invariants'] };
+  if (!needsNtz) return null;
+  return {
+    minReaderVersion: 3,
+    minWriterVersion: 7,
+    readerFeatures: [
+      ...(before.readerFeatures ?? []),
+      ...(before.minReaderVersion === 2 ? ['columnMapping'] : []),
+      'timestampNtz',
+    ],
+    writerFeatures: [...(before.writerFeatures ?? impliedFeatures(before.minWriterVersion)), 'timestampNtz'],
+  };
+}
+
+/** What a writer version below 7 stands for. */
+function impliedFeatures(version: number): string[] {
+  return [
+    ...(version >= 2 ? ['appendOnly', 'invariants'] : []),
+    ...(version >= 3 ? ['checkConstraints'] : []),
+    ...(version >= 4 ? ['changeDataFeed', 'generatedColumns'] : []),
+    ...(version >= 5 ? ['columnMapping'] : []),
+    ...(version >= 6 ? ['identityColumns'] : []),
+  ];
+}
+
+/** AppError `conflict` where rows could be read wrongly. `label`: the table, for people. */
+export function checkReadable(state: DeltaState, label: string): void {
+  const { protocol, metadata, files } = state;
+  const unknown = (protocol.readerFeatures ?? []).find((feature) => !understood.has(feature));
+  if (protocol.minReaderVersion > 3 || unknown !== undefined) refuse(label, unknown ?? 'a newer protocol');
+  const mapping = metadata.configuration?.['delta.columnMapping.mode'] ?? 'none';
+  if (mapping !== 'none') refuse(label, 'column mapping');
+  if (partitioningOf(metadata) === null) refuse(label, 'partitions of another kind');
+  for (const { deletionVector } of files.values())
+    if (deletionVector !== null && deletionVector !== undefined)
+      refuse(label, 'deletion vectors; REORG TABLE … APPLY (PURGE) writes its files without them');
+}
+
+/** As `checkReadable`, and where a commit of ours would break what the table demands of writers. */
+export function checkWritable(state: DeltaState, label: string): void {
+  checkReadable(state, label);
+  const { protocol, metadata } = state;
+  const unknown = (protocol.writerFeatures ?? []).find((feature) => !understood.has(feature));
+  if (protocol.minWriterVersion > 7 || unknown !== undefined) refuse(label, unknown ?? 'a newer protocol');
+  const configuration = metadata.configuration ?? {};
+  if (configuration['delta.enableChangeDataFeed'] === 'true') refuse(label, 'a change data feed');
+  if (Object.keys(configuration).some((key) => key.startsWith('delta.constraints.')))
+    refuse(label, 'constraints');
+  for (const { metadata: notes = {} } of fieldsOf(metadata.schemaString))
+    if (Object.keys(notes).some((key) => /^delta\.(?:invariants|generationExpression|identity)/.test(key)))
+      refuse(label, 'generated columns or invariants');
+}
+
+/** Whether rows may only be added. */
+export function isAppendOnly({ configuration }: Metadata): boolean {
+  return configuration?.['delta.appendOnly'] === 'true';
+}
+
+function refuse(label: string, feature: string): never {
+  throw new AppError(
+    'conflict',
+    `${label}: somebody gave the table what this version cannot keep to (${feature}); take that away again, or take another folder.`,
+  );
 }

@@ -1,8 +1,7 @@
 /** Tables of Delta Lake, as a format of tables. */
 import { randomUUID } from 'node:crypto';
 import { isObject, parsed, parseExact } from '../../json.ts';
-import { dataFolder } from '../data-files.ts';
-import type { PartitionField } from '../partitions/fields.ts';
+import type { PartitionField } from '../partition-fields.ts';
 import {
   type LakeFiles,
   ownNamespace,
@@ -12,20 +11,36 @@ import {
   type TableFormat,
   type TableVersion,
   type ValueRange,
+  dataFolder,
 } from '../table-format.ts';
-import type { Action, DeltaState } from './actions.ts';
-import { isCheckpointDue, writeCheckpoint } from './checkpoint.ts';
-import { partitioningOf, partitionMetadata, toldValues, valuesBeside, valuesOf } from './partitions.ts';
-import { checkReadable, checkWritable, isAppendOnly, protocolFor } from './protocol.ts';
-import { checkColumnNames, fieldsOf, lakeFieldOf, schemaStringOf, storedType } from './schema.ts';
 import {
+  type Action,
+  type DeltaState,
+  isCheckpointDue,
+  writeCheckpoint,
   commitVersion,
   filesEverAdded,
   logFolder,
   readDeltaSince,
   readDeltaTable,
   versionDigits,
-} from './versions.ts';
+} from './log.ts';
+import {
+  partitioningOf,
+  partitionMetadata,
+  toldValues,
+  valuesBeside,
+  valuesOf,
+  checkReadable,
+  checkWritable,
+  isAppendOnly,
+  protocolFor,
+  checkColumnNames,
+  fieldsOf,
+  lakeFieldOf,
+  schemaStringOf,
+  storedType,
+} from './schema.ts';
 
 export const deltaFormat: TableFormat = {
   name: 'delta',

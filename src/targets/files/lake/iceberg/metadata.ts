@@ -4,8 +4,7 @@
  */
 import { gunzipSync } from 'node:zlib';
 import { AppError } from '../../../../errors.ts';
-import { isList, isObject, parseExact } from '../../json.ts';
-import { pathBelow } from '../../place/plain-paths.ts';
+import { isList, isObject, parseExact, pathBelow } from '../../json.ts';
 import { type LakeFiles, ownNamespace } from '../table-format.ts';
 import type { Schema, Snapshot, TableMetadata } from './shape.ts';
 

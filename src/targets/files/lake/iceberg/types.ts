@@ -1,8 +1,9 @@
-/** Types of DuckDB, and what Iceberg calls them in a schema (Iceberg table specification, "Schemas and Data Types"). */
+/** Types and partitions of a schema in the words of Iceberg (Iceberg table specification, "Schemas and Data Types", "Partitioning"). */
 import { typeNames } from '../type-names.ts';
 import { isObject } from '../../json.ts';
 import type { FieldIds, LakeField } from '../table-format.ts';
-import type { IcebergField } from './shape.ts';
+import type { IcebergField, PartitionSpec, SpecField, TableMetadata } from './shape.ts';
+import type { PartitionField, PartitionValues } from '../partition-fields.ts';
 
 const { names, sqlTypeOf } = typeNames(
   { INTEGER: 'int', TIMESTAMP: 'timestamp', 'TIMESTAMP WITH TIME ZONE': 'timestamptz' },
@@ -71,4 +72,181 @@ export function numbered(
   }
   for (const name of lists) ids[name] = [ids[name]![0], (last += 1)];
   return { ids, lastId: last };
+}
+
+const firstFieldId = 1000;
+const dayMs = 86_400_000;
+
+export function currentSpec(metadata: TableMetadata): PartitionSpec {
+  const id = metadata['default-spec-id'];
+  return metadata['partition-specs'].find((spec) => spec['spec-id'] === id)!;
+}
+
+function specFieldsOf(
+  partitioning: readonly PartitionField[],
+  ids: FieldIds,
+  firstId: number,
+): readonly SpecField[] {
+  return partitioning.map(({ column, part }, at) => {
+    const name = part === 'identity' ? column : `${column}_${part}`;
+    return {
+      // only a column that is a partition itself may have the name of one
+      name: part !== 'identity' && name in ids ? `${name}_part` : name,
+      transform: part,
+      'source-id': ids[column]![0],
+      'field-id': firstId + at,
+    };
+  });
+}
+
+/** What a new table is partitioned by; it keeps that. */
+export function specsOf(
+  partitioning: readonly PartitionField[],
+  ids: FieldIds,
+): Pick<TableMetadata, 'partition-specs' | 'last-partition-id'> {
+  const fields = specFieldsOf(partitioning, ids, firstFieldId);
+  return {
+    'partition-specs': [{ 'spec-id': 0, fields }],
+    'last-partition-id': fields.at(-1)?.['field-id'] ?? firstFieldId - 1,
+  };
+}
+
+/** Of a table that was made for a job to come: its partitions come with the job's rows, so that an attempt that dies leaves none. */
+export function addedSpec(
+  metadata: TableMetadata,
+  partitioning: readonly PartitionField[],
+  ids: FieldIds,
+): Pick<TableMetadata, 'partition-specs' | 'default-spec-id' | 'last-partition-id'> {
+  const specs = metadata['partition-specs'];
+  const lastId = Math.max(firstFieldId - 1, Number(metadata['last-partition-id'] ?? 0));
+  const fields = specFieldsOf(partitioning, ids, lastId + 1);
+  const spec = { 'spec-id': 1 + Math.max(...specs.map((one) => one['spec-id'])), fields };
+  return {
+    'partition-specs': [...specs, spec],
+    'default-spec-id': spec['spec-id'],
+    'last-partition-id': lastId + fields.length,
+  };
+}
+
+/** Null for transforms that no load asks for. */
+export function partitioningOf(
+  { fields }: PartitionSpec,
+  columns: readonly LakeField[],
+): readonly PartitionField[] | null {
+  const found: PartitionField[] = [];
+  for (const { transform, 'source-id': source } of fields) {
+    const column = columns.find(({ stored }) => (stored as unknown as IcebergField).id === source);
+    if (column === undefined || !/^(?:identity|year|month|day|hour)$/.test(transform)) return null;
+    if (transform === 'identity' && !identities.has(column.sqlType ?? '')) return null;
+    found.push({ column: column.name, part: transform as PartitionField['part'] });
+  }
+  return found;
+}
+
+const identities: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['VARCHAR', 'string'],
+  ['BOOLEAN', 'boolean'],
+  ['INTEGER', 'int'],
+  ['BIGINT', 'long'],
+  ['DATE', { type: 'int', logicalType: 'date' }],
+]);
+
+/** Avro's type of a field's values. */
+export function avroTypeOf({ part }: PartitionField, sqlType: string): unknown {
+  if (part === 'day') return identities.get('DATE');
+  return part === 'identity' ? identities.get(sqlType) : 'int';
+}
+
+/** Of the columns, in the order of the fields. */
+export function partitionTypes(
+  partitioning: readonly PartitionField[],
+  columns: readonly LakeField[],
+): readonly string[] {
+  const types = new Map(columns.map(({ name, sqlType }) => [name, sqlType]));
+  return partitioning.map(({ column }) => types.get(column) ?? 'VARCHAR');
+}
+
+/** As a manifest has them, by name of the field. */
+export function partitionRecord(
+  fields: readonly SpecField[],
+  types: readonly string[],
+  values: PartitionValues,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    fields.map(({ name, transform }, at) => {
+      const text = values[at] ?? null;
+      return [name, text === null ? null : encoded(transform, types[at]!, text)];
+    }),
+  );
+}
+
+function encoded(transform: string, sqlType: string, text: string): unknown {
+  const [year, month = 1, , hour = 0] = text.split('-').map(Number) as [number, number?, number?, number?];
+  switch (transform) {
+    case 'year':
+      return year - 1970;
+    case 'month':
+      return (year - 1970) * 12 + month - 1;
+    case 'day':
+      return daysOf(text);
+    case 'hour':
+      return daysOf(text.slice(0, 10)) * 24 + hour;
+    default:
+      return identityOf(sqlType, text);
+  }
+}
+
+function identityOf(sqlType: string, text: string): unknown {
+  switch (sqlType) {
+    case 'BOOLEAN':
+      return text === 'true';
+    case 'INTEGER':
+      return Number(text);
+    case 'BIGINT':
+      return BigInt(text);
+    case 'DATE':
+      return daysOf(text);
+    default:
+      return text;
+  }
+}
+
+function daysOf(date: string): number {
+  return Math.round(Date.parse(`${date}T00:00:00Z`) / dayMs);
+}
+
+/** The texts of what a manifest has. */
+export function partitionValues(
+  fields: readonly SpecField[],
+  types: readonly string[],
+  record: Readonly<Record<string, unknown>>,
+): PartitionValues {
+  return fields.map(({ name, transform }, at) => {
+    const value = record[name] ?? null;
+    return value === null ? null : decoded(transform, types[at]!, value);
+  });
+}
+
+function decoded(transform: string, sqlType: string, value: unknown): string {
+  const number = Number(value);
+  switch (transform) {
+    case 'year':
+      return digits(1970 + number, 4);
+    case 'month':
+      return `${digits(1970 + Math.floor(number / 12), 4)}-${digits((((number % 12) + 12) % 12) + 1, 2)}`;
+    case 'day':
+      return dayText(number);
+    case 'hour':
+      return `${dayText(Math.floor(number / 24))}-${digits(((number % 24) + 24) % 24, 2)}`;
+    default:
+      return sqlType === 'DATE' ? dayText(number) : String(value);
+  }
+}
+
+function dayText(days: number): string {
+  return new Date(days * dayMs).toISOString().slice(0, 10);
+}
+
+function digits(number: number, count: number): string {
+  return String(number).padStart(count, '0');
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../../../errors.ts';
 import { eachAtOnce } from '../../place/at-once.ts';
 import type { LakeFiles, LakeFile, TableVersion } from '../table-format.ts';
 import { readAvro } from './avro.ts';
-import { listedManifest, type ManifestEntry, type ListedManifest } from './manifests.ts';
+import { listedManifest, type ManifestEntry, type ListedManifest, nullsIn, rangeIn } from './manifests.ts';
 import {
   currentSchema,
   currentSnapshot,
@@ -15,11 +15,10 @@ import {
   lastJobProperty,
   retiredIds,
 } from './metadata.ts';
-import { currentSpec, partitioningOf, partitionTypes, partitionValues } from './partitions.ts';
+import { currentSpec, partitioningOf, partitionTypes, partitionValues, lakeFieldOf } from './types.ts';
 import type { Snapshot } from './shape.ts';
-import { nullsIn, rangeIn } from './statistics.ts';
-import { lakeFieldOf } from './types.ts';
 import { parsed } from '../../json.ts';
+import type { LakePlace } from '../place.ts';
 
 /** The newest version, or that one; null where there is no table. Lists and manifests that `known` read are not read again. */
 export async function readIcebergTable(
@@ -63,7 +62,7 @@ interface TablePlace {
 }
 
 /** A file of the table: `path` below its folder. */
-export interface LiveEntry extends ManifestEntry {
+interface LiveEntry extends ManifestEntry {
   readonly path: string;
 }
 
@@ -252,4 +251,33 @@ async function avroAt(files: LakeFiles, path: string, label: string): Promise<Re
   const bytes = await files.read(path);
   if (bytes === null) throw new AppError('conflict', `${label} is not there, and the table names it.`);
   return readAvro(bytes, label);
+}
+
+/**
+ * By table, what the version of `_loads` tells, and of tables that the catalogue passed over in its change, the version that has the job's rows.
+ * `loads`: that version.
+ */
+export async function versionsPutRight(
+  place: LakePlace,
+  tables: readonly { readonly name: string; readonly directory: string }[],
+  loads: unknown,
+  told: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, number>> {
+  if (place.catalogue === undefined || !(loads instanceof IcebergVersion)) return told;
+  const made = currentSnapshot(loads.found.metadata)?.summary;
+  if (made === undefined) return told;
+  const right = new Map(told);
+  for (const { name, directory } of tables) {
+    const version = told.get(name);
+    if (version === undefined) continue;
+    const found = await readMetadata(place, directory, `${place.label}: ${name}`);
+    const own = (found?.metadata.snapshots ?? []).filter((snapshot) => isOfJob(snapshot, made));
+    for (const { 'sequence-number': number } of own) if (number > right.get(name)!) right.set(name, number);
+  }
+  return right;
+}
+
+/** Compaction, which a job may end with, changes no rows. */
+function isOfJob({ summary }: Snapshot, made: Snapshot['summary']): boolean {
+  return summary['operation'] !== 'replace' && summary[jobMember] === made[jobMember];
 }

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, it } from 'vitest';
-import { readingTurn } from '../../../../../src/targets/files/folder/reading/turn.ts';
+import { readingTurn } from '../../../../../src/targets/files/folder/source.ts';
 import { useTrial } from '../../../../support/service/trial.ts';
 
 const trial = useTrial();

@@ -1,6 +1,6 @@
 /** Digits of decimals in a staged file: those that count, of numbers and of lists, wherever the pieces of the file end. */
 import { expect, it } from 'vitest';
-import { measureDigits } from '../../../../../src/targets/files/folder/parquet.ts';
+import { measureDigits } from '../../../../../src/targets/files/parquet/writing.ts';
 
 /** In pieces of so many bytes. */
 function* piecesOf(rows: string, bytes: number): Generator<Uint8Array> {

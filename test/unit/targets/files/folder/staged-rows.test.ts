@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { stagedRows, type StagedRows } from '../../../../../src/targets/files/folder/staged-rows.ts';
+import { stagedRows, type StagedRows } from '../../../../../src/targets/files/parquet/staged-rows.ts';
 
 let directory: string;
 

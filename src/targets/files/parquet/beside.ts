@@ -1,9 +1,8 @@
-/** A thread makes columns of the table that has most rows, while these are staged or beside the files of the others. */
+/** Makes a Parquet file of the largest table while its rows still come: in a thread beside the load, in place of the staged file or beside the files of the others. */
+import type { ColumnsThread, StartThread, ColumnTyping, ParquetSettings } from './writing.ts';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { AppendedFile, FinishedFile } from '../../../../adapters/file-staging/staged-files.ts';
-import type { ColumnTyping, ParquetSettings } from '../parquet.ts';
-import type { ColumnsThread, StartThread } from './thread.ts';
+import type { AppendedFile, FinishedFile } from '../../../adapters/file-staging/staged-files.ts';
 
 /** Of all tables, and of the largest, on the disk: with fewer rows the load would end before the thread has done anything. */
 const worthwhileBytes = 24 * 1024 * 1024;
@@ -59,7 +58,7 @@ export class ColumnsBeside {
   /** Turns each staged file into Parquet, in place and durably; the thread ends. */
   async write(staged: readonly FinishedFile[]): Promise<FinishedFile[]> {
     // loaded for Parquet alone
-    const { writeParquet } = await import('../parquet.ts');
+    const { writeParquet } = await import('./writing.ts');
     // the thread alone would be no sooner done
     if (this.#allBytes - this.#largest[1] >= leastLargestBytes) this.#beginWhereWorthwhile();
     const thread = await this.#thread;
@@ -88,8 +87,7 @@ export class ColumnsBeside {
   }
 
   async #begin(startThread: StartThread): Promise<ColumnsThread | null> {
-    const { ColumnsThread } = await import('./thread.ts');
-    const { fileTask, typesOf } = await import('../parquet.ts');
+    const { ColumnsThread, fileTask, typesOf } = await import('./writing.ts');
     const [largest] = this.#largest;
     const typing = this.#typings().get(largest)!;
     const types = await typesOf(typing, new Map());

@@ -1,13 +1,74 @@
 /**
- * The transaction log of a Delta table (the Delta transaction log protocol): what is in the table at a version, and the next version,
- * which is made once or not at all.
+ * The transaction log of a Delta table (the Delta transaction log protocol): what its lines and checkpoints say, what is in the table at a
+ * version, and the next version, which is made once or not at all.
  */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { AppError } from '../../../../errors.ts';
-import { isObject, parsed } from '../../json.ts';
+import { isObject, parsed, pathBelow } from '../../json.ts';
 import { type LakeFiles, ownNamespace } from '../table-format.ts';
-import { pathBelow } from '../../place/plain-paths.ts';
-import type { Action, AddedFile, Metadata, Protocol, RemovedFile, DeltaState } from './actions.ts';
-import { readCheckpoint } from './checkpoint.ts';
+import { openDuckDbReader, pathLiteral } from '../../../sql/duckdb/database.ts';
+import { standardLiteral } from '../../../../engine/sql/dialect.ts';
+
+export interface AddedFile {
+  /** as the log has it: percent-encoded */
+  readonly path: string;
+  readonly size: number;
+  readonly modificationTime?: number;
+  readonly dataChange?: boolean;
+  readonly stats?: string | null;
+  readonly deletionVector?: unknown;
+  readonly partitionValues?: Readonly<Record<string, string | null>>;
+}
+
+export interface Metadata {
+  readonly id: string;
+  readonly schemaString: string;
+  readonly partitionColumns?: readonly string[];
+  readonly configuration?: Readonly<Record<string, string>>;
+  readonly createdTime?: number;
+  readonly [member: string]: unknown;
+}
+
+export interface Protocol {
+  readonly minReaderVersion: number;
+  readonly minWriterVersion: number;
+  readonly readerFeatures?: readonly string[] | null;
+  readonly writerFeatures?: readonly string[] | null;
+}
+
+interface RemovedFile {
+  readonly path: string;
+  readonly [member: string]: unknown;
+}
+
+/** One line of a log; members that are not there may be null in checkpoints. */
+export interface Action {
+  readonly commitInfo?: Readonly<Record<string, unknown>> | null;
+  readonly protocol?: Protocol | null;
+  readonly metaData?: Metadata | null;
+  readonly txn?: { readonly appId: string; readonly version: number; readonly lastUpdated?: number } | null;
+  readonly add?: AddedFile | null;
+  readonly remove?: RemovedFile | null;
+}
+
+export interface DeltaState {
+  readonly version: number;
+  readonly protocol: Protocol;
+  readonly metadata: Metadata;
+  /** by path below the table's folder, in the order in which they were added */
+  readonly files: ReadonlyMap<string, AddedFile>;
+  /** by path, those that are no more in the table */
+  readonly removed: ReadonlyMap<string, RemovedFile>;
+  /** the last transaction of each application; of our jobs the last one alone */
+  readonly transactions: ReadonlyMap<string, number>;
+  /** what the newest version says of the tables’ versions; null: nothing */
+  readonly told: Readonly<Record<string, unknown>> | null;
+  /** the version of the last checkpoint that is known of; 0: none */
+  readonly checkpoint: number;
+}
 
 export const logFolder = '_delta_log';
 /** versions that are read at the same time */
@@ -16,7 +77,7 @@ const atOnce = 16;
 const mostCommits = 32;
 
 /** `00000000000000000007.json` */
-export function commitName(version: number): string {
+function commitName(version: number): string {
   return `${versionDigits(version)}.json`;
 }
 
@@ -260,5 +321,93 @@ function decoded(path: string): string | null {
     return decodeURIComponent(path);
   } catch {
     return null;
+  }
+}
+
+/** `log`: the folder of the table's log. */
+async function readCheckpoint(place: LakeFiles, log: string, names: readonly string[]): Promise<Action[]> {
+  const spill = await mkdtemp(join(tmpdir(), 'delta-checkpoint-'));
+  try {
+    const paths: string[] = [];
+    for (const name of names) paths.push(await place.localFile(`${log}/${name}`));
+    const database = await openDuckDbReader(':memory:', spill, { data: dirname(paths[0]!), streams: 1 });
+    try {
+      const actions: Action[] = [];
+      for (const path of paths) {
+        const rows = await database.read<{ action: string }>(
+          `SELECT to_json(t)::VARCHAR AS action FROM read_parquet(${pathLiteral(path)}, hive_partitioning = false) t`,
+        );
+        for (const { action } of rows) actions.push(JSON.parse(action) as Action);
+      }
+      return actions;
+    } finally {
+      database.close();
+    }
+  } finally {
+    await rm(spill, { recursive: true, force: true });
+  }
+}
+
+/** versions from one checkpoint to the next, where the table has no other wish */
+const usualInterval = 10;
+
+/** Whether that version of the table is to have a checkpoint: each tenth, and one after ten that others made without any. */
+export function isCheckpointDue({
+  version,
+  metadata,
+  checkpoint,
+}: Pick<DeltaState, 'version' | 'metadata' | 'checkpoint'>): boolean {
+  const wanted = Number(metadata.configuration?.['delta.checkpointInterval']);
+  const interval = Number.isInteger(wanted) && wanted > 0 ? wanted : usualInterval;
+  return version > 0 && (version % interval === 0 || version - checkpoint > interval);
+}
+
+/** Of the columns of a checkpoint that versions before sidecars have. */
+const columns = {
+  txn: 'STRUCT("appId" VARCHAR, "version" BIGINT)',
+  add: 'STRUCT("path" VARCHAR, "partitionValues" MAP(VARCHAR, VARCHAR), "size" BIGINT, "modificationTime" BIGINT, "dataChange" BOOLEAN, "tags" MAP(VARCHAR, VARCHAR), "stats" VARCHAR)',
+  remove:
+    'STRUCT("path" VARCHAR, "deletionTimestamp" BIGINT, "dataChange" BOOLEAN, "extendedFileMetadata" BOOLEAN, "partitionValues" MAP(VARCHAR, VARCHAR), "size" BIGINT)',
+  metaData:
+    'STRUCT("id" VARCHAR, "name" VARCHAR, "description" VARCHAR, "format" STRUCT("provider" VARCHAR, "options" MAP(VARCHAR, VARCHAR)), "schemaString" VARCHAR, "partitionColumns" VARCHAR[], "configuration" MAP(VARCHAR, VARCHAR), "createdTime" BIGINT)',
+  protocol:
+    'STRUCT("minReaderVersion" INTEGER, "minWriterVersion" INTEGER, "readerFeatures" VARCHAR[], "writerFeatures" VARCHAR[])',
+} as const;
+
+interface CheckpointPlace {
+  readonly files: LakeFiles;
+  readonly log: string;
+  /** the name's digits of that version */
+  readonly digits: string;
+  /** a folder of this machine for what is not finished */
+  readonly drafts: string;
+  readonly run: (sql: string) => Promise<unknown>;
+}
+
+/** Writes that of the state. Nothing of it is there before all of it is. */
+export async function writeCheckpoint(
+  { version, protocol, metadata, files, removed, transactions }: DeltaState,
+  { files: place, log, digits, drafts, run }: CheckpointPlace,
+): Promise<void> {
+  const actions: Action[] = [
+    { protocol },
+    { metaData: metadata },
+    ...[...transactions].map(([appId, last]): Action => ({ txn: { appId, version: last } })),
+    ...[...files.values()].map((add): Action => ({ add: { ...add, dataChange: false } })),
+    ...[...removed.values()].map((remove): Action => ({ remove: { ...remove, dataChange: false } })),
+  ];
+  const draft = join(drafts, `.checkpoint-${randomUUID()}`);
+  const [lines, parquet] = [`${draft}.json`, `${draft}.parquet`];
+  try {
+    await writeFile(lines, actions.map((action) => `${JSON.stringify(action)}\n`).join(''), { flag: 'wx' });
+    const types = Object.entries(columns).map(([name, type]) => `${name}: ${standardLiteral(type)}`);
+    await run(
+      `COPY (SELECT * FROM read_json(${pathLiteral(lines)}, format = 'newline_delimited', columns = {${types.join(', ')}})) TO ${standardLiteral(parquet)} (FORMAT parquet, COMPRESSION zstd)`,
+    );
+    await place.add(parquet, `${log}/${digits}.checkpoint.parquet`);
+    // where to begin; whoever does not find it looks at the names
+    await place.write(`${log}/_last_checkpoint`, JSON.stringify({ version, size: actions.length }));
+  } finally {
+    for (const path of [lines, parquet]) await rm(path, { force: true });
   }
 }

@@ -2,18 +2,13 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import {
-  ParquetWriter,
-  type ColumnFacts,
-  type ParquetOptions,
-} from '../../../../engine/parquet/file-writer.ts';
-import { WriterMemory } from '../../../../engine/parquet/writer-memory.ts';
-import { writeWhole } from '../../../../adapters/file-staging/durable-file.ts';
-import type { RowsReader } from '../staged-rows.ts';
 import type { TransformOptions } from 'node:stream';
-import zlib from 'node:zlib';
-import type { ZstdOptions } from 'node:zlib';
-import type { SpareBuffers } from '../../../../engine/spare-buffers.ts';
+import zlib, { type ZstdOptions } from 'node:zlib';
+import { ParquetWriter, type ColumnFacts, type ParquetOptions } from '../../../engine/parquet/file-writer.ts';
+import { WriterMemory } from '../../../engine/parquet/writer-memory.ts';
+import { writeWhole } from '../../../adapters/file-staging/durable-file.ts';
+import type { RowsReader } from './staged-rows.ts';
+import type { SpareBuffers } from '../../../engine/spare-buffers.ts';
 
 /** What a file is made by; threads hand it over. */
 export interface FileTask extends Omit<ParquetOptions, 'compress' | 'write' | 'memory'> {

@@ -2,8 +2,8 @@
  * What the rows of a table are kept apart by: each file has rows of one partition. The values of a partition are told as text, alike in both
  * formats: a value as it is cast to text, a year as `2026`, a month as `2026-03`, a day as `2026-03-04`, an hour as `2026-03-04-07` (UTC).
  */
-import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
-import type { PartitionPart } from '../../../../engine/sql/partition-wish.ts';
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import type { PartitionPart } from '../../../engine/sql/partition-wish.ts';
 
 export interface PartitionField {
   readonly column: string;

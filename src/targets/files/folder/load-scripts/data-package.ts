@@ -9,8 +9,8 @@ import { tableIndexes } from '../../../../engine/model/packed/table-names.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
 import { placesOfRows } from '../../../../engine/sql/places-of-rows.ts';
-import { adaptedModel } from '../load-scripts/folder-tables.ts';
-import type { ManifestTable, TargetManifest } from './manifest.ts';
+import { adaptedModel } from './folder-tables.ts';
+import type { ManifestTable, TargetManifest } from '../manifest.ts';
 
 /** In pieces. `model`: that of the newest job; of tables of other models the names of columns are known. */
 export function renderDataPackage(

@@ -1,0 +1,90 @@
+/** The columns of tables, and the rows that this program knows itself, such as those of `_codes`, as the bytes that a sink is handed of others. */
+import { passed } from '../../../engine/model/packed/lazy-array.ts';
+import { lookedAt } from '../../../engine/model/packed/reader.ts';
+import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
+import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
+import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
+import { ByteBuffer } from '../../../engine/shred/rows/byte-buffer.ts';
+import { rowFormFor } from '../../../engine/shred/rows/forms.ts';
+import type { RowEncoding, SinkPlan } from '../../../ports/rows/sink.ts';
+import { codeRows } from '../../../engine/sql/code-lists.ts';
+import { codesOf } from '../../rows/code-lists.ts';
+import type { CodeRow, TargetManifest } from './manifest.ts';
+
+export interface NamedColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+/** The columns of a table of the model, or of a table beside the data. */
+export function tableColumns(model: RelationalModel, table: string): readonly NamedColumn[] {
+  const own = tableIndexes(model).get(table);
+  if (own !== undefined) return lookedAt(passed(model.tables, own), 'columns');
+  return [...Object.values(sideTableDefinitions), codesTable].find((side) => side.name === table)!.columns;
+}
+
+/** `columns`: those of the table, which `rows` have values of. */
+export function encodedRows(
+  rows: readonly (readonly (string | null)[])[],
+  encoding: RowEncoding,
+  columns: readonly NamedColumn[],
+): [bytes: Uint8Array, rowCount: number] {
+  const form = rowFormFor(encoding, columns);
+  const out = new ByteBuffer(64 * 1024);
+  const utf8 = new TextEncoder();
+  for (const row of rows) {
+    for (const [at, text] of row.entries()) {
+      if (text === null) form.nothing(out, at);
+      else {
+        const bytes = utf8.encode(text);
+        form.text(out, at, bytes, 0, bytes.length);
+      }
+    }
+    form.end(out);
+  }
+  return [out.take(), rows.length];
+}
+
+export interface KeptCodes {
+  /** null: what is there stays */
+  readonly rows: readonly CodeRow[] | null;
+  /** for the log */
+  readonly changes: readonly string[];
+}
+
+/** What a folder's manifest says of them. */
+export interface CodesBefore extends Pick<TargetManifest, 'codes'> {
+  readonly tables: readonly { readonly name: string }[];
+}
+
+/** `isWritten`: tables that this job has rows for. */
+export async function keptCodes(
+  plan: SinkPlan,
+  before: CodesBefore,
+  isWritten: (table: string) => boolean,
+): Promise<KeptCodes> {
+  const choice = plan.codes ?? (before.codes === undefined ? 'none' : 'table');
+  if (choice === 'none') return { rows: null, changes: [] };
+  const { tables } = plan.model;
+  const { name } = codesTable;
+  const there = new Set(before.tables.map((table) => table.name));
+  if (tables.some((table) => table.name === name) || (before.codes === undefined && there.has(name)))
+    return {
+      rows: null,
+      changes: [`${name}: not filled with codes, it is the name of another table`],
+    };
+  const planned = await codesOf(
+    plan,
+    (table) => isWritten(tables[table]!.name) || there.has(tables[table]!.name),
+  );
+  const rows = new Map((before.codes ?? []).map((row) => [JSON.stringify(row.slice(0, 2)), row]));
+  for (const { type, code, label, documentation } of codeRows(planned)) {
+    const key = JSON.stringify([type, code]);
+    const known = rows.get(key);
+    rows.set(key, [type, code, label ?? known?.[2] ?? null, documentation ?? known?.[3] ?? null]);
+  }
+  return {
+    rows: rows.size === 0 ? null : [...rows.values()],
+    changes: choice === 'check' ? ['files have no checks of codes, --codes check fills _codes alone'] : [],
+  };
+}

@@ -1,0 +1,301 @@
+/** Partitions of tables: those that `--partition` is for, those that a job's files are in, and files with rows of many that become one file for each. */
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { closestWord } from '../../../engine/closest-word.ts';
+import type { RelationalModel } from '../../../engine/model/relational-model.ts';
+import type { PartitionPart, PartitionWish } from '../../../engine/sql/partition-wish.ts';
+import { AppError } from '../../../errors.ts';
+import { columnSqlType } from '../../sql/duckdb/types.ts';
+import { storedTypeIn } from './formats.ts';
+import {
+  type LakeFormatName,
+  type LakeColumn,
+  fieldOf,
+  type NewFile,
+  type FieldIds,
+  dataFileName,
+} from './table-format.ts';
+import {
+  deltaColumn,
+  typeFault,
+  type PartitionField,
+  isSamePartitioning,
+  partitionText,
+  partitionExpression,
+  type PartitionValues,
+} from './partition-fields.ts';
+import { type DataFiles, parquet, type TypedName } from './data-files.ts';
+import type { TablesThere } from './tables-there.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { fieldIdsOption } from '../parquet/writing.ts';
+import { syncPath } from '../../../adapters/file-staging/durable-file.ts';
+
+/** columns that a message names */
+const mostNamed = 8;
+
+const partTypes: Readonly<Record<PartitionPart, string>> = {
+  identity: 'VARCHAR',
+  year: 'INTEGER',
+  month: 'VARCHAR',
+  day: 'DATE',
+  hour: 'VARCHAR',
+};
+
+/** Columns that Delta tables have beside those of the rows. */
+export function derivedColumns(
+  fields: readonly PartitionField[],
+  format: LakeFormatName,
+): readonly LakeColumn[] {
+  if (format === 'iceberg') return [];
+  return fields
+    .filter(({ part }) => part !== 'identity')
+    .map((field) => ({
+      name: deltaColumn(field),
+      sqlType: partTypes[field.part],
+      nullable: true,
+      comment: `${field.part} of ${field.column}, in UTC: what the table is partitioned by`,
+    }));
+}
+
+/** By table, what it is to be partitioned by. AppError `invalid_option`: no table has such a column, or it is none for partitions. */
+export function partitionsOf(
+  model: RelationalModel,
+  format: LakeFormatName,
+  wishes: readonly PartitionWish[],
+): ReadonlyMap<string, readonly PartitionField[]> {
+  const found = new Map<string, PartitionField[]>();
+  for (const { part, column: wanted } of wishes) {
+    let isKnown = false;
+    for (const { name, columns } of model.tables) {
+      const column = columns.find((one) => one.name === wanted || `${name}.${one.name}` === wanted);
+      if (column === undefined) continue;
+      isKnown = true;
+      const field = { column: column.name, part };
+      const fault = typeFault(field, storedTypeIn(format, columnSqlType(column.type)));
+      if (fault !== null)
+        throw new AppError('invalid_option', `--partition ${wanted}: ${name}.${column.name} ${fault}.`);
+      if (part !== 'identity' && columns.some((one) => one.name === deltaColumn(field)))
+        throw new AppError(
+          'invalid_option',
+          `--partition ${part}(${wanted}): ${name} has a column called ${deltaColumn(field)} already.`,
+        );
+      found.set(name, [...(found.get(name) ?? []), field]);
+    }
+    if (!isKnown) throw unknownColumn(model, format, { part, column: wanted });
+  }
+  return found;
+}
+
+/** What is near in letters may be meant; otherwise columns are named that it can be done by, of the table that was named or of all. */
+function unknownColumn(
+  { tables }: RelationalModel,
+  format: LakeFormatName,
+  { part, column: wanted }: PartitionWish,
+): AppError {
+  const dot = wanted.lastIndexOf('.');
+  const last = wanted.slice(dot + 1);
+  const own = tables.filter(({ name }) => dot > 0 && name === wanted.slice(0, dot));
+  const labels = new Map<string, string>();
+  const fitting = new Set<string>();
+  for (const { name, columns } of own.length > 0 ? own : tables)
+    for (const column of columns) {
+      const label = dot < 0 ? column.name : `${name}.${column.name}`;
+      // in the table that was named it is the column that was not
+      labels.set(own.length > 0 ? column.name : label, label);
+      const type = storedTypeIn(format, columnSqlType(column.type));
+      if (column.role === 'value' && typeFault({ part }, type) === null) fitting.add(label);
+    }
+  const other = tables.find(({ columns }) => columns.some(({ name }) => name === last));
+  const meant =
+    other === undefined
+      ? labels.get(closestWord(own.length > 0 ? last : wanted, labels.keys()) ?? '')
+      : `${other.name}.${last}`;
+  const named = [...fitting].slice(0, mostNamed).join(', ');
+  let hint = '.';
+  if (meant !== undefined) hint = `; did you mean ${meant}?`;
+  else if (fitting.size > 0)
+    hint = `. ${part === 'identity' ? 'Columns' : `Columns for ${part}()`}: ${named}${fitting.size > mostNamed ? ` and ${fitting.size - mostNamed} more` : ''}.`;
+  const where = own.length > 0 ? `${own[0]!.name} has no column` : 'no table has a column';
+  return new AppError('invalid_option', `--partition ${wanted}: ${where} called so${hint}`);
+}
+
+/** A table keeps what it was made with. AppError `conflict`: it has other partitions than those that are asked for; `wanted`: none are. */
+export async function checkPartitioning(
+  known: TablesThere,
+  label: string,
+  table: string,
+  wanted: readonly PartitionField[] | undefined,
+): Promise<void> {
+  const there = wanted === undefined ? null : await known.partitioning(table);
+  if (there === null || isSamePartitioning(there, wanted!)) return;
+  const words = there.length === 0 ? 'has no partitions' : `is partitioned by ${partitionText(there)}`;
+  throw new AppError(
+    'conflict',
+    `${label}: ${table} ${words}, and a table keeps what it was made with: leave --partition away, or take another folder.`,
+  );
+}
+
+interface PartitionedFiles {
+  readonly fields: readonly PartitionField[];
+  /** of the table, with those that Delta has of parts of values */
+  readonly columns: readonly LakeColumn[];
+  readonly files: readonly NewFile[];
+}
+
+interface TableOfJob {
+  readonly known: TablesThere;
+  readonly files: DataFiles;
+  readonly format: LakeFormatName;
+  readonly table: string;
+  readonly wanted: readonly PartitionField[] | undefined;
+  readonly mark: string;
+  readonly staging: string;
+}
+
+/** What the table is, or is to be, partitioned by; none: nothing. */
+export async function partitioningOf({
+  known,
+  table,
+  wanted = [],
+}: Pick<TableOfJob, 'known' | 'table' | 'wanted'>): Promise<readonly PartitionField[]> {
+  return (await known.partitioning(table)) ?? wanted;
+}
+
+/** `made`: what the job wrote, of which executors kept some apart already. AppError `conflict`: a column that partitions are of would become another one. */
+export async function partitionedFiles(
+  place: TableOfJob,
+  columns: readonly LakeColumn[],
+  made: readonly NewFile[],
+): Promise<PartitionedFiles> {
+  const { known, files, format, table, mark, staging } = place;
+  const fields = await partitioningOf(place);
+  if (fields.length === 0) return { fields, columns, files: made };
+  await checkColumns(known, table, fields, columns);
+  const derived = derivedColumns(fields, format);
+  const all = [...columns, ...derived];
+  const apart = made.filter(({ partition }) => partition !== undefined);
+  const names = made.flatMap(({ name, partition }) => (partition === undefined ? [name] : []));
+  const splitting = {
+    table,
+    fields,
+    columns,
+    derived,
+    fieldIds: await known.fieldIds(table, all.map(fieldOf)),
+    emptyIsNull: format !== 'iceberg',
+    mark,
+    staging,
+  };
+  const split = names.length === 0 ? [] : await splitFiles(files, names, splitting);
+  const partitioned = [...apart, ...split];
+  checkCount(table, fields, new Set(partitioned.map(({ partition }) => JSON.stringify(partition))).size);
+  return { fields, columns: all, files: partitioned };
+}
+
+async function checkColumns(
+  known: TablesThere,
+  table: string,
+  fields: readonly PartitionField[],
+  columns: readonly LakeColumn[],
+): Promise<void> {
+  const there = await known.columns(table);
+  for (const field of fields) {
+    const type = columns.find(({ name }) => name === field.column)?.sqlType;
+    const before = there?.get(field.column)?.sqlType ?? type;
+    const fault = type === undefined ? 'would be gone' : typeFault(field, type);
+    if (fault === null && before === type) continue;
+    throw new AppError(
+      'conflict',
+      `${table} is partitioned by ${partitionText(fields)}, and ${field.column} ${fault ?? `would become ${type} of ${before}`}: take another folder.`,
+    );
+  }
+}
+
+/** partitions of a table that one job may give rows */
+const mostPartitions = 2000;
+/** so that rows of a partition are found without those of all others */
+const rowsOfGroup = 20_480;
+const keyColumn = '_svc_partition';
+
+interface Splitting {
+  readonly table: string;
+  readonly fields: readonly PartitionField[];
+  /** of the files */
+  readonly columns: readonly TypedName[];
+  /** those that the new files have beside them, with values of the fields */
+  readonly derived: readonly LakeColumn[];
+  /** numbers of all columns; null: none */
+  readonly fieldIds: FieldIds | null;
+  /** whether a value of no characters cannot be told from none */
+  readonly emptyIsNull: boolean;
+  readonly mark: string;
+  readonly staging: string;
+}
+
+/** `names`: of files in the staging folder, which go. AppError `unprocessable_input`: partitions that cannot be. */
+export async function splitFiles(
+  files: DataFiles,
+  names: readonly string[],
+  splitting: Splitting,
+): Promise<readonly NewFile[]> {
+  const { fields, columns, derived, fieldIds, mark, staging, table } = splitting;
+  const types = new Map(columns.map(({ name, sqlType }) => [name, sqlType]));
+  const values = fields.map((field) =>
+    types.has(field.column) ? partitionExpression(field, types.get(field.column)!) : 'NULL::VARCHAR',
+  );
+  const sources = names.map((name) => join(staging, name));
+  const sorted = join(staging, `sorted-${dataFileName(mark)}`);
+  await files.run(
+    `COPY (SELECT *, to_json([${values.join(', ')}])::VARCHAR AS ${keyColumn} FROM ${parquet(sources)} ORDER BY ${keyColumn}) TO ${standardLiteral(sorted)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsOfGroup})`,
+  );
+  const groups = await files.read<{ key: string; rows: bigint }>(
+    `SELECT ${keyColumn} AS key, count(*) AS rows FROM ${parquet([sorted])} GROUP BY 1 ORDER BY 1 LIMIT ${mostPartitions + 1}`,
+  );
+  checkCount(table, fields, groups.length);
+  const all = [...columns, ...derived];
+  const made: NewFile[] = [];
+  for (const { key, rows } of groups) {
+    const partition = JSON.parse(key) as PartitionValues;
+    checkValues(splitting, partition);
+    const added = derived.map(({ name, sqlType }) => {
+      const value = partition[fields.findIndex((field) => deltaColumn(field) === name)] ?? null;
+      return `${value === null ? 'NULL' : standardLiteral(value)}::${sqlType} AS ${doubleQuoted(name)}`;
+    });
+    const select = [...columns.map(({ name }) => doubleQuoted(name)), ...added];
+    const name = dataFileName(mark);
+    const path = join(staging, name);
+    await files.run(
+      `COPY (SELECT ${select.join(', ')} FROM ${parquet([sorted])} WHERE ${keyColumn} = ${standardLiteral(key)}) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(fieldIds)})`,
+    );
+    await syncPath(path);
+    const { size: bytes } = await stat(path);
+    const stats = await files.statistics(path, Number(rows), all);
+    made.push({ name, bytes, stats, partition, ...(fieldIds === null ? {} : { fieldIds }) });
+  }
+  for (const path of [...sources, sorted]) await rm(path);
+  return made;
+}
+
+/** AppError `unprocessable_input`: a job would give rows to too many partitions of a table. */
+function checkCount(table: string, fields: readonly PartitionField[], partitions: number): void {
+  if (partitions <= mostPartitions) return;
+  throw new AppError(
+    'unprocessable_input',
+    `--partition: ${table} would have more than ${mostPartitions} partitions by ${partitionText(fields)} of this job alone; take fewer, such as month() in place of day().`,
+  );
+}
+
+function checkValues({ table, fields, emptyIsNull }: Splitting, partition: PartitionValues): void {
+  for (const [at, { column, part }] of fields.entries()) {
+    const value = partition[at]!;
+    if (value === '' && emptyIsNull)
+      throw new AppError(
+        'unprocessable_input',
+        `--partition: ${table}.${column} has a value without characters, which Delta cannot tell from none in a partition; take another column.`,
+      );
+    if (value !== null && part !== 'identity' && !/^\d{4}(?:-\d\d){0,3}$/.test(value))
+      throw new AppError(
+        'unprocessable_input',
+        `--partition: ${table}.${column} has a date that is not of the years 0000 to 9999; take another column.`,
+      );
+  }
+}
