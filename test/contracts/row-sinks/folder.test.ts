@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -121,6 +121,13 @@ test('a step that was cut short after it was decided is finished by the next job
   expect(await readFile(join(directory, 'note.csv'), 'utf8')).toContain('7,1,1,new');
   expect(existsSync(join(directory, 'group.csv'))).toBe(false);
   expect((await readdir(directory)).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+test('a file of others stays, and so does a link that leads nowhere', async () => {
+  await mkdir(directory, { recursive: true });
+  await symlink(join(directory, 'nowhere'), join(directory, 'book.csv'));
+  await expect(load(libraryPlan(1))).rejects.toThrow('book.csv exists and was not written by a job');
+  expect(await readdir(directory)).toEqual(['book.csv']);
 });
 
 test('what a dead attempt staged, and its lock, do not stay', async () => {

@@ -242,7 +242,7 @@ export function fieldOf({ name, sqlType, nullable, comment, isKey = false }: Lak
   return { name, sqlType, nullable, comment, isKey };
 }
 
-/** False for what the table is partitioned by, which stays what it is. */
+/** Whether no row has a value in the column, as far as the table tells: such a column can become another one. False for what the table is partitioned by. */
 export function canTakeZone(
   { files, partitioning }: TableVersion,
   column: Pick<LakeField, 'name' | 'sqlType'>,

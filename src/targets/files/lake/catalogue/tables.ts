@@ -277,6 +277,7 @@ export interface CatalogueLakeOptions extends CatalogueNamespace {
   readonly lockTimeoutMs?: number;
 }
 
+/** A namespace of a catalogue as a place for tables: what jobs write lies where the catalogue says, and counts once the catalogue has it. */
 export function catalogueLake(options: CatalogueLakeOptions): LakeTarget {
   const { address, login, label, transport, openStore, scratch, lockTimeoutMs } = options;
   const requests = createCatalogueRequests(address, login, label, transport);

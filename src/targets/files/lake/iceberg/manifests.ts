@@ -188,7 +188,7 @@ interface Pair {
   readonly value: unknown;
 }
 
-/** `path`: whole, as other programs are to open it. */
+/** A file as a manifest tells of it, of what Delta's log says (Iceberg table specification, "Manifests"). `path`: whole, as other programs are to open it. */
 export function dataFileOf(
   path: string,
   { bytes, stats }: NewFile,
