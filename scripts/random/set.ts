@@ -3,7 +3,16 @@ import type { MapLevel } from '../../src/engine/model/relational-model.ts';
 import { createRandom, type Random } from '../../test/fuzz/random.ts';
 import { makeDocument, type ElementNode } from './documents/generator.ts';
 import { writeDocument } from './documents/writer.ts';
-import { compileSchema, drawModel, inferSchema, loadJob, writeBack, type LoadedJob } from './engine/load.ts';
+import { statisticsOf } from '../../test/support/models/shredding.ts';
+import {
+  compileSchema,
+  declaredStatistics,
+  drawModel,
+  inferSchema,
+  loadJob,
+  writeBack,
+  type LoadedJob,
+} from './engine/load.ts';
 import { checkRows } from './oracle/check-rows.ts';
 import { compareDocument } from './oracle/same-document.ts';
 import { makeSchema } from './schema/generator.ts';
@@ -83,7 +92,8 @@ async function checkByXsd(
 ) {
   const source = compileSchema(files);
   const model = drawModel(source, documents, { mapLevel, roots: rootsOf(trees), prune });
-  const job = await loadJob(source, model, documents);
+  const collected = prune ? declaredStatistics(source, documents) : undefined;
+  const job = await loadJob(source, model, documents, collected);
   const written = await writeBack(job, documents.length);
   return { found: checkJob(job, trees, written, schema), written };
 }
@@ -94,7 +104,7 @@ async function checkInferred(
 ): Promise<readonly string[]> {
   const source = inferSchema(documents);
   const model = drawModel(source, documents, { mapLevel, roots: rootsOf(trees), prune: false });
-  const job = await loadJob(source, model, documents);
+  const job = await loadJob(source, model, documents, statisticsOf(documents));
   return checkJob(job, trees, await writeBack(job, documents.length), null);
 }
 

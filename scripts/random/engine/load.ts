@@ -1,6 +1,8 @@
 /** Runs the engine inside this process: XSD set or documents to a model, documents to rows of one job, rows to documents. */
 import { figuresOfLines } from '../../../src/catalog/mappings/figures.ts';
+import { placesOfDeclarations } from '../../../src/engine/infer/declared-places.ts';
 import { inferSourceModel } from '../../../src/engine/infer/source-model.ts';
+import type { DocumentStatistics } from '../../../src/engine/infer/statistics.ts';
 import { defaultEngineLimits } from '../../../src/engine/limits.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { chooseRoots } from '../../../src/engine/map/chosen-roots.ts';
@@ -54,16 +56,22 @@ export function drawModel(
   return buildRelationalModel(source, {
     mapLevel,
     ...(areLikely ? {} : { roots }),
-    ...(prune ? { met: { statistics: statisticsOf(documents), declared: source } } : {}),
+    ...(prune ? { met: { statistics: declaredStatistics(source, documents), declared: source } } : {}),
     ...(previous === undefined ? {} : { previous }),
   });
 }
 
-/** One job of several documents into memory. */
+/** The statistics of documents that are read before there is a plan, as a pruned model needs them. */
+export function declaredStatistics(source: SourceModel, documents: readonly string[]): DocumentStatistics {
+  return statisticsOf(documents, { placesWith: (names) => placesOfDeclarations(source, names) });
+}
+
+/** One job of several documents into memory; `collected`: their statistics, if they were read before. */
 export async function loadJob(
   source: SourceModel,
   model: RelationalModel,
   documents: readonly string[],
+  collected?: DocumentStatistics,
 ): Promise<LoadedJob> {
   const session: LoaderSession = {
     request: { ...requestDefaults, tool: 'xml2er', keys: 'sequence' },
@@ -110,7 +118,7 @@ export async function loadJob(
     });
   }
   await loader.flush();
-  const statistics = loader.takeStatistics()!;
+  const statistics = collected ?? loader.takeStatistics()!;
   const rows = rowsOf(model, chunks);
   const lines = linesOf(model);
   const roots = chooseRoots(

@@ -10,8 +10,8 @@ export interface DeclaredPlace {
   /** index of the plan node of the declared type, or of the declared element; -1: the schema has no place for the element */
   readonly place: number;
   /**
-   * Elements of one name are the same thing, wherever they stand, if this is equal: the declared type in the source model, or, by a plan, the first
-   * node that puts values in the same places; -1: not known
+   * Elements of one name are the same thing, wherever they stand, if this is equal: the declared type in the source model and the head of the
+   * substitution group that the element stands for, or, by a plan, the first node that puts values in the same places; -1: not known
    */
   readonly type: number;
   /** text may stand beside its child elements */
@@ -99,13 +99,19 @@ export function placesOfDeclarations(source: SourceModel, names: NameTable): Dec
     const { name } = types[type]!;
     return name !== null && clarkName(name) === typeName;
   };
-  const placeOf = (element: number, typeName: string | null): DeclaredPlace => {
+  /** `head`: what the element stands for in its parent, which may have other tables than the element itself; -1: no substitution group */
+  const placeOf = (element: number, typeName: string | null, head: number): DeclaredPlace => {
     const declared = actualTypesOf(source, element);
     const type = declared.slice(1).find((derived) => isNamed(derived, typeName)) ?? declared[0]!;
     const actual = (type === declared[0] ? declared : [type]).map((one) => types[one]!);
     const mixed = actual.some(({ content }) => content === 'mixed');
     const hasWildcard = actual.some(({ anyElement }) => anyElement !== null);
-    return { place: element, type, mixed, ...(hasWildcard ? { hasWildcard: true as const } : {}) };
+    return {
+      place: element,
+      type: type + (head + 1) * types.length,
+      mixed,
+      ...(hasWildcard ? { hasWildcard: true as const } : {}),
+    };
   };
   return {
     types: derivedTypeNames(source),
@@ -114,13 +120,16 @@ export function placesOfDeclarations(source: SourceModel, names: NameTable): Dec
       const isCalled = (element: number): boolean => clarkName(elements[element]!.name) === name;
       if (above === null) {
         const root = source.roots.find(isCalled) ?? elements.findIndex((_, element) => isCalled(element));
-        return root < 0 ? notInSchema : placeOf(root, typeName);
+        return root < 0 ? notInSchema : placeOf(root, typeName, -1);
       }
       if (above.place < 0) return undeclared(above);
-      for (const type of new Set([above.type, ...actualTypesOf(source, above.place)]))
-        for (const { element } of types[type]!.children)
-          for (const variant of variantsOf(source, element))
-            if (isCalled(variant.element)) return placeOf(variant.element, typeName);
+      for (const type of new Set([above.type % types.length, ...actualTypesOf(source, above.place)]))
+        for (const { element } of types[type]!.children) {
+          const variants = variantsOf(source, element);
+          const found = variants.find((variant) => isCalled(variant.element));
+          const head = variants.some(({ substitution }) => substitution) ? element : -1;
+          if (found !== undefined) return placeOf(found.element, typeName, head);
+        }
       return undeclared(above);
     },
   };

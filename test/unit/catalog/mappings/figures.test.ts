@@ -1,6 +1,11 @@
 /** Figures of the map: at each column as many values, and at each table as many rows, as a load puts there. */
 import { describe, expect, it } from 'vitest';
-import { loadJob } from '../../../../scripts/random/engine/load.ts';
+import {
+  declaredStatistics,
+  drawModel,
+  loadJob,
+  type LoadedJob,
+} from '../../../../scripts/random/engine/load.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { manyMappings } from '../../../../src/engine/map/mappings.ts';
 import { modelSize } from '../../../../src/tools/schemas/build-model.ts';
@@ -77,22 +82,44 @@ describe('figures of the map are what a load puts there, for', () => {
       mapLevel: level as 0,
       roots: [{ namespaceUri: '', localName: documents[0]!.slice(1).match(/^\w+/)![0] }],
     });
-    const { lines, occurrences, rows, unmapped } = await loadJob(source, model, [...documents, ...documents]);
-    expect(unmapped).toEqual([]);
-    const told = new Map<string, number>();
-    for (const line of lines) {
-      const place = `${line.table_name} ${line.column_name ?? '*'}`;
-      told.set(place, (told.get(place) ?? 0) + (occurrences!.get(line) ?? 0));
-    }
-    const loaded = new Map<string, number>();
-    for (const { name, columns, kind } of model.tables) {
-      if (kind === 'element') loaded.set(`${name} *`, (rows[name] ?? []).length);
-      for (const { name: column, role } of columns)
-        if (role === 'value' || role === 'content')
-          loaded.set(`${name} ${column}`, (rows[name] ?? []).filter((row) => row[column] !== null).length);
-    }
-    for (const [place, count] of loaded) expect([place, told.get(place) ?? 0]).toEqual([place, count]);
+    expectFigures(await loadJob(source, model, [...documents, ...documents]));
   });
+});
+
+function expectFigures({ model, lines, occurrences, rows, unmapped }: LoadedJob): void {
+  expect(unmapped).toEqual([]);
+  const told = new Map<string, number>();
+  for (const line of lines) {
+    const place = `${line.table_name} ${line.column_name ?? '*'}`;
+    told.set(place, (told.get(place) ?? 0) + (occurrences!.get(line) ?? 0));
+  }
+  const loaded = new Map<string, number>();
+  for (const { name, columns, kind } of model.tables) {
+    if (kind === 'element') loaded.set(`${name} *`, (rows[name] ?? []).length);
+    for (const { name: column, role } of columns)
+      if (role === 'value' || role === 'content')
+        loaded.set(`${name} ${column}`, (rows[name] ?? []).filter((row) => row[column] !== null).length);
+  }
+  for (const [place, count] of loaded) expect([place, told.get(place) ?? 0]).toEqual([place, count]);
+}
+
+/** What a pruned model is made for is read before there is a plan, and the figures of its map are counted then. */
+it('figures of a pruned map tell an element from the member of a group that it holds, of its name and type', async () => {
+  const xsd = xs(
+    `<xs:element name="r"><xs:complexType>${sequence('<xs:element name="basket" type="Basket"/>')}</xs:complexType></xs:element>
+    <xs:element name="asset" type="Asset" abstract="true"/><xs:element name="basket" type="Basket" substitutionGroup="asset"/>
+    <xs:complexType name="Asset">${sequence('<xs:element name="id" type="xs:string"/>')}</xs:complexType>
+    ${extension('Basket', 'Asset', sequence('<xs:element ref="asset" minOccurs="0" maxOccurs="9"/>'))}`,
+  );
+  const documents = [
+    '<r><basket><id>a</id><basket><id>b</id></basket><basket><id>c</id><basket><id>d</id></basket></basket></basket></r>',
+  ];
+  const source = compiled(xsd);
+  const roots = [{ namespaceUri: '', localName: 'r' }];
+  for (const mapLevel of [0, 1, 2, 3] as const) {
+    const model = drawModel(source, documents, { mapLevel, roots, prune: true });
+    expectFigures(await loadJob(source, model, documents, declaredStatistics(source, documents)));
+  }
 });
 
 it('a long map gets lines for the rounds of a recursion that a map writes out, and for no more', async () => {
