@@ -2,7 +2,7 @@
 import { actualTypesOf, derivedTypesOf, variantsOf } from '../map/tables/type-graph.ts';
 import { xsiNamespace } from '../model/name-labels.ts';
 import type { PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
-import { clarkName, type SourceModel } from '../model/source-model.ts';
+import { clarkName, type QName, type SourceModel } from '../model/source-model.ts';
 import type { NameTable } from '../xml/tokens.ts';
 import { nameByType } from './elements-by-type.ts';
 
@@ -69,12 +69,14 @@ export function placesOfPlan(model: RelationalModel, names: NameTable): Declared
       ...attributesOf(variants),
     };
   };
-  const ofXsi = ['type', 'nil', 'schemaLocation', 'noNamespaceSchemaLocation'] as const;
   const attributesOf = (variants: readonly number[]): Pick<DeclaredPlace, 'attributes'> => {
     if (variants.every((node) => nodes[node]!.anyAttributeColumn < 0)) return {};
-    const declared = variants.flatMap((node) => nodes[node]!.attributes.map(({ name }) => name));
-    const ids = declared.map(({ namespaceUri, localName }) => names.intern(namespaceUri, localName));
-    return { attributes: new Set([...ids, ...ofXsi.map((name) => names.intern(xsiNamespace, name))]) };
+    return {
+      attributes: attributeIds(
+        variants.flatMap((node) => nodes[node]!.attributes),
+        names,
+      ),
+    };
   };
   return {
     types: typesApart(model),
@@ -92,6 +94,15 @@ export function placesOfPlan(model: RelationalModel, names: NameTable): Declared
   };
 }
 
+/** Name ids of declared attributes, and of those that every element may have. */
+function attributeIds(declared: readonly { readonly name: QName }[], names: NameTable): ReadonlySet<number> {
+  const ofXsi = ['type', 'nil', 'schemaLocation', 'noNamespaceSchemaLocation'];
+  return new Set([
+    ...declared.map(({ name }) => names.intern(name.namespaceUri, name.localName)),
+    ...ofXsi.map((name) => names.intern(xsiNamespace, name)),
+  ]);
+}
+
 /** By the declarations of an XSD set, before there is a plan. */
 export function placesOfDeclarations(source: SourceModel, names: NameTable): DeclaredPlaces {
   const { elements, types } = source;
@@ -106,11 +117,20 @@ export function placesOfDeclarations(source: SourceModel, names: NameTable): Dec
     const actual = (type === declared[0] ? declared : [type]).map((one) => types[one]!);
     const mixed = actual.some(({ content }) => content === 'mixed');
     const hasWildcard = actual.some(({ anyElement }) => anyElement !== null);
+    const hasOthers = actual.some(({ anyAttribute }) => anyAttribute !== null);
     return {
       place: element,
       type: type + (head + 1) * types.length,
       mixed,
       ...(hasWildcard ? { hasWildcard: true as const } : {}),
+      ...(hasOthers
+        ? {
+            attributes: attributeIds(
+              actual.flatMap(({ attributes }) => attributes),
+              names,
+            ),
+          }
+        : {}),
     };
   };
   return {

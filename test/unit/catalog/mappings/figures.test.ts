@@ -104,22 +104,35 @@ function expectFigures({ model, lines, occurrences, rows, unmapped }: LoadedJob)
 }
 
 /** What a pruned model is made for is read before there is a plan, and the figures of its map are counted then. */
-it('figures of a pruned map tell an element from the member of a group that it holds, of its name and type', async () => {
-  const xsd = xs(
-    `<xs:element name="r"><xs:complexType>${sequence('<xs:element name="basket" type="Basket"/>')}</xs:complexType></xs:element>
-    <xs:element name="asset" type="Asset" abstract="true"/><xs:element name="basket" type="Basket" substitutionGroup="asset"/>
-    <xs:complexType name="Asset">${sequence('<xs:element name="id" type="xs:string"/>')}</xs:complexType>
-    ${extension('Basket', 'Asset', sequence('<xs:element ref="asset" minOccurs="0" maxOccurs="9"/>'))}`,
-  );
-  const documents = [
-    '<r><basket><id>a</id><basket><id>b</id></basket><basket><id>c</id><basket><id>d</id></basket></basket></basket></r>',
-  ];
+async function expectPrunedFigures(xsd: string, documents: readonly string[]): Promise<void> {
   const source = compiled(xsd);
   const roots = [{ namespaceUri: '', localName: 'r' }];
   for (const mapLevel of [0, 1, 2, 3] as const) {
     const model = drawModel(source, documents, { mapLevel, roots, prune: true });
     expectFigures(await loadJob(source, model, documents, declaredStatistics(source, documents)));
   }
+}
+
+describe('figures of a pruned map', () => {
+  it('tell an element from the member of a group that it holds, of its name and type', async () => {
+    const xsd = xs(
+      `<xs:element name="r"><xs:complexType>${sequence('<xs:element name="basket" type="Basket"/>')}</xs:complexType></xs:element>
+      <xs:element name="asset" type="Asset" abstract="true"/><xs:element name="basket" type="Basket" substitutionGroup="asset"/>
+      <xs:complexType name="Asset">${sequence('<xs:element name="id" type="xs:string"/>')}</xs:complexType>
+      ${extension('Basket', 'Asset', sequence('<xs:element ref="asset" minOccurs="0" maxOccurs="9"/>'))}`,
+    );
+    const document =
+      '<r><basket><id>a</id><basket><id>b</id></basket><basket><id>c</id><basket><id>d</id></basket></basket></basket></r>';
+    await expectPrunedFigures(xsd, [document]);
+  });
+
+  it('count elements with any of many attributes that only a wildcard allows', async () => {
+    const xsd = xs(
+      `<xs:element name="r"><xs:complexType>${sequence('<xs:element name="i" type="I" maxOccurs="999"/>')}</xs:complexType></xs:element>${complex('I', '<xs:attribute name="own"/><xs:anyAttribute namespace="urn:w" processContents="skip"/>')}`,
+    );
+    const items = Array.from({ length: 60 }, (_, at) => `<i own="1" w:a${at}="1" w:b${at}="2"/><i own="1"/>`);
+    await expectPrunedFigures(xsd, [`<r xmlns:w="urn:w">${items.join('')}</r>`]);
+  });
 });
 
 it('a long map gets lines for the rounds of a recursion that a map writes out, and for no more', async () => {
