@@ -574,3 +574,35 @@ describe('elements and types that had a table each beside that of their head', (
     expect(modelOf(of(2), 3).tables.map(({ name }) => name)).not.toContain(table);
   });
 });
+
+/** More attributes than members of a group can have in one table. */
+const wide = (prefix: string): string =>
+  Array.from({ length: 150 }, (_, at) => `<xs:attribute name="${prefix}${at}"/>`).join('');
+
+/** A part holds a part; `members`: of the group of `part`. */
+const nestedParts = (members: string): SourceModel =>
+  compiled(
+    xs(`<xs:element name="r"><xs:complexType>${sequence('<xs:element name="x" type="N" maxOccurs="9"/><xs:element ref="part" minOccurs="0" maxOccurs="9"/>')}</xs:complexType></xs:element>
+    <xs:element name="part" type="N"/>
+    <xs:complexType name="N">${sequence('<xs:element name="v" type="xs:int" minOccurs="0"/><xs:element ref="part" minOccurs="0"/>')}${wide('a')}</xs:complexType>${members}`),
+  );
+
+describe('an element that becomes the head of a group too wide for one table', () => {
+  it('keeps one row for each element in the table of its type', async () => {
+    const first = modelOf(nestedParts(''), 3);
+    const later = buildRelationalModel(
+      nestedParts(
+        `<xs:element name="wide" type="W" substitutionGroup="part"/><xs:complexType name="W"><xs:complexContent><xs:extension base="N">${wide('b')}</xs:extension></xs:complexContent></xs:complexType>`,
+      ),
+      { mapLevel: 3, previous: first },
+    );
+    const documents = [
+      '<r><x><v>1</v><part a7="a"><v>2</v><part><v>3</v></part></part></x><x/><part><v>4</v></part></r>',
+      '<r><x/><wide b1="b"><v>5</v><part><v>6</v><wide/></part></wide><part/></r>',
+    ];
+    expect(shred(first, [documents[0]!]).rows['n']).toHaveLength(5);
+    expect(shred(later, [documents[0]!]).rows['n']).toHaveLength(5);
+    const written = await roundTrip(later, documents);
+    for (const [at, document] of documents.entries()) expect(compareXml(document, written[at]!)).toEqual([]);
+  });
+});

@@ -51,6 +51,11 @@ export function drawGroup(
       memberPath,
       drawing.paths.child(row.xpath, element.name),
     );
+    // a table of an earlier version may be that of the head and of a member's type: one row is both
+    if (own === table) {
+      addEdge(drawing, parent, child, variant, drawRow(drawing, own, variant, true), { parentKey });
+      continue;
+    }
     const hangsFrom = drawing.tables.parentKey(own, table, [hangsFromHead], '/(head)');
     const keys = { parentKey: hangsFrom, head };
     addEdge(drawing, parent, child, variant, drawRow(drawing, own, variant, false), keys);
