@@ -9,7 +9,10 @@ import { readFloat } from './values/floats.ts';
 /** Numbers of the format. */
 export const ENCODING = { plain: 0, runs: 3, deltas: 5, lengths: 6, dictionary: 8 } as const;
 
-/** Of an entry of a dictionary of whole numbers: keys that rise and are used less often are compressed better whole, where they may not be differences. */
+/**
+ * The least uses per entry of a dictionary of whole numbers. Ascending keys with fewer uses compress better when written whole, if they
+ * may not be written as differences.
+ */
 const leastUses = 5;
 
 export type Compress = (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuffer>>;
@@ -23,7 +26,7 @@ export interface ColumnPage {
   /** null: not told, or there is no value */
   readonly bounds: Bounds | null;
   readonly bytes: number;
-  /** as it is written */
+  /** bytes as written */
   compressed: Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -39,13 +42,13 @@ export interface ChunkOptions {
   /** gives what it compressed back to `buffers` */
   readonly compress: Compress;
   readonly buffers: SpareBuffers;
-  /** of a page: a column whose pages are no longer than that, its dictionary among them, is not compressed */
+  /** bytes of a page: a column is not compressed if none of its pages, including its dictionary, is longer */
   readonly plainBytes: number;
   /** whether whole numbers may be written as differences, lengths of texts among them */
   readonly deltas: boolean;
   /** most bytes of a dictionary */
   readonly dictionaryBytes: number;
-  /** what the column's last row group was written in, if that was decided */
+  /** encoding of the column's last row group, if one was decided */
   readonly habit: number | null;
   /** entries of the dictionary that it had there */
   readonly entries: number;
@@ -54,7 +57,7 @@ export interface ChunkOptions {
 const mostEntries = 65_536;
 /** Values that tell how the others are best written. */
 const enough = 1024;
-/** Of what it would take to write texts whole: above it a dictionary is not worth its reading. */
+/** The largest useful size of a dictionary, as a fraction of the texts written whole. A larger one is not worth the time to read it. */
 const worthwhile = 0.8;
 
 export class ColumnChunk {
@@ -65,7 +68,7 @@ export class ColumnChunk {
   #hasLong = false;
   /** short pages, which are compressed only if others are */
   readonly #short: { readonly page: ColumnPage; readonly bytes: Uint8Array<ArrayBuffer> }[] = [];
-  /** of all pages; null where one does not tell */
+  /** bounds of all pages; null if one page has none */
   bounds: Bounds | null = null;
   #isBounded = true;
   #told = 0;
@@ -179,12 +182,12 @@ export class ColumnChunk {
     this.#dictionary = this.#kernel.makeDictionary(type.width, mostEntries, dictionaryBytes, entries);
   }
 
-  /** Of its dictionary; 0: it has none. */
+  /** The number of entries of the dictionary, or 0 if there is none. */
   get entries(): number {
     return this.#kept?.entries ?? 0;
   }
 
-  /** Whether a dictionary may be used: there is at most one for all pages. */
+  /** True if a dictionary may be used. At most one dictionary serves all pages. */
   get #mayLookUp(): boolean {
     return this.#kept === null && (this.habit === null || this.habit === ENCODING.dictionary);
   }
@@ -264,7 +267,7 @@ export class ColumnChunk {
     return this.#decided(encoding, count, bounds, levels, body);
   }
 
-  /** Whether differences of the values would take far less room than a dictionary with its numbers. */
+  /** True if differences of the values would take far less room than a dictionary with its numbers. */
   #doesRise(count: number, dictionarySize: number): boolean {
     return lengthOf(this.#kernel.encodeDeltas(count, this.#options.type.width)) * 4 < dictionarySize;
   }
@@ -338,7 +341,7 @@ function lengthOf([from, to]: Span): number {
   return to - from;
 }
 
-/** Of rows that all have a value or all have none: one run, behind its length. */
+/** Returns the levels of rows that all have a value or are all NULL: one run, after its length. */
 function sameLevels(rows: number, count: number): Uint8Array {
   const run: number[] = [];
   let rest = rows * 2;

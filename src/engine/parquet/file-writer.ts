@@ -20,9 +20,9 @@ import {
 
 export interface ParquetColumn {
   readonly name: string;
-  /** of DuckDB */
+  /** DuckDB type of the column */
   readonly sqlType: string;
-  /** what lists are made of in the rows, also where the column is text; absent: no list */
+  /** type of the list items in the rows, also if the column is text; absent: no list */
   readonly items?: JoinedItems;
   /** numbers of the column, and of the items of a list */
   readonly ids?: readonly [column: number, item?: number];
@@ -31,7 +31,7 @@ export interface ParquetColumn {
 export interface ParquetOptions {
   readonly columns: readonly ParquetColumn[];
   readonly keyValues: Readonly<Record<string, string>>;
-  /** of all rows: a small file is given little memory */
+  /** bytes of all rows: a small file gets little memory */
   readonly rowsBytes: number;
   /** no row is longer */
   readonly longestRowBytes: number;
@@ -45,10 +45,10 @@ export interface ParquetOptions {
   readonly memory: WriterMemory;
 }
 
-/** What the whole file has of a column. */
+/** Statistics of a column for the whole file. */
 export interface ColumnFacts {
   readonly nulls: number;
-  /** of whole numbers, dates (days since 1970) and instants (microseconds); null: not told */
+  /** bounds of whole numbers, dates (days since 1970) and instants (microseconds); null: unknown */
   readonly least: bigint | null;
   readonly greatest: bigint | null;
 }
@@ -83,7 +83,7 @@ export class ParquetWriter {
   readonly #options: ParquetOptions;
   readonly #columns: readonly (FileColumn & { readonly items: ParquetColumn['items'] })[];
   readonly #kernel: ColumnsKernel;
-  /** of items of lists; made when there is one */
+  /** kernel for list items; created with the first list */
   #items: ColumnsKernel | null = null;
   #chunks: ColumnChunk[];
   /** how the columns of the last row group were written */

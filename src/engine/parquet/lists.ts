@@ -14,9 +14,12 @@ const LARGE_I = 73;
 const SMALL_F = 102;
 const SMALL_T = 116;
 
-/** What lists are made of: texts stand in quotes, as does what is none of its type, truth values are `t` and `f`, floats may be `Infinity`. */
+/**
+ * The item type of lists. Texts, and values that do not fit the type, are in quotes; truth values are `t` and `f`; floats may be
+ * `Infinity`.
+ */
 export type ListItems = 'text' | 'truth' | 'float' | 'others';
-/** Of text, what values of floats that are none of a list are, where others of the column are no floats. */
+/** The item type, or `no list` for the float values of a text column that are not a list (other values of the column are not floats). */
 export type JoinedItems = ListItems | 'no list';
 
 const [yes, no, infinity] = ['true', 'false', 'INF'].map((text) => new TextEncoder().encode(text)) as [
@@ -28,12 +31,12 @@ const infinityInRows = new TextEncoder().encode('Infinity');
 /** how many times longer lists of truth values are in the form of XML, at most */
 export const joinedTruthBytes = 3;
 
-/** Whether a field is a list, and no value that the column's type could not hold. */
+/** True if a field is a list. False if it is a value that the column's type cannot hold. */
 function isList(text: Uint8Array, start: number, end: number): boolean {
   return end - start >= 2 && text[start] === OPEN && text[end - 1] === CLOSE;
 }
 
-/** Whether items stand in quotes: all do, or none. */
+/** True if the items are in quotes: either all are, or none. */
 function isQuoted(text: Uint8Array, start: number): boolean {
   return text[start + 1] === QUOTE;
 }
@@ -79,7 +82,7 @@ function writeItems(
   return { end: at, items };
 }
 
-/** As `writeItems`, of truth values or floats, in the forms that XML has for them and with spaces between them. */
+/** Does the same as `writeItems` for truth values or floats, in their XML forms and separated by spaces. */
 function writeInXml(text: Uint8Array, start: number, end: number, target: Uint8Array, from: number): number {
   let at = from;
   const last = end - 1;
@@ -165,7 +168,7 @@ function writeFloat(text: Uint8Array, start: number, end: number, target: Uint8A
   return from + sign + infinity.length;
 }
 
-/** What is no list stays as it is. */
+/** Adds lists as joined text. Copies values that are not lists unchanged. */
 function addJoined(
   { chunk, rows: source, items: kernel, of }: ListColumn,
   column: number,

@@ -11,7 +11,7 @@ export class WriterMemory {
     return (this.#rows ??= new ColumnsMemory());
   }
 
-  /** of items of lists */
+  /** the memory for list items */
   get items(): ColumnsMemory {
     return (this.#items ??= new ColumnsMemory());
   }

@@ -55,7 +55,7 @@ export interface CompiledNode {
   readonly takesText: boolean;
   /** text is a value to which white space belongs */
   readonly keepsSpace: boolean;
-  /** what FRAME_SPACE begins with; -1: that of the element around */
+  /** initial value of FRAME_SPACE; -1: inherited from the parent element */
   readonly space: 0 | 1 | -1;
   /** folded, without a column of its own that says it is there */
   readonly showsNothing: boolean;

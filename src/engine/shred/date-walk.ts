@@ -32,7 +32,7 @@ export type ColumnPlace = readonly [table: number, column: number];
 
 interface DateColumn {
   readonly place: ColumnPlace;
-  /** that of a column of truth values, which no date is */
+  /** conversion of a truth-value column, which never accepts a date */
   readonly asFlag: ValueConversion;
 }
 
@@ -60,7 +60,7 @@ export class DateWalk {
   readonly #dates: (readonly (DateColumn | undefined)[] | undefined)[] = [];
   readonly #scope = new NamespaceScope();
   readonly #xsiType: number;
-  // of open elements, by their depth from 0
+  // arrays of the open elements, indexed by depth from 0
   readonly #nodes: number[] = [];
   readonly #rows: Row[] = [];
   readonly #scopes: number[] = [];

@@ -15,7 +15,7 @@ export interface UnmappedPath {
 
 /** A type that `xsi:type` names, and that leads to no columns of its own: it may have none, or there may be no such type. */
 export interface MentionedType {
-  /** of the element */
+  /** XPath of the element */
   readonly xpath: string;
   readonly name: QName;
   count: number;

@@ -18,11 +18,11 @@ export interface OpenDocument {
   readonly document: number;
   /** values of the model's extra columns */
   readonly extra: readonly (string | null)[];
-  /** of open elements, outermost first; none: the document has not begun */
+  /** names of the open elements, outermost first; empty: the document has not begun */
   readonly names: readonly QName[];
   /** children and runs of text of the innermost one so far */
   readonly position: number;
-  /** as src/engine/shred/open-elements.ts lays them out, but for names and for the position */
+  /** laid out as in src/engine/shred/open-elements.ts, except for names and the position */
   readonly frames: readonly number[];
   readonly rows: readonly number[];
   readonly slots: readonly number[];
@@ -31,7 +31,7 @@ export interface OpenDocument {
   readonly namespaces: readonly (readonly [prefix: string, uri: string])[];
 }
 
-/** What is open now. */
+/** Returns a snapshot of the open document. */
 export function suspend({ state, paths, scope, extra, documentNumber }: WalkContext): OpenDocument {
   const { depth, frames, rows, rowTop, slots, slotTop, arena } = state;
   const names = Array.from({ length: depth }, (_, frame) => paths.nameOf(state.frame(frame, FRAME_NAME)));

@@ -1,6 +1,6 @@
 /**
- * What is open while a document is shredded: elements, their rows, and the values of these. In plain arrays, so that it can lie where
- * WebAssembly works on it too (`src/engine/shred/kernel/shred.as` knows this layout).
+ * The open state while a document is shredded: the elements, their rows, and the rows' values. It is stored in plain arrays so that it
+ * can also be in the memory of WebAssembly (`src/engine/shred/kernel/shred.as` knows this layout).
  */
 import { ByteBuffer } from './rows/byte-buffer.ts';
 
@@ -32,7 +32,7 @@ export const FRAME_SPACE = 10;
 /** An open row: int32 fields, from `row * ROW_INTS` on; its number is a float64, at `row * ROW_FLOATS + ROW_NUMBER`. */
 export const ROW_INTS = 8;
 export const ROW_TABLE = 0;
-/** where its slots begin */
+/** index of the row's first slot */
 export const ROW_SLOTS = 1;
 /** length of the arena before its values */
 export const ROW_MARK = 2;
@@ -44,7 +44,7 @@ export const SLOT_FREE = -1;
 /** taken without a value */
 export const SLOT_TAKEN = -2;
 
-/** What a value of xml:space sets FRAME_SPACE to; -1: it is none of its values, and changes nothing. */
+/** Returns the value of FRAME_SPACE for a value of xml:space, or -1 if the value is invalid and changes nothing. */
 export function spaceOf(value: string): 0 | 1 | -1 {
   return value === 'preserve' ? 1 : value === 'default' ? 0 : -1;
 }

@@ -59,7 +59,7 @@ export interface Shredder {
   resumeDocument(name: string, open: OpenDocument): void;
   /** The document as it is open now, between two batches. */
   openDocument(): OpenDocument;
-  /** As of src/engine/shred/open-document.ts. */
+  /** See src/engine/shred/open-document.ts. */
   foldedNames(): readonly QName[] | null;
   /** `first`: index of the first record that has not been handled; 0 by default */
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation, first?: number): void;
@@ -233,7 +233,7 @@ class DocumentShredder implements Shredder {
     if (kind === KIND_END) this.#elements.end();
     else if (kind === KIND_TEXT) this.#text.add(batch, at, flags);
     else if (kind === KIND_ATTRIBUTE) {
-      // those before it were the kernel's
+      // the kernel has handled the attributes before this one
       const frame = this.#state.depth - 1;
       this.#attributes.add(batch, at, this.#context.nodeOf(frame), this.#state.frame(frame, FRAME_ROW));
     }

@@ -7,7 +7,7 @@ import { utf8Text } from '../xml/utf8.ts';
 
 const utf8 = new TextEncoder();
 
-/** What an element is written with, in UTF-8: `<name` and `</name>`. */
+/** The tags of an element, in UTF-8: `<name` and `</name>`. */
 interface Tag {
   readonly start: Uint8Array;
   readonly end: Uint8Array;
@@ -25,7 +25,7 @@ export class XmlCapture {
   /** attributes, and runs of text that are not white space, since the capture began */
   values = 0;
   readonly #names: NameTable;
-  /** what the first element declares: mostly as the one of the capture before did, whose tags are known */
+  /** declarations of the first element: mostly equal to those of the previous capture, whose tags are known */
   #declared: Declarations = new Map();
   #declarations = new Uint8Array(0);
   #scope = new NamespaceScope();
@@ -134,7 +134,7 @@ export class XmlCapture {
     return tag;
   }
 
-  /** What stands before an attribute's value. */
+  /** Returns the bytes before an attribute's value. */
   #attributeOf(nameId: number): Uint8Array {
     const known = this.#declaresWithin ? undefined : this.#attributes.get(nameId);
     if (known !== undefined) return known;
@@ -189,7 +189,7 @@ export class XmlCapture {
 const quote = 34;
 const greaterThan = 62;
 
-/** What is written for a byte, by its value below 64; undefined: itself. */
+/** The escapes of bytes below 64, indexed by the byte; undefined: the byte itself. */
 type Escapes = readonly (string | undefined)[];
 
 const textEscapes = escapesOf({ '<': '&lt;', '>': '&gt;', '&': '&amp;', '\r': '&#13;' });

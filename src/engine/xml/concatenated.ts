@@ -1,9 +1,9 @@
 /**
- * Where documents begin in a file that holds several, one after the other (`--concatenated`). Only tags are told apart from other
- * markup, and nothing is checked: whoever reads a document checks it. After the root element another document begins with an XML
- * declaration, a document type declaration, a byte order mark or a start tag; comments before these belong to the document before. An
- * XML or document type declaration begins one within elements, too, as it can stand nowhere else: a document that breaks off does not
- * take the others along. Memory: one piece of the file, and a document type declaration as a whole.
+ * Finds where documents begin in a file that holds several, one after the other (`--concatenated`). It only distinguishes tags from other
+ * markup and checks nothing: the reader of a document checks it. After the root element, another document begins with an XML declaration,
+ * a document type declaration, a byte order mark or a start tag; comments before these belong to the previous document. An XML or
+ * document type declaration begins a document within elements, too, because it may not be there otherwise: a truncated document does not
+ * affect the others. Memory: one piece of the file, and a document type declaration as a whole.
  */
 import {
   CR,
@@ -23,10 +23,10 @@ import { detectEncoding } from './encoding/detection.ts';
 export interface FoundDocument {
   readonly from: number;
   readonly to: number;
-  /** where it begins in the file, from 1 */
+  /** position of the document's start in the file, from 1 */
   readonly line: number;
   readonly column: number;
-  /** that of the file, for a document that does not say its own; absent: it says it, or needs none */
+  /** encoding of the file, for a document that does not declare its own; absent: the document declares it, or needs none */
   readonly encoding?: string;
 }
 
@@ -52,7 +52,7 @@ const IN_OTHER = 3;
 
 /** bytes that tell an encoding without a declaration */
 const headBytes = 4;
-/** of a declaration that has no end */
+/** most bytes of an unterminated declaration */
 const longestDeclaration = 4096;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
@@ -77,12 +77,12 @@ type Width = 'bytes' | 'utf-16le' | 'utf-16be';
 
 class Reader implements ConcatenatedReader {
   readonly #onDocument: (found: FoundDocument) => void;
-  /** what is looked at: bytes of the file from `#offset` on */
+  /** the bytes being scanned: bytes of the file from `#offset` on */
   #bytes: Uint8Array = noBytes;
   #offset = 0;
   #isLast = false;
   #hasBegun = false;
-  // of the present document
+  // state of the present document
   #from = 0;
   #line = 1;
   #column = 1;
@@ -90,15 +90,15 @@ class Reader implements ConcatenatedReader {
   #saysEncoding = false;
   #stage = IN_PROLOG;
   #depth = 0;
-  // what is open in it
+  // the open construct in the document
   #inside = IN_TEXT;
   #quote = 0;
   #lastByte = 0;
   #closing = commentEnd;
-  /** of the file: what its first document declares */
+  /** encoding of the file, as its first document declares it */
   #encoding: string | null = null;
   #isFirst = true;
-  // where the counting of lines is
+  // position up to which lines have been counted
   #afterCr = false;
   #presentLine = 1;
   #presentColumn = 1;

@@ -65,8 +65,9 @@ export interface XmlTokenizer {
   /** Feeds bytes, whole or in any pieces; calls the handler zero or more times before it returns. Throws `InputError`. */
   write(chunk: Uint8Array): void;
   /**
-   * Where the next bytes may be put, so that they need not be copied: at least one, valid until the next call of any method. null
-   * while only `write` will do: before the encoding is known, and in any but UTF-8. May call the handler. Throws `InputError`.
+   * Returns the buffer for the next bytes, so that they need not be copied: at least one byte long, valid until the next call of any
+   * method. Returns null if the caller must use `write`: before the encoding is known, and in any encoding other than UTF-8. May call the
+   * handler. Throws `InputError`.
    */
   room(): Uint8Array | null;
   /** The first `length` bytes of what `room` answered have been filled: as if they had been written. */

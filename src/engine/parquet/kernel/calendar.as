@@ -2,7 +2,7 @@
 
 const DAY: i64 = 86_400_000_000;
 
-/** What the last one was worth: days, or microseconds. */
+/** The last date in days, or the last instant in microseconds. */
 let instant: i64 = 0;
 
 // @ts-ignore: decorator
@@ -94,7 +94,7 @@ function readTime(from: usize, to: usize): bool {
   return areDigits && end == to;
 }
 
-/** Of a time zone the offset is taken off. */
+/** Reads a timestamp. If it has a time zone, subtracts the offset. */
 function readTimestamp(from: usize, to: usize): bool {
   areDigits = true;
   if (to - from < 19 || !hasDayMarks(from)) return false;

@@ -205,7 +205,7 @@ export function readBooleans(): void {
     const from = <usize>load<u32>(at - 4) + 1;
     const length = <usize>load<u32>(at) - from;
     const word = load<u32>(from);
-    // which of the two it is, no branch depends on
+    // computed without a branch that depends on whether the value is true or false
     let value = <u32>(length == 4) & <u32>(word == 0x65757274);
     if ((value | (<u32>(length == 5) & <u32>(word == 0x736c6166))) == 0) {
       if (isNull(from, length)) {

@@ -150,7 +150,7 @@ function lookUpWidth(values: usize, count: i32, out: usize, dictionary: usize, w
         if (number < 0) {
           number = findValue(dictionary, values, width);
           if (number < 0) return false;
-          // those beyond are looked up each time
+          // larger numbers do not fit and are looked up each time
           if (number < 0xffff) store<u16>(at, <u16>(number + 1));
         }
         store<u32>(out, number);
@@ -178,7 +178,7 @@ export function lookUp128(values: usize, count: i32, out: usize, dictionary: usi
   return lookUpWidth(values, count, out, dictionary, 16);
 }
 
-/** Whether so many bytes are the same. */
+/** True if the `length` bytes at both places are equal. */
 // @ts-ignore: decorator
 @inline
 function isSameText(a: usize, b: usize, length: usize): bool {
@@ -269,7 +269,7 @@ function addText(dictionary: usize, from: usize, length: usize, prefix: u64, has
   return number;
 }
 
-/** Whether a text is the first of its kind on the page that is read. */
+/** True if a text is the first occurrence on the page that is read. */
 // @ts-ignore: decorator
 @inline
 function isFirstOfPage(dictionary: usize, number: i32, page: u32): bool {

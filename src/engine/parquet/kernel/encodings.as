@@ -37,7 +37,7 @@ export function packBits(from: usize, count: i32, width: i32, out: usize): usize
   return out + <usize>((bits + 7) >> 3);
 }
 
-/** Whether eight int32 are the same. */
+/** True if eight int32 values are equal. */
 // @ts-ignore: decorator
 @inline
 function areEqual(from: usize): bool {
@@ -150,7 +150,7 @@ function packOf64(mini: usize, count: i32, least: i64, widthAt: usize, out: usiz
   store<u8>(widthAt, <u8>width);
   if (width == 0) return out;
   if (width > 32) return packMini(mini, count, <u64>least, width, out);
-  // what is read lies behind what is written
+  // the reads are always ahead of the writes
   for (let i = 0; i < MINI_VALUES; i++) {
     const value: u32 = i < count ? <u32>(load<u64>(mini + ((<usize>i) << 3)) - <u64>least) : 0;
     store<u32>(mini + ((<usize>i) << 2), value);

@@ -49,22 +49,22 @@ const readers = {
 
 export type ReadKind = keyof typeof readers;
 
-/** What fits at once. */
+/** The capacity of the kernel's memory for one call. */
 export interface Room {
   readonly columns: number;
   readonly rows: number;
   readonly textBytes: number;
 }
 
-/** Where bytes lie in the memory, until that is used anew. */
+/** A byte range in the memory, valid until the memory is reused. */
 export type Span = readonly [from: number, to: number];
 
-/** of 128 differences, before they are packed */
+/** for 128 differences before they are packed */
 const deltasScratchBytes = 1024;
 
 let module: WebAssembly.Module | null = null;
 
-/** What a kernel works in; another one may take it over, of which the first is then no more used. */
+/** The memory of a kernel. Another kernel may take it over; the first one must not be used afterwards. */
 export class ColumnsMemory {
   readonly memory: WebAssembly.Memory = new WebAssembly.Memory({ initial: 1 });
   readonly exports: Exports;
@@ -139,7 +139,7 @@ export class ColumnsKernel {
     this.#view = new DataView(buffer);
   }
 
-  /** Of the control block. */
+  /** Returns the value of a slot of the control block. */
   result(slot: number): number {
     return this.#control[slot]!;
   }
@@ -187,7 +187,7 @@ export class ColumnsKernel {
     return [before, this.#view.getUint32(at, true) - this.#text];
   }
 
-  /** Where the text of so many rows ends. */
+  /** Returns the end of the text of the first `rows` rows. */
   endOf(rows: number): number {
     return rows === 0 ? 0 : this.field(rows - 1, this.room.columns - 1)[1] + 1;
   }
@@ -258,7 +258,7 @@ export class ColumnsKernel {
     );
   }
 
-  // what these answer lies apart from what the others do
+  // the results of these methods do not overlap those of the other methods
 
   /** Levels of so many rows. */
   encodeLevels(count: number, width: number): Span {

@@ -4,7 +4,7 @@ export const PAGE_BYTES = 65_536;
 export const CONTROL_AT = 1024;
 /** Vectors are read and written beyond the end of an array, and digits before its start. */
 export const MARGIN_BYTES = 64;
-/** What is allocated begins here: control block and powers of ten lie before it. */
+/** Start of the heap. The control block and the powers of ten are before it. */
 export const HEAP_AT = 8192;
 
 // control block, int32 slots; the first are what a column is read with
@@ -13,18 +13,18 @@ export const FIRST = 0;
 /** bytes from there to that of the next row */
 export const STRIDE = 1;
 export const ROWS = 2;
-/** where values go */
+/** address for the values */
 export const VALUES = 3;
-/** where a level for each row goes: int32, 1 for a value, 0 for NULL */
+/** address for the levels, one for each row: int32, 1 for a value, 0 for NULL */
 export const LEVELS = 4;
 /** room for text without its escapes */
 export const PLAIN_TEXT = 5;
 /** the column's dictionary; 0: values are written whole */
 export const DICTIONARY = 6;
 export const SCALE = 7;
-/** where values are noted that are left to others: their number, start and end; or lengths of texts, int32 */
+/** address for the values that the TypeScript code must convert: their number, start and end; or lengths of texts, int32 */
 export const LEFT = 8;
-// what came of it
+// results
 /** values that are not NULL */
 export const COUNT = 9;
 /** behind the last value */
@@ -58,7 +58,7 @@ export const DICTIONARY_COUNT = 2;
 export const DICTIONARY_VALUES = 3;
 export const DICTIONARY_USED = 4;
 export const DICTIONARY_CAPACITY = 5;
-/** what is known of each entry of text */
+/** address of the facts about each text entry */
 export const DICTIONARY_TEXTS = 6;
 /** most entries */
 export const DICTIONARY_LIMIT = 7;
@@ -68,18 +68,18 @@ export const DICTIONARY_BYTES_LIMIT = 8;
 export const DICTIONARY_PAGE = 9;
 /** the last page that each entry of text was on, as far as that was looked at */
 export const DICTIONARY_PAGES = 10;
-/** of whole numbers: int16 for those near the first one */
+/** for whole numbers: int16 for those near the first one */
 export const DICTIONARY_NEAR = 11;
 export const DICTIONARY_INTS = 16;
 
-// what is known of a text in a dictionary: its first eight bytes, then int32 fields
+// the facts about a text in a dictionary: its first eight bytes, then int32 fields
 export const TEXT_PREFIX = 0;
 export const TEXT_LENGTH = 2;
 /** from the first entry */
 export const TEXT_START = 3;
 export const TEXT_INTS = 4;
 
-/** How fields become values. */
+/** How fields are read as values. */
 export const READ_INT32 = 1;
 export const READ_INT64 = 2;
 export const READ_INT128 = 3;

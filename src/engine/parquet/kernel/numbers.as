@@ -2,7 +2,7 @@
 
 const ZEROS: u64 = 0x3030303030303030;
 
-/** What the last number was: its magnitude, and whether a minus stood before it. */
+/** The last number's magnitude, and whether it had a minus sign. */
 let magnitude: u64 = 0;
 let magnitudeHigh: u64 = 0;
 
@@ -43,10 +43,10 @@ function wholeOfFew(length: i32, to: usize): i64 {
   return <i64>(((v & 0x000000ff000000ff) * 0x000f424000000064 + ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >> 32);
 }
 
-/** Of the last decimal of few digits: how many stand behind its point. */
+/** The number of digits after the point in the last decimal of few digits. */
 let fewFraction = 0;
 
-/** What 16 digits are worth, a byte each, the first lowest. */
+/** Returns the value of 16 digits, one per byte, with the first digit in the lowest byte. */
 // @ts-ignore: decorator
 @inline
 function worthOf(digits: v128): i64 {
@@ -115,7 +115,7 @@ function multiply(a: u64, b: u64): void {
   magnitudeHigh = aHigh * bHigh + (middle >> 32) + (other >> 32);
 }
 
-/** Where the point of a number is, its end where it has none. */
+/** Returns the position of a number's point, or the number's end if it has none. */
 // @ts-ignore: decorator
 @inline
 function pointOf(from: usize, to: usize): usize {

@@ -17,7 +17,7 @@ function compareTexts(a: usize, aLength: usize, b: usize, bLength: usize): i32 {
   return order != 0 ? order : <i32>aLength - <i32>bLength;
 }
 
-/** Whether two texts of the same first bytes are the same, as those are that are no longer; without looking at the bytes. */
+/** True if two texts with equal first eight bytes are equal because they have the same length and no further bytes. */
 // @ts-ignore: decorator
 @inline
 function areShort(length: usize, other: usize): bool {

@@ -1,4 +1,4 @@
-/** What stands around the values of a file: headers of pages, the footer, and the index of pages (Parquet's `parquet.thrift`). */
+/** Writes the metadata around the values of a file: page headers, the footer, and the page index (Parquet's `parquet.thrift`). */
 import { ENCODING, type ColumnPage } from '../column-chunk.ts';
 import { PHYSICAL, type LogicalType, type ParquetType } from '../values/column-types.ts';
 import { ThriftWriter } from './thrift.ts';
@@ -19,7 +19,7 @@ export interface FileColumn {
   readonly ids: readonly [column: number, item?: number] | null;
 }
 
-/** Where a page is, its header included. */
+/** The place of a page, including its header. */
 export interface PlacedPage {
   readonly page: ColumnPage;
   readonly at: number;
@@ -60,7 +60,7 @@ export interface PlacedGroup {
   readonly columns: readonly PlacedColumn[];
 }
 
-/** Where the index of a column's pages is. */
+/** The place of a column's page index. */
 export interface PlacedIndex {
   readonly offsets: readonly [at: number, bytes: number];
   /** null: bounds are not told */
@@ -169,7 +169,7 @@ export function footer(
     out.binary(2, value);
   });
   out.binary(6, createdBy);
-  // as their types order them
+  // column orders: each column is ordered by its type
   out.list(7, 'struct', columns, () => out.struct(1, () => {}));
   return out.finish();
 }

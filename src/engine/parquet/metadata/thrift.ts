@@ -28,7 +28,7 @@ export class ThriftWriter {
   /** number of the last field of each structure that is open */
   readonly #last: number[] = [0];
 
-  /** What was written, as a structure that ends here. */
+  /** Ends the structure and returns its bytes. */
   finish(): Uint8Array<ArrayBuffer> {
     this.#out.pushByte(0);
     return this.#out.take();

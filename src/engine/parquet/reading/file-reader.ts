@@ -17,13 +17,13 @@ export interface RowsOnly {
 }
 
 export interface RowsWanted {
-  /** of columns of the file, by their names: how they become text, and which column of the rows they are */
+  /** columns of the file by name, each with its conversion to text and its index in the rows */
   readonly columns: ReadonlyMap<string, { readonly form: StoredForm; readonly at: number }>;
   /** how many columns a row has; those that the file does not fill are empty */
   readonly width: number;
   /** bytes of a block, as far as its rows are shorter; of its cells twice as many */
   readonly blockBytes: number;
-  /** of blocks */
+  /** buffers for blocks */
   readonly buffers: SpareBuffers;
 }
 
@@ -51,12 +51,12 @@ export class ParquetFileReader {
     return new ParquetFileReader({ ...file, groups }, source, kernel);
   }
 
-  /** Of the file's columns. */
+  /** The names of the file's columns. */
   get names(): readonly string[] {
     return this.#file.columns.map(({ name }) => name);
   }
 
-  /** Whether the file has these columns, of just these types. */
+  /** True if the file has these columns with exactly these types. */
   holds(columns: ReadonlyMap<string, StoredForm>): boolean {
     const known = new Map(this.#file.columns.map((column) => [column.name, column]));
     return [...columns].every(([name, { physical, scale, isList }]) => {
@@ -96,7 +96,7 @@ function mayHave(bounds: StoredBounds | null, { number }: RowsOnly): boolean {
   return bounds === null || (bounds[0] <= number && number <= bounds[1]);
 }
 
-/** of a block whose cells have more bytes than its texts may have twice */
+/** rows of a block whose cells have more than twice as many bytes as its texts may have */
 const leastRows = 64;
 
 export class ParquetRows {

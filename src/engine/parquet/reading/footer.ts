@@ -1,4 +1,4 @@
-/** What the end of a file that our writer made tells of its columns, as far as its rows are read by it. */
+/** Reads the footer of a file that our writer made: the facts about its columns that reading its rows needs. */
 import { createdBy } from '../metadata/footer.ts';
 import {
   countOf,
@@ -22,7 +22,7 @@ export type StoredBounds = readonly [least: bigint, greatest: bigint];
 
 export interface StoredGroup {
   readonly rows: number;
-  /** of the column that was asked for; null: the file does not tell */
+  /** bounds of the requested column; null: not in the file */
   readonly bounds: StoredBounds | null;
   /** in the order of the columns */
   readonly chunks: readonly StoredChunk[];
@@ -33,7 +33,7 @@ export interface FileLayout {
   readonly columns: readonly {
     readonly name: string;
     readonly physical: number | null;
-    /** of a decimal: digits after the point */
+    /** decimals: digits after the point */
     readonly scale: number;
     readonly isList: boolean;
   }[];

@@ -9,13 +9,13 @@ import * as layout from './kernel/layout.ts';
 
 export interface ChunkSource {
   readonly read: (at: number, length: number) => Promise<Uint8Array<ArrayBuffer>>;
-  /** what was read is needed no more: its memory may be used again */
+  /** frees bytes that were read, so that their memory can be reused */
   readonly release: (bytes: Uint8Array<ArrayBuffer>) => void;
-  /** of zstd; RangeError where it is none, or not of so many bytes */
+  /** decompresses zstd; RangeError if the bytes are not zstd or not of this length */
   readonly decompress: (bytes: Uint8Array, length: number) => Uint8Array;
 }
 
-/** What a column's values are made text by. */
+/** How the values of a column are converted to text. */
 export interface StoredForm {
   /** FORM_… */
   readonly form: number;
@@ -25,20 +25,20 @@ export interface StoredForm {
   /** digits after the point, and how many of them stay where they are zeros */
   readonly scale: number;
   readonly kept: number;
-  /** of lists of such values */
+  /** true for lists of such values */
   readonly isList: boolean;
 }
 
 /** A column as blocks of rows take it. */
 export interface ColumnRows {
-  /** of the page, not taken yet */
+  /** rows of the page that have not been read */
   readonly rowsLeft: number;
   beginChunk(chunk: StoredChunk): void;
   /** The next page with rows. RangeError where the file is damaged. */
   nextPage(): Promise<void>;
   /** Bytes that the texts of the page's next rows may have. */
   mostBytes(rows: number): number;
-  /** As far as can be told, of so many rows. */
+  /** Returns an estimate of the bytes of `rows` rows. */
   usualBytes(rows: number): number;
   /** Texts of the next rows of the page at `out`, and their cells; answers where the texts end. */
   take(rows: number, cells: number, stride: number, out: number): number;
@@ -76,7 +76,7 @@ const encodings: Readonly<Record<number, number>> = {
   [ENCODING.lengths]: layout.IN_LENGTHS,
 };
 
-/** what is read at once, where a page's length is not known yet */
+/** bytes to read at once while a page's length is unknown */
 const usualPageBytes = 16 * 1024;
 const mostHeaderBytes = 256;
 
@@ -152,7 +152,7 @@ export class StoredColumn implements ColumnRows {
     return end;
   }
 
-  /** Whether the next rows of the page, each with a whole number, go on from `last`; answers the number of the last one, or null. */
+  /** Reads the next rows of the page, one whole number each. Returns the last number if all strictly ascend from `last`, or null. */
   ascend(rows: number, last: bigint): bigint | null {
     this.rowsLeft -= rows;
     return this.#kernel.exports.ascends(this.#record.at, rows, last) === 0 ? null : this.#kernel.lastNumber();
@@ -181,7 +181,7 @@ export class StoredColumn implements ColumnRows {
   async #read(): Promise<{
     readonly header: ThriftFields;
     readonly body: Uint8Array;
-    /** what both lie in */
+    /** the bytes that contain both */
     readonly read: Uint8Array<ArrayBuffer>;
   }> {
     const { end } = this.#chunk!;

@@ -20,7 +20,7 @@ const cellBytes = 8;
 export class StoredLists implements ColumnRows {
   readonly #kernel: CellsKernel;
   readonly #items: StoredColumn;
-  /** of the page, by row: its items; below 0: NULL */
+  /** for each row of the page, the number of its items; below 0: NULL */
   #counts = new Int32Array(0);
   #next = 0;
   /** for the items of a call, before they are put together */

@@ -18,7 +18,10 @@ export interface Bounds {
 
 const mostTextBytes = 64;
 
-/** Of the values that the kernel has just read, at least one; null where values are not all ordered, or text has no bound. */
+/**
+ * Returns the bounds of the values that the kernel has just read, of which there must be at least one. Returns null if some values are
+ * not ordered or a text has no bound.
+ */
 export function boundsOf(kernel: ColumnsKernel, type: ParquetType): Bounds | null {
   const { view } = kernel;
   const [leastAt, greatestAt] = [
@@ -58,7 +61,7 @@ function order(a: Bound, b: Bound): number {
   return compareBytes(a.bytes, b.bytes);
 }
 
-/** Of equal bounds the one that no value may be. */
+/** Returns the bound that is not exact if both are equal. */
 function tied(kept: Bound, other: Bound): Bound {
   return kept.isExact && !other.isExact && order(kept, other) === 0 ? other : kept;
 }
@@ -113,7 +116,7 @@ function textBounds(kernel: ColumnsKernel): Bounds | null {
   };
 }
 
-/** As many whole characters as there is room for. */
+/** Returns as many whole characters as fit. */
 function characters(bytes: Uint8Array): Uint8Array {
   let end = mostTextBytes;
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end -= 1;

@@ -4,7 +4,7 @@ import * as layout from '../kernel/layout.ts';
 
 export const PHYSICAL = { boolean: 0, int32: 1, int64: 2, float: 4, double: 5, bytes: 6, fixed: 7 } as const;
 
-/** How a column's values are read and kept. */
+/** How the values of a column are read and stored. */
 export interface ParquetType {
   /** READ_… of the kernel */
   readonly read: ReadKind;
@@ -41,7 +41,7 @@ function of(read: ReadKind, physical: number, width: number, logical: LogicalTyp
   return { read, physical, width, logical, scale: logical.kind === 'decimal' ? logical.scale : 0 };
 }
 
-/** Of a scalar type. RangeError for one that has none. */
+/** Returns the Parquet type of a scalar SQL type. Throws RangeError if there is none. */
 export function valueTypeOf(sqlType: string): ParquetType {
   const known = named[sqlType];
   if (known !== undefined) return known;
@@ -53,7 +53,7 @@ export function valueTypeOf(sqlType: string): ParquetType {
   return of(layout.READ_INT128, fixed, 16, logical);
 }
 
-/** Whether differences from one value to the next may be written. */
+/** True if values may be written as differences from the previous value. */
 export function isWholeNumber({ physical }: ParquetType): boolean {
   return physical === int32 || physical === int64;
 }

@@ -22,7 +22,7 @@ function toSingle(text: string, double: number): number {
   return Math.fround(view.getFloat64(0));
 }
 
-/** Whether the decimal is less (-1), equal, or greater (1) than the double. */
+/** Compares the decimal with the double: returns -1 if it is less, 0 if equal, 1 if greater. */
 function compareExactly(text: string, double: number): number {
   const [, sign, whole = '', fraction = '', power = '0'] = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(
     text,

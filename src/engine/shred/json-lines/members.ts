@@ -15,7 +15,7 @@ const BACKSLASH = 92;
 
 /** bytes that a byte of a value takes at most */
 const mostBytesOfByte = 6;
-/** of values that are no longer, room for the most that they can take is made */
+/** the writer reserves the maximum encoded size for values up to this length, in bytes */
 const shortValueBytes = 16 * 1024;
 
 /** Writes the value [start, end) of `source` at `at` in `target`, which has room; answers where it ends. */
@@ -42,7 +42,7 @@ export function memberName(name: string): string {
 const utf8 = new TextEncoder();
 const plainName = /^\w+$/;
 
-/** What stands before a value. `isFirst`: the row begins with it. */
+/** Returns the bytes before a value: the separator and the member's name. `isFirst`: the value is the first of its row. */
 export function memberPrefix(name: string, isFirst: boolean): Uint8Array {
   const begin = isFirst ? '{' : ',';
   return utf8.encode(plainName.test(name) ? `${begin}"${name}":` : `${begin}${memberName(name)}:`);

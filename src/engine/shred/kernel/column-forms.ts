@@ -1,4 +1,7 @@
-/** Which conversion of src/engine/shred/kernel/shred.as a column takes, and with what: those of src/engine/shred/values/conversion.ts that are common. */
+/**
+ * Selects the conversion of src/engine/shred/kernel/shred.as for a column, and its parameters. The kernel has the common conversions of
+ * src/engine/shred/values/conversion.ts.
+ */
 import type { Column } from '../../model/relational-model.ts';
 import { holdsNames } from '../../model/source-model.ts';
 import { isCollapsed } from '../../model/white-space.ts';
@@ -60,7 +63,7 @@ export function columnForm(column: Column, scalesDecimals: boolean, keepsOffset:
   }
 }
 
-/** Of lists, items are taken in any form that fits. */
+/** Returns the form of a list column. Its items may have any form that fits. */
 function listForm({ type }: Column): ColumnForm {
   const [conversion, first, second] = itemForm(type);
   const isOther = conversion === layout.CONVERT_OTHERS;
@@ -92,7 +95,7 @@ function itemForm(type: Column['type']): readonly [conversion: number, first: nu
   }
 }
 
-/** Whether values are compared with forms that the kernel does not know. */
+/** True if values are compared with forms that the kernel does not know. */
 function hasRareForm({ type, keepsForm, writtenAs }: Column): boolean {
   if (keepsForm !== true || writtenAs === undefined) return false;
   return (

@@ -1,8 +1,6 @@
 // Part of src/engine/shred/kernel/shred.as: values in the forms of their columns.
 
-/**
- * Of up to 16 bytes at `at`: those that are not digits, as bits. What lies behind them does not show.
- */
+/** Returns a bit mask of the bytes at `at` that are not digits, for a length of up to 16 bytes. Bytes after `length` are masked out. */
 // @ts-ignore: decorator
 @inline
 function nonDigits(at: usize, length: usize): i32 {
@@ -37,7 +35,7 @@ function isUsualDecimal(column: usize, from: usize, to: usize): bool {
   return (load<i32>(column, COLUMN_FLAGS) & KEEPS_FORM) == 0 || isPrintedFraction(fraction, to, plainScale);
 }
 
-/** Whether the digits after a point, which end at `to`, are just those that come back; `scale`: see COLUMN_PLAIN_SCALE. */
+/** True if the digits after a point, which end at `to`, are exactly those that the target prints; `scale`: see COLUMN_PLAIN_SCALE. */
 // @ts-ignore: decorator
 @inline
 function isPrintedFraction(fraction: i32, to: usize, scale: i32): bool {
@@ -174,7 +172,7 @@ function twoDigits(at: usize): i32 {
   return tens > 9 || ones > 9 ? -1 : <i32>(tens * 10 + ones);
 }
 
-/** Whether `YYYY-MM-DD` is at `at`: a year from 1 to 9999 and a day that exists. */
+/** True if `at` begins with `YYYY-MM-DD`: a year from 1 to 9999 and a day that exists. */
 function isDate(at: usize): bool {
   if (nonDigits(at, 10) != 0x90 || load<u8>(at, 4) != MINUS || load<u8>(at, 7) != MINUS) return false;
   const century = twoDigits(at);
@@ -189,14 +187,16 @@ function isDate(at: usize): bool {
   return day <= (month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31);
 }
 
-/** That of times, which come back without zeros at the end of a second, or with so many digits. */
+/** Returns the shortest scale of times: targets print them without zeros at the end of a second, or with this number of digits. */
 // @ts-ignore: decorator
 @inline
 function shortestScale(column: usize): i32 {
   return min(SHORTEST_SCALE, load<i32>(column, COLUMN_PLAIN_SCALE));
 }
 
-/** Where a time without its zone ends, of hours up to 23 and at most six digits of a second; 0 for all others. */
+/**
+ * Returns the end of a time without its zone, or 0 if it has another form. It needs an hour up to 23 and at most six digits of a second.
+ */
 function endOfTime(column: usize, at: usize, to: usize): usize {
   if (at + 8 > to || load<u8>(at, 2) != COLON || load<u8>(at, 5) != COLON) return 0;
   const hour = twoDigits(at);
@@ -216,8 +216,9 @@ function endOfTime(column: usize, at: usize, to: usize): usize {
 }
 
 /**
- * Of a date with a time that begins at `from`: whether its zone, from `at` to `to`, is an offset that gives the text back with the instant. A year
- * from which it may lead out of those that columns hold, `-00:00` and digits of a second that do not come back are left to others.
+ * True if the zone `[at, to)` of the date and time that begins at `from` is an offset that, with the instant, reproduces the text. The
+ * TypeScript code handles the rest: years whose instant may fall outside those that columns hold, `-00:00`, and seconds whose digits are
+ * not reproduced.
  */
 function isUsualOffset(column: usize, from: usize, at: usize, to: usize): bool {
   const sign: u32 = load<u8>(at);
@@ -319,7 +320,7 @@ function convert(column: usize, from: usize, to: usize, out: usize): usize {
   }
   if (kind == CONVERT_DECIMAL && isUsualDecimal(column, from, to)) return copy(out, from, to - from);
   if (kind == CONVERT_INTEGER && isUsualInteger(from, to, load<usize>(column, COLUMN_FIRST) - 1)) {
-    // of a type with a scale the database prints one
+    // if the type has a scale, the database prints the point
     if (load<i32>(column, COLUMN_PLAIN_SCALE) <= 0) return copy(out, from, to - from);
   }
   if (kind == 0) return 0;

@@ -26,7 +26,7 @@ const ROW_COUNT = 1024;
 const SLOT_INTS = 64 * 1024;
 const ARENA_BYTES = 512 * 1024;
 const TEXT_BYTES = 224 * 1024;
-/** of prefixes that are looked for, each with its length */
+/** for the prefixes that are looked for, each with its length */
 const PREFIX_BYTES = 1024;
 const FIXED_BYTES =
   (FRAME_COUNT * FRAME_INTS + ROW_COUNT * ROW_INTS + SLOT_INTS) * 4 +
@@ -70,11 +70,11 @@ export interface ShredKernel {
   beginDocument(keyBase: bigint, documentKey: string, extra: readonly (string | null)[]): void;
   /** From now on texts that use one of these prefixes are left to others. */
   lookForPrefixes(prefixes: WantedPrefixes): void;
-  /** Whether a batch can be read by the kernel at all; brings it within reach. */
+  /** True if the kernel can read the batch at all. Makes the batch accessible to the kernel. */
   reaches(batch: TokenBatch): boolean;
-  /** Whether a batch lies in its memory: then it can read parts there. */
+  /** True if the batch is in the kernel's memory, so that the kernel can read parts there. */
   holds(batch: TokenBatch): boolean;
-  /** Whether the state is, or can be brought, where the kernel works on it. */
+  /** True if the state is in the kernel's memory or can be brought there. */
   serves(): boolean;
   /**
    * Handles the records from `from` on, of `count`, as far as it can; answers the index of the first it leaves to others.
@@ -82,8 +82,8 @@ export interface ShredKernel {
    */
   run(from: number, count: number, scopeSize: number): number;
   /**
-   * As `run`, where no document is open: parts that follow one another, as far as they are alike, with their rows of `_documents`.
-   * `lastDocument`: number of the document before, where keys are numbers.
+   * Does the same as `run` when no document is open: reads consecutive parts as long as they are alike, and writes their rows of
+   * `_documents`. `lastDocument`: number of the previous document, if keys are numbers.
    */
   runParts(
     from: number,
@@ -146,7 +146,7 @@ class SharedKernel implements ShredKernel {
   readonly #documentNumber: Float64Array;
   readonly #partDocuments: PartDocuments;
   readonly #fileDigits: Uint8Array;
-  /** that the kernel knows */
+  /** SHA-256 of the file, as far as the kernel knows it */
   #fileSha256: string | null = null;
   readonly #plan: LearnedPlan;
   #used = layout.CONTROL_AT + layout.PAGE_BYTES;

@@ -5,14 +5,14 @@ const MOST_JSON_BYTES: usize = 6;
 /** a backslash, and an N */
 const NULL_TEXT: u32 = 0x4e5c;
 
-/** What JSON does not take in a string as it is, by bits. */
+/** Returns a bit mask of the bytes that a JSON string must escape. */
 // @ts-ignore: decorator
 @inline
 function specialsIn(v: v128): i32 {
   return i8x16.bitmask(v128.or(i8x16.eq(v, v128.load(ALL_QUOTE)), i8x16.lt_u(v, i8x16.splat(SPACE))));
 }
 
-/** How many bytes there are that may take more than one in JSON: quotes, control characters, and commas, behind which a zero may be missing. */
+/** Counts the bytes that may become longer in JSON: quotes, control characters, and commas, because a zero may be missing after one. */
 function specialsOf(from: usize, to: usize): usize {
   let count: usize = 0;
   for (; from < to; from++) {
@@ -22,7 +22,7 @@ function specialsOf(from: usize, to: usize): usize {
   return count;
 }
 
-/** Whether a value of up to 16 bytes is digits, with others behind a point or without, and has no needless zero before it. */
+/** True if a value of up to 16 bytes consists of digits, with or without further digits after a point, and has no needless leading zero. */
 // @ts-ignore: decorator
 @inline
 function isJsonNumber(from: usize, length: usize): bool {

@@ -61,9 +61,9 @@ export const MEMBERS = 39;
 export const PART_FROM = 40;
 /** in the larger one, of the present part or of the next */
 export const PART_NUMBER = 41;
-/** of the last one that was begun, where keys are numbers; float64 */
+/** number of the last document that was begun, if keys are numbers; float64 */
 export const DOCUMENT_NUMBER = 42;
-/** where the digits of the document's key lie, and how many there are */
+/** address and length of the digits of the document's key */
 export const DOCUMENT_KEY = 44;
 export const DOCUMENT_KEY_LENGTH = 45;
 /** indexes of the columns that have it in every row */
@@ -81,17 +81,17 @@ export const DOCUMENTS_ROOM = 53;
 /** 1: keys follow from the SHA-256 of a part */
 export const HASHED = 54;
 export const TABLE_COUNT = 55;
-/** of members of substitution groups: HEAD_… */
+/** heads of members of substitution groups: HEAD_… */
 export const HEADS = 56;
 export const XML_SPACE = 57;
-/** what FRAME_SPACE of a part begins with */
+/** initial value of FRAME_SPACE in a part */
 export const PART_SPACE = 58;
 /** prefixes that texts are left to others for: each a byte with its length, and the prefix; how many, -1: all */
 export const PREFIXES = 59;
 export const PREFIX_COUNT = 60;
 export const CONTROL_SLOTS = 64;
 
-// what is known of the plan, int32 fields
+// the known part of the plan, int32 fields
 /** the last key of a table that was written: 32 bytes */
 export const KEY_TEXT_INTS = 8;
 export const NODE_INTS = 16;
@@ -102,7 +102,7 @@ export const COLUMN_INTS = 8;
 export const COLUMN_DEFAULT = 4;
 export const COLUMN_DEFAULT_LENGTH = 5;
 export const COLUMN_RELAXED = 6;
-/** of a column, in JSON Lines: where what stands before its values is, its length, and MEMBER_… */
+/** for a column in JSON Lines: address and length of the bytes before its values, and MEMBER_… */
 export const MEMBER_INTS = 4;
 export const EDGE_INTS = 8;
 export const EDGE_NODE = 0;
@@ -127,7 +127,7 @@ export const LEAF = 8;
 /** has a default of xml:space */
 export const SETS_SPACE = 16;
 
-/** How rows are written (src/engine/shred/rows/encoding.ts). */
+/** How rows are encoded (src/engine/shred/rows/encoding.ts). */
 export const MODE_COPY = 0;
 export const MODE_CSV = 1;
 export const MODE_WORDS = 2;

@@ -1,4 +1,4 @@
-/** What the kernel knows of the members of JSON Lines: of each column that it has learned, what stands before its values, and how they look. */
+/** The members of JSON Lines that the kernel knows. For each learned column: the bytes before its values, and the values' form. */
 import type { Column, ColumnRole } from '../../model/relational-model.ts';
 import { isNumber, memberPrefix } from '../json-lines/members.ts';
 import * as layout from './layout.ts';
@@ -6,7 +6,7 @@ import type { KernelMemory } from './layout.ts';
 
 /** Names of all columns with what stands around them. */
 const PREFIX_BYTES = 4 * 1024 * 1024;
-/** What a value may take beside its bytes: quotes, or a zero before a point. */
+/** The most bytes that a value needs beyond its own: quotes, or a zero before a point. */
 const AROUND_BYTES = 3;
 /** Keys and places, which are counted here. */
 const counted: ReadonlySet<ColumnRole> = new Set([

@@ -1,4 +1,7 @@
-/** What the kernel knows of a plan: the elements and attributes that documents have used so far, and their nodes, tables, columns. */
+/**
+ * The part of a plan that the kernel knows: the elements and attributes that documents have used so far, with their nodes, tables and
+ * columns.
+ */
 import type { PlanEdge, PlanNode } from '../../model/relational-model.ts';
 import { ByteBuffer } from '../rows/byte-buffer.ts';
 import { jsonRoom } from '../json-lines/members.ts';
@@ -43,7 +46,7 @@ export class LearnedPlan {
   #isFull = false;
   readonly #columns: Int32Array;
   #columnsUsed = 0;
-  /** of these, those that have the document's key in every row */
+  /** of the columns, those that have the document's key in every row */
   readonly #documentColumns: Int32Array;
   readonly #control: Int32Array;
   readonly #required: Int32Array;
@@ -59,7 +62,7 @@ export class LearnedPlan {
   /** NULL, behind it the document's key, and the values of the extra columns */
   readonly #constants: Uint8Array;
   readonly #nullLength: number;
-  /** where the document's key lies */
+  /** offset of the document's key in the constants */
   readonly #documentAt: number;
   #extra: readonly (string | null)[] = [];
   #extraRanges: readonly ByteRange[] = [];
@@ -229,7 +232,10 @@ export class LearnedPlan {
     this.#learnEdge([parent, nameId, node, parentKeyColumn, ...range], childKey);
   }
 
-  /** Of a member's head, which has a row of its own; -1: the two rows are left to others. */
+  /**
+   * Returns the number of the head of a substitution group's member, if the head has a row of its own. Returns -1 if the TypeScript code
+   * must write the two rows.
+   */
   #numberOfHead(
     parent: number,
     edge: PlanEdge,
@@ -275,7 +281,7 @@ export class LearnedPlan {
     return nullAllowed;
   }
 
-  /** What columns without a value get, and how long a row of nothing else is. */
+  /** Sets the constants of columns without a value, and the length of a row that has no other values. */
   #setConstants(table: CompiledTable): void {
     const at = table.index * layout.TABLE_INTS;
     const first = this.#tables[at + layout.TABLE_FIRST_COLUMN]!;
@@ -290,7 +296,7 @@ export class LearnedPlan {
       bytes = Math.min(NEVER, bytes + (this.#members === null ? length : this.#jsonBytes(range)));
       const column = (first + index) * layout.COLUMN_INTS;
       this.#columns.set([start, length], column + layout.COLUMN_DEFAULT);
-      // of the key there is room for the longest
+      // the key has room for its longest form
       if (start === byteOffset + this.#documentAt)
         this.#columns[column + layout.COLUMN_DEFAULT_LENGTH] = this.#control[layout.DOCUMENT_KEY_LENGTH]!;
     }

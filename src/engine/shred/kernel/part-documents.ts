@@ -13,7 +13,7 @@ const PIECE_BYTES = 4 * 1024;
 const PIECES = 4;
 const QUOTE = 34;
 
-/** What the rows take in the kernel's memory. */
+/** Bytes that the rows need in the kernel's memory. */
 export const PART_DOCUMENTS_BYTES: number = ROW_BYTES + PIECE_BYTES + 8 * PIECES + 4 * layout.MARGIN_BYTES;
 
 export class PartDocuments {

@@ -36,7 +36,7 @@ function columnAt(table: usize, index: i32): usize {
   return load<usize>(COLUMNS) + ((<usize>(load<i32>(table, TABLE_FIRST_COLUMN) + index)) << 5);
 }
 
-/** Where the start and end of a row's value are noted. */
+/** Returns the address of the slot that holds the start and end of a row's value. */
 // @ts-ignore: decorator
 @inline
 function slotAt(row: usize, column: i32): usize {
@@ -118,7 +118,7 @@ function copyKey(row: usize, column: i32, parent: usize, out: usize): usize {
   return end;
 }
 
-/** What tells where an opened row lies: the parent's key and its place, where its table has columns for them. */
+/** Writes the values that locate an opened row, if its table has columns for them: the parent's key and the row's position. */
 // @ts-ignore: decorator
 @inline
 function placeRow(table: usize, row: usize, parentKey: i32, parent: usize, position: i32, out: usize): usize {
@@ -167,8 +167,8 @@ function openHead(edge: usize, table: usize, parent: usize, position: i32, out: 
 }
 
 /**
- * Whether a row of so many bytes of values, its key maybe aside, fits, which are made of those from `from` to `to`; else sets FULL_TABLE,
- * to -1 where it would not even fit an empty buffer.
+ * True if a row with `bytes` bytes of values, possibly without its key, fits; its values are made of the bytes from `from` to `to`. If it
+ * does not fit, sets FULL_TABLE to the table, or to -1 if it would not fit even an empty buffer.
  */
 // @ts-ignore: decorator
 @inline
@@ -184,7 +184,7 @@ function fits(table: usize, index: i32, from: usize, to: usize, bytes: usize): b
   return false;
 }
 
-/** As `fits`, of the row below `row`: that of a head, or of the type that another derives from. */
+/** Does the same as `fits` for the row below `row`: the row of a head, or of the base type. */
 function rowBelowFits(row: usize): bool {
   const below = row - 32;
   const index = load<i32>(below);

@@ -40,7 +40,7 @@ export function shred(from: i32, count: i32): i32 {
   if (depth == 0) return leave(EXIT_EVENT, e, depth, out);
   // any edge will do to begin with
   let previous: usize = load<usize>(EDGES);
-  // of the innermost open element
+  // state of the innermost open element
   let known: usize = 0;
   let nodeIndex: i32 = 0;
   let node: usize = 0;

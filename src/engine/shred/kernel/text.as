@@ -40,7 +40,7 @@ function isDigit(c: u32): bool {
   return c - ZERO <= 9;
 }
 
-/** Whether the text uses one of the prefixes that are looked for, as src/engine/shred/walk/content-prefixes.ts has it. */
+/** True if the text uses one of the prefixes that are looked for, as defined by src/engine/shred/walk/content-prefixes.ts. */
 function usesPrefix(from: usize, to: usize): bool {
   for (let at = from; at < to; at += 16) {
     let found = i8x16.bitmask(i8x16.eq(v128.load(at), v128.load(ALL_COLON)));
@@ -173,7 +173,7 @@ function characters(from: usize, to: usize): i32 {
   return count;
 }
 
-/** Whether white space is to be collapsed: some is at an end, repeated, or not a space. */
+/** True if white space must be collapsed: some is at an end, repeated, or not a space. */
 function needsCollapse(from: usize, to: usize): bool {
   let before = true;
   for (; from < to; from++) {

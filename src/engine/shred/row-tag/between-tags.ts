@@ -1,4 +1,7 @@
-/** Of a range that is read between tags of elements around it: its own records, without those of these tags. */
+/**
+ * Reads a range between the tags of the elements around it. Passes on the records of the range itself and drops the records of these
+ * tags.
+ */
 import {
   KIND_ATTRIBUTE,
   KIND_MASK,
@@ -33,7 +36,7 @@ export class BetweenTags {
     this.#end = Infinity;
   }
 
-  /** Of what comes from now on, nothing from that offset of the document on is the range's. */
+  /** Ends the range at this offset of the document: later content at or after it does not belong to the range. */
   endAt(offset: number): void {
     this.#end = offset;
   }

@@ -49,7 +49,7 @@ export interface RowElements {
   readonly outside: number;
 }
 
-/** Whether elements of a name id are row elements. */
+/** Returns a test that is true if the elements with a name id are row elements. */
 export function createRowElementTest(
   { namespaceUri, localName }: RowElementName,
   names: NameTable,
@@ -86,7 +86,7 @@ class RowElementCutter implements RowElements {
   readonly #names: NameTable;
   readonly #reader: RowElementReader;
   readonly #scope = new NamespaceScope();
-  /** what it declares; null: to be asked again */
+  /** declarations of the elements around; null: must be asked again */
   #declared: Surroundings | null = null;
   readonly #xmlSpace: number;
   /** xml:space is `preserve`, by open element around */
@@ -96,7 +96,7 @@ class RowElementCutter implements RowElements {
   readonly #marks: number[] = [];
   /** open elements of the present row element, itself included; 0 outside */
   #depth = 0;
-  /** where the present row element began, when in an earlier batch; -1 */
+  /** start of the present row element if it began in an earlier batch; -1 otherwise */
   #beganAt = -1;
   /** the text that goes on is counted already */
   #inText = false;

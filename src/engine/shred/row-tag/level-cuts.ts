@@ -1,4 +1,7 @@
-/** Where a document that stays one may be cut into ranges: before elements of a level, whatever they are called, by tags alone. */
+/**
+ * Finds the places where a document that stays one document may be cut into ranges: before the elements of a level, whatever their names.
+ * Reads tags only.
+ */
 import type { LevelAround, LevelHead, RowLevel } from './level.ts';
 import { firstPiece, placePiece } from './pieces.ts';
 import type { RowCut } from './ranges.ts';
@@ -10,12 +13,12 @@ export interface LevelCuts {
   readonly head: LevelHead;
   readonly cuts: readonly RowCut[];
   readonly prologBytes: number;
-  /** as of `PieceOfLevel` */
+  /** see `PieceOfLevel` */
   readonly isSole: boolean;
 }
 
 export interface QuickLevelCuts {
-  /** As of `QuickCuts`. */
+  /** See `QuickCuts`. */
   write(chunk: Uint8Array): boolean;
   /** nothing more is to be found */
   readonly isDone: boolean;
@@ -23,7 +26,7 @@ export interface QuickLevelCuts {
   end(): LevelCuts | null;
 }
 
-/** As `createQuickCuts`, for all rows of a level, whatever they are called. */
+/** Does the same as `createQuickCuts` for all rows of a level, whatever their names. */
 export function createLevelCuts(
   level: RowLevel,
   rangeBytes: number,
@@ -47,7 +50,7 @@ export function createLevelCuts(
   };
 }
 
-/** As `createQuickPiece`, for all rows of a level; `around`: of a piece that begins within it. */
+/** Does the same as `createQuickPiece` for all rows of a level. `around`: the level's state, if the piece begins within it. */
 export function createLevelPiece(
   level: RowLevel,
   around: LevelAround | null,
@@ -58,7 +61,10 @@ export function createLevelPiece(
   return createTagReader({ rowTag: null, level, around, rangeBytes }, markBytes, bounds);
 }
 
-/** What stands around the rows of a level; `beginning`: of the document behind its mark, up to the first child. Null: its tags alone do not tell. */
+/**
+ * Returns the elements around the rows of a level, or null if its tags alone do not show them. `beginning`: the document after its byte
+ * order mark, up to the first child.
+ */
 export function levelAround(level: RowLevel, beginning: Uint8Array, markBytes: number): LevelAround | null {
   const bounds = { from: 0, until: Infinity, outer: [] };
   const looking = { rowTag: null, level, around: null, rangeBytes: Infinity };

@@ -1,4 +1,7 @@
-/** Where a large document may be cut into ranges without a name being given: below the outermost element that has many children. */
+/**
+ * Finds the level at which a large document may be cut into ranges without a given row name: below the outermost element that has many
+ * children.
+ */
 import type { QName } from '../../model/source-model.ts';
 import {
   KIND_END,
@@ -18,7 +21,7 @@ export interface FoundLevel {
   readonly children: ReadonlySet<number>;
 }
 
-/** Where all elements are that the document may be cut before, as who looks for cuts sees it. */
+/** The level of the elements that the document may be cut before, for readers that look for cuts. */
 export interface RowLevel {
   /** offset of the start tag of the element around them */
   readonly offset: number;
@@ -26,11 +29,11 @@ export interface RowLevel {
   readonly folded: readonly QName[];
   /** bytes of the document, near its beginning */
   readonly headBytes: number;
-  /** of what stands behind the rows, so much is looked at for elements like those around them */
+  /** bytes after the rows that are searched for elements like those around the rows */
   readonly tailBytes: number;
 }
 
-/** What is known of a level by who has read the document up to it. */
+/** The state of a level, known after reading the document up to it. */
 export interface LevelAround {
   /** start tags of the elements around the rows, outermost first */
   readonly tags: readonly string[];
@@ -50,9 +53,9 @@ export interface LevelFinder {
 interface OpenElement {
   readonly offset: number;
   children: number;
-  /** of these children */
+  /** name ids of these children */
   readonly names: Set<number>;
-  /** where the first and the last child begin; -1 */
+  /** offsets of the first and the last child; -1 if none */
   firstChild: number;
   lastChild: number;
   /** bytes of the largest child but the last */
@@ -70,7 +73,7 @@ export function createLevelFinder(): LevelFinder {
   }
   return {
     consume({ events, count }, locate) {
-      // of the batch's bytes in the document
+      // offset of the batch's bytes in the document
       let base = -1;
       for (let at = 0; at < count; at += 1) {
         const kind = events[at * RECORD_INTS]! & KIND_MASK;

@@ -6,11 +6,11 @@ export interface Surroundings extends ReadonlyMap<string, string> {
   readonly preservesSpace?: boolean;
 }
 
-/** What is the same for all of them that a call is about. */
+/** The properties that all parts of one call share. */
 export interface PartsOfFile {
   /** number of the next one in the larger document, from 1 */
   readonly number: number;
-  /** of the larger document: `partText` of it is a part's */
+  /** name of the larger document; `partText` makes the part's name from it */
   readonly name: string;
   /** SHA-256 of the larger document (hex), from which keys follow; null: keys in sequence */
   readonly sha256: string | null;
@@ -25,7 +25,7 @@ export interface PartsTaken {
   readonly next: number;
   /** how many have ended */
   readonly ended: number;
-  /** where one began that has not ended; -1 */
+  /** start of the part that has not ended; -1 if there is none */
   readonly openFrom: number;
   /** open elements of that one, itself included */
   readonly depth: number;

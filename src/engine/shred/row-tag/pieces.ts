@@ -24,13 +24,13 @@ export interface PieceOfRows {
   readonly from: number;
   /** start tags that it took to be around it, where that made a difference; else null */
   readonly outer: readonly string[] | null;
-  /** of the document, before its root element; -1: that does not begin here */
+  /** bytes of the document before its root element; -1: the document does not begin in this piece */
   readonly prologBytes: number;
   /** the last one is where the next piece begins, if there is one */
   readonly cuts: readonly PieceCut[];
   /** at the end of the document; null: it ends in another piece */
   readonly end: TagsAround | null;
-  /** where rows are those of a level */
+  /** present if rows are the elements of a level */
   readonly level?: PieceOfLevel;
 }
 
@@ -43,10 +43,10 @@ export interface PieceOfLevel {
   readonly isSole: boolean;
 }
 
-/** Where a piece begins, as the document before it has it. */
+/** The start of a piece, as known from the document before it. */
 export interface PieceStart {
   readonly location: TextLocation;
-  /** of the row element that begins there, from 1 */
+  /** number of the row element that begins there, from 1 */
   readonly number: number;
   /** start tags of the elements around, outermost first */
   readonly around: readonly string[];
@@ -64,7 +64,7 @@ export interface PiecePlaced {
   readonly next: PieceStart | null;
 }
 
-/** What a piece says of the document, if it begins at `start`. Null: it does not, or the document is not well-formed. */
+/** Returns the placed piece, assuming that it begins at `start`. Returns null if it does not, or if the document is not well-formed. */
 export function placePiece(start: PieceStart, piece: PieceOfRows): PiecePlaced | null {
   if (piece.from !== start.location.offset) return null;
   if (piece.outer !== null && piece.outer.join('') !== start.around.join('')) return null;
@@ -79,7 +79,7 @@ export function placePiece(start: PieceStart, piece: PieceOfRows): PiecePlaced |
   return tagsAt(start, piece.end)?.length === 0 ? { cuts, next: null } : null;
 }
 
-/** Where the document goes on at a cut of the piece that begins at `start`. Null: the document is not well-formed before. */
+/** Returns the document's state at a cut of the piece that begins at `start`, or null if the document is not well-formed before the cut. */
 export function placeOfCut(start: PieceStart, cut: PieceCut): PieceStart | null {
   const around = tagsAt(start, cut);
   // a second root

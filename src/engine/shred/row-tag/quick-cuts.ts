@@ -1,6 +1,7 @@
 /**
- * Where a document may be cut into ranges, as `createRowCutFinder` finds it, but by tags alone and several times as fast: nothing is
- * checked, as who reads the ranges checks all of them. What is not well-formed before a cut is met in a range before that cut.
+ * Finds the places where a document may be cut into ranges, as `createRowCutFinder` does, but by tags alone and several times as fast. It
+ * checks nothing, because the readers of the ranges check all of them. A range before a cut reports whatever is not well-formed before
+ * that cut.
  */
 import type { RowElementName } from './elements.ts';
 import { cutAt, firstPiece, placeOfCut, placePiece } from './pieces.ts';
@@ -50,7 +51,10 @@ export function createQuickCuts(
   };
 }
 
-/** As `createQuickCuts`: what a piece says of the cuts that lie in it. `markBytes`: of one that begins at 0. */
+/**
+ * Does the same as `createQuickCuts` for one piece: returns the cuts in it. `markBytes`: bytes of the byte order mark, if the piece
+ * begins at 0.
+ */
 export function createQuickPiece(
   rowTag: RowElementName,
   rangeBytes: number,

@@ -1,7 +1,7 @@
 /**
- * Where a document may be cut into ranges: before row elements (`--row-tag`), with all that a reader has to be told who
- * begins there. The whole document is tokenised once, as `<row` may also stand in a comment, in CDATA, in an entity or inside
- * of a row. Memory: the tags of the elements around, and the cuts.
+ * Finds the places where a document may be cut into ranges: before row elements (`--row-tag`), with all the state that a reader needs to
+ * begin there. The whole document is tokenised once, because `<row` may also be in a comment, in CDATA, in an entity or inside a row.
+ * Memory: the tags of the elements around, and the cuts.
  */
 import { LocationCounter } from '../../xml/text-location.ts';
 import {
@@ -32,7 +32,7 @@ export interface RowCutFinder {
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
   /** Asks for a cut before the next row element that is not the first since the last cut. */
   request(): void;
-  /** Those that were asked for and found. One whose first byte is no `<` lies within an entity: it is a reference's place. */
+  /** The requested cuts that were found. A cut whose first byte is not `<` is in an entity: it is the place of the reference. */
   readonly cuts: readonly RowCut[];
   /** bytes before the root element */
   readonly prologBytes: number;

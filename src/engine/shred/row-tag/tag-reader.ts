@@ -10,9 +10,9 @@ import type { RowElementName } from './elements.ts';
 import type { LevelAround, LevelHead, RowLevel } from './level.ts';
 import { attributesOf, type PieceCut, type PieceOfRows } from './pieces.ts';
 
-/** What is read of a document, where others read the rest. */
+/** The bounds of the piece that is read when other readers read the rest of the document. */
 export interface PieceBounds {
-  /** where it begins: 0, or at a row element */
+  /** start offset: 0, or that of a row element */
   readonly from: number;
   /** it ends before the first row element, but its own first, that begins there or behind */
   readonly until: number;
@@ -20,24 +20,24 @@ export interface PieceBounds {
   readonly outer: readonly string[];
 }
 
-/** What rows are: elements of a name, or those of a level. */
+/** Defines the rows: elements of a name, or the elements of a level. */
 export interface Looking {
   readonly rowTag: RowElementName | null;
   readonly level: RowLevel | null;
-  /** of a level that goes on where the piece begins; null: the piece begins before it */
+  /** state of the level, if the piece begins within it; null: the piece begins before the level */
   readonly around: LevelAround | null;
-  /** of a range, but for the rest of the row that it ends in */
+  /** bytes of a range, not counting the rest of its last row */
   readonly rangeBytes: number;
 }
 
 export interface QuickPiece {
-  /** As of `QuickCuts`. */
+  /** See `QuickCuts`. */
   write(chunk: Uint8Array): boolean;
   /** the piece has ended: nothing more is to be written */
   readonly isDone: boolean;
-  /** those found so far */
+  /** cuts found so far */
   readonly cuts: readonly PieceCut[];
-  /** As of `PieceOfRows`. */
+  /** See `PieceOfRows`. */
   readonly prologBytes: number;
   /** Null: the document has ended, and is not whole. */
   end(): PieceOfRows | null;
@@ -49,7 +49,7 @@ interface Exports {
 }
 
 const PAGE_BYTES = 65_536;
-/** of a name that the kernel keeps */
+/** most bytes of a name that the kernel keeps */
 const longestKnown = layout.MAX_NAME_BYTES - 2;
 const stops = Uint8Array.of(LESS, GREATER, QUOTE, APOSTROPHE);
 
@@ -66,7 +66,7 @@ export function createTagReader(looking: Looking, markBytes: number, bounds: Pie
   }
 }
 
-/** What tells whether elements may have the same path. */
+/** Returns the key of an element's path: its depth and local name. Elements with different keys have different paths. */
 function placeOf(tag: string, depth: number): string {
   return `${depth} ${/^<(?:[^\s/>:]+:)?([^\s/>]+)/.exec(tag)![1]}`;
 }
@@ -77,7 +77,7 @@ const NO_MORE = -2;
 
 export class TagReader implements QuickPiece {
   isDone = false;
-  /** of a level: the row from which on there are rows alone; null: none yet */
+  /** the row of the level after which there are only rows; null: not found yet */
   #head: LevelHead | null = null;
 
   /** elements around the rows are the only ones at their places, and all of the document was looked at for that */
@@ -85,7 +85,7 @@ export class TagReader implements QuickPiece {
     return !this.isDone && [...this.#met.values()].every((count) => count === 1);
   }
 
-  /** Of the level that it is in; null: it is in none. */
+  /** The state of the level that the reader is in, or null if it is in none. */
   get around(): LevelAround | null {
     return this.#levelDepth < 0
       ? null
@@ -110,7 +110,7 @@ export class TagReader implements QuickPiece {
   #levelDepth = NOT_YET;
   readonly #rangeBytes: number;
   readonly #bounds: PieceBounds;
-  /** of the elements around the beginning, how many have ended; start tags of those that have begun since */
+  /** number of the elements around the beginning that have ended, and start tags of those that have begun since */
   #ended = 0;
   readonly #begun: string[] = [];
   /** the elements around the beginning have been asked for */
@@ -265,7 +265,7 @@ export class TagReader implements QuickPiece {
   #note(tag: string): void {
     const place = placeOf(tag, this.#depth);
     const count = this.#met.get(place);
-    // of those behind the rows, only whether they are called as one around the rows matters
+    // after the rows, it only matters whether an element has the name of one around the rows
     if (count !== undefined || this.#levelDepth === NOT_YET) this.#met.set(place, (count ?? 0) + 1);
   }
 
@@ -285,7 +285,7 @@ export class TagReader implements QuickPiece {
     }
   }
 
-  /** What follows is not cut. */
+  /** Leaves the level: the content after it is not cut. */
   #leaveLevel(): void {
     this.#levelDepth = NO_MORE;
     this.#tailEnd = this.#offset + this.#level!.tailBytes;
@@ -302,13 +302,13 @@ export class TagReader implements QuickPiece {
     return utf8Text(this.#bytes.subarray(this.#control[layout.TAG], this.#control[layout.TAG_END]));
   }
 
-  /** What a name means may be another thing when the last element around begins or ends. */
+  /** Forgets the known name, because its meaning may change when the last element around begins or ends. */
   #forget(): void {
     if ((this.#begun.at(-1) ?? this.#outer().at(-1))?.includes('xmlns') === true)
       this.#control[layout.KNOWN_BYTES] = 0;
   }
 
-  /** Whether a tag of rows' local name is a row's; false: that is not to be seen. */
+  /** True if a tag with the local name of rows can be judged; false: the tags do not show if it is a row's. */
   #judge(tag: string): boolean {
     const name = /^<([^\s/>]+)/.exec(tag)![1]!;
     const prefix = name.includes(':') ? name.slice(0, name.indexOf(':')) : '';
@@ -326,7 +326,7 @@ export class TagReader implements QuickPiece {
         ? namespaceUri === this.#namespaceUri
         : !this.#level.folded.some((name) => isSameName(name, { namespaceUri, localName }));
     if (this.#level !== null && !isRow) this.#interrupt();
-    // what is known is not asked for again
+    // the kernel does not ask again about a known name
     if (isRow && !tag.includes('xmlns') && name.length * 3 <= longestKnown) this.#know(name);
     else this.#control[layout.VERDICT] = isRow ? layout.IS_ROW : layout.IS_OTHER;
     return true;

@@ -71,7 +71,7 @@ export class ByteBuffer {
     } while (rest > 0);
   }
 
-  /** What was pushed so far, as a buffer of its own; this one starts again, empty. */
+  /** Returns the bytes pushed so far as a separate buffer, and empties this one. */
   take(): Uint8Array<ArrayBuffer> {
     const taken =
       this.bytes.length - this.length < 4096

@@ -1,4 +1,4 @@
-/** How values become bytes: PostgreSQL COPY text format (also `-f tsv`), and RFC 4180 CSV. */
+/** Encodes values as bytes: PostgreSQL COPY text format (also `-f tsv`), and RFC 4180 CSV. */
 import type { ByteBuffer } from './byte-buffer.ts';
 
 const TAB = 9;
@@ -81,7 +81,7 @@ export const csvEncoder: RowEncoder = {
   },
 };
 
-/** How the rows of a target are encoded. */
+/** The properties of the row encoding of a target. */
 interface RowEncodingTraits {
   readonly values: RowEncoder;
   /** Rows are lines of JSON, made of values in COPY text (src/engine/shred/rows/forms.ts); else values with separators between them. */

@@ -1,4 +1,4 @@
-/** How the values of a row follow one another: with a separator between them, or as the members of a line of JSON. */
+/** The layouts of the values of a row: with a separator between them, or as the members of a line of JSON. */
 import { ByteBuffer } from './byte-buffer.ts';
 import {
   copyTextEncoder,
@@ -20,7 +20,7 @@ const LF = 10;
 
 /** Writes rows of one table, or of any where all look alike, value by value: `column` is the next one, from 0. */
 export interface RowForm {
-  /** What stands before a value; digits of one may be pushed behind it. */
+  /** Writes the bytes before a value. The caller may push the value's digits after them. */
   begin(out: ByteBuffer, column: number): void;
   /** A value that is encoded: [start, end) of `source`. */
   value(out: ByteBuffer, column: number, source: Uint8Array, start: number, end: number): void;

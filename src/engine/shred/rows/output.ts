@@ -11,7 +11,7 @@ export interface RowChunk {
   readonly rowCount: number;
 }
 
-/** What `_documents` tells of a document beside its key and its name. */
+/** The facts about a document in `_documents`, except its key and its name. */
 export interface DocumentFacts {
   /** hex; null: it is not told */
   readonly sha256: string | null;
@@ -38,7 +38,7 @@ const fullAt = 128 * 1024;
 /** all buffers of a model with thousands of tables together */
 const allBuffersBytes = 24 * 1024 * 1024;
 
-/** what a sink gathers before it writes comes back at once */
+/** most bytes of all buffers kept for reuse: a sink returns at once all the buffers that it gathered before a write */
 const spareBytes = 8 * 1024 * 1024;
 
 const utf8 = new TextEncoder();
@@ -56,7 +56,7 @@ export class RowOutput {
   #lengths: Int32Array;
   #pendingRows: Int32Array;
   readonly #spare: ArrayBuffer[] = [];
-  /** where the buffers lie that have been given a place */
+  /** memory of the buffers that have been placed */
   #lent: readonly Uint8Array<ArrayBuffer>[] = [];
   readonly #sides = new Map<SideName, SideRows>();
   readonly #threshold: number;

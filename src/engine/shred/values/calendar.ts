@@ -83,7 +83,10 @@ function readZone(bytes: Uint8Array, start: number, end: number): Zone | null {
     : 'offset';
 }
 
-/** Of a date with a time, white space around it aside: minutes ahead of UTC. null: it is in UTC (`Z`), or has no zone. */
+/**
+ * Returns the offset from UTC of a date with a time, in minutes, ignoring white space around it. Returns null if it is in UTC (`Z`) or
+ * has no zone.
+ */
 export function offsetMinutes(bytes: Uint8Array, start: number, end: number): number | null {
   let to = end;
   while (to > start && bytes[to - 1]! <= 32) to -= 1;
@@ -95,8 +98,8 @@ export function offsetMinutes(bytes: Uint8Array, start: number, end: number): nu
 }
 
 /**
- * Whether the instant and the minutes of its offset give back the zone of a date with a time: not `-00:00`, nor where the instant may lie in a
- * year that columns do not hold.
+ * True if the instant and the minutes of its offset reproduce the zone of a date with a time. False for `-00:00`, and if the instant may
+ * be in a year that columns cannot hold.
  */
 export function isToldByMinutes(bytes: Uint8Array, start: number, zoneStart: number): boolean {
   if (bytes[zoneStart] === DASH && offsetMinutes(bytes, start, zoneStart + 6) === 0) return false;

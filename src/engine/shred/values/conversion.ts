@@ -116,7 +116,10 @@ function takesFractions({ sourceType }: Column): boolean {
   return sourceType === 'decimal' || sourceType === 'double' || sourceType === 'float';
 }
 
-/** Of a decimal column: a union of decimals and floats, or floats that patterns make decimals. */
+/**
+ * True if a decimal column may have values with an exponent: a union of decimals and floats, or floats that patterns restrict to
+ * decimals.
+ */
 function mayHaveExponent({ sourceType }: Column): boolean {
   return sourceType === 'anySimpleType' || sourceType === 'double' || sourceType === 'float';
 }

@@ -12,7 +12,10 @@ function isInBraces(text: Uint8Array): boolean {
   return text.length >= 2 && text[0] === openBrace && text.at(-1) === closeBrace;
 }
 
-/** What a cell is to hold in place of the text: a list whose only item is the text, where it would be taken apart; else the text. */
+/**
+ * Returns the content of the cell for a text that does not fit: if the text would be read as a list, a list with the text as its only
+ * item; otherwise the text.
+ */
 export function cellOfMisfit(text: Uint8Array, type: ColumnType, encoding: EncodingName): Uint8Array {
   if (type.list !== true || !takesListsApart(encoding) || !isInBraces(text)) return text;
   const literal = [openBrace, quote];
@@ -27,7 +30,7 @@ export function cellOfMisfit(text: Uint8Array, type: ColumnType, encoding: Encod
 const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const numberOfJson = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Whether the text is to be kept beside the row, which does not tell it from a value of the type in every encoding. */
+/** True if the text must be kept beside the row, because in some encoding the row does not distinguish it from a value of the type. */
 export function isMistakable(text: string, { kind, list }: ColumnType): boolean {
   if (list === true) return text.startsWith('{') && text.endsWith('}');
   if (isNumber(kind) && number.test(text) && !numberOfJson.test(text)) return true;

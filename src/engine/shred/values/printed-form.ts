@@ -1,4 +1,7 @@
-/** Whether a column gives a value back in the form it was written in: what targets print of numbers, flags and times, and what is made of that. */
+/**
+ * Tests if a column reproduces a value in the form it was written in. Based on how targets print numbers, flags and times, and on how
+ * that output is converted.
+ */
 import type { Column } from '../../model/relational-model.ts';
 import { readDateTimeValue, readTimeValue, type CalendarValue } from './calendar.ts';
 
@@ -48,7 +51,7 @@ export function isPrintedAlike(
   }
 }
 
-/** Whether the digits of a second come back as they were written, at least `least` of them. */
+/** True if the digits of a second are printed as they were written, at least `least` of them. */
 export function givesBackSecond(value: CalendarValue | null, least: number): boolean {
   if (value === null || value.fractionDigits < least) return false;
   return value.fractionDigits === least || !value.trailingZero;
@@ -92,7 +95,7 @@ function isPlainNumber(
 /** digits of a double that every database prints as they are */
 const exactDigits = 15;
 
-/** Of a plain number: every database prints it as a double with all its digits, and without an exponent. */
+/** True if every database prints the plain number as a double with all its digits and without an exponent. */
 function hasNoExponent(source: Uint8Array, start: number, end: number): boolean {
   let digits = 0;
   let zeros = 0;

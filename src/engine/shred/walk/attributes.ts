@@ -148,7 +148,7 @@ export class Attributes {
     const { labels, scope } = this.#context;
     const written = rangeText(batch, at);
     const typeName = scope.resolve(trimmed(written));
-    // what is no name here may read as the label of one
+    // an invalid type name may look like the label of a valid one
     if (typeName === null && labels.typeOf(written) !== null) {
       this.#unmapped.addAttribute(batch, at, row);
       return;

@@ -24,7 +24,7 @@ interface CaptureTarget {
   /** table of the wildcard that takes it; -1: it is unmapped */
   readonly wildcardTable: number;
   readonly position: number;
-  /** where the document's root stands, when that is what is captured */
+  /** location of the document's root, if the root is captured */
   readonly root: TextLocation | null;
 }
 

@@ -10,7 +10,7 @@ import type { UnmappedContent } from './unmapped-content.ts';
 export interface UnconvertedText {
   readonly table: number;
   readonly column: number;
-  /** as it is written: decimal digits beyond 2^53 */
+  /** the key as it is written: decimal digits, because it may exceed 2^53 */
   readonly rowKey: number | string;
   readonly text: string;
 }

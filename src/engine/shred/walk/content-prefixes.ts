@@ -111,7 +111,7 @@ export class ContentPrefixes {
     return this.#atRoot.get(prefix) === uri;
   }
 
-  /** What the prefix means may be another declaration than before. */
+  /** Updates a prefix whose declaration may have changed. */
   #note(prefix: string): void {
     const place = prefix === '' ? undefined : this.#places.get(prefix)?.at(-1);
     const isWanted = place !== undefined && this.#declared[this.#declared[place]!.meant]!.isWanted;

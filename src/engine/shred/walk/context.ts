@@ -1,4 +1,4 @@
-/** What the steps of a walk share: the plan, the open elements and their rows, and what is said of the document being read. */
+/** The context that the steps of a walk share: the plan, the open elements and their rows, and the facts about the document being read. */
 import { createNameLabels, xmlNamespace, xsiNamespace, type NameLabels } from '../../model/name-labels.ts';
 import { membersOf } from '../../model/packed/lazy-array.ts';
 import type { RelationalModel } from '../../model/relational-model.ts';

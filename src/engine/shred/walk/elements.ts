@@ -239,7 +239,7 @@ export class Elements {
     return this.#elementRows.openSubtype(node, edge.parentKeyColumn, headRow);
   }
 
-  /** What the column that names the element takes. */
+  /** Returns the value of the column that names the element. */
   #labelOf({ role }: PlanEdge, nameId: number): string {
     return role ?? this.#paths.label(nameId);
   }

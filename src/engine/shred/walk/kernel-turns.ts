@@ -70,7 +70,7 @@ export class KernelTurns {
     this.#tellPrefixes(kernel);
     const next = kernel.run(from, count, this.#context.scope.size);
     this.#noteNullAllowed(kernel);
-    // where it stops again and again it only costs
+    // if the kernel stops again and again, calling it only costs time
     if (next - from > 8 || next >= count) this.#pauseLength = 0;
     else {
       this.#pauseLength = Math.min(longestPause, this.#pauseLength * 2 + 1);
@@ -79,7 +79,10 @@ export class KernelTurns {
     return next;
   }
 
-  /** As `take`, of parts that follow one another, where no document is open. Null: it cannot. `lastDocument`: number of the one before. */
+  /**
+   * Does the same as `take` for consecutive parts when no document is open. Returns null if it cannot. `lastDocument`: number of the
+   * previous document.
+   */
   takeParts(batch: TokenBatch, from: number, parts: PartsOfFile, lastDocument: number): PartsTaken | null {
     this.#makeFor(batch);
     const { kernel } = this;
@@ -107,7 +110,7 @@ export class KernelTurns {
     if (this.kernel === null) return;
     const { rows, state } = this.#context;
     const row = state.frame(frame, FRAME_ROW);
-    // those of a head or of a type that others derive from lie below
+    // the rows of a head or of a base type are below
     const lowest = row + 1 - Math.max(1, state.frame(frame, FRAME_ROW_COUNT));
     for (let at = row; at >= lowest; at -= 1)
       this.kernel.learnOpened(state.frame(frame, FRAME_NODE), rows.table(at).index);

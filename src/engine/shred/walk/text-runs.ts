@@ -21,7 +21,7 @@ export class TextRuns {
   readonly #values: ColumnValues;
   readonly #elementRows: ElementRows;
   readonly #unmapped: UnmappedContent;
-  /** where the present text run starts in the state's text, for values that children interrupt */
+  /** start of the present text run in the state's text, for values that children interrupt */
   #runStart = 0;
   /** white space that a batch ended with, where only other text would make it matter */
   readonly #heldSpace = new ByteBuffer(64);

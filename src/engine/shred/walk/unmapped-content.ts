@@ -69,7 +69,7 @@ export class UnmappedContent {
     context.output.side('unmapped', values);
   }
 
-  /** Where a folded element stood, when neither its columns nor its order will tell. */
+  /** Keeps the position of a folded element, if neither its columns nor its order will show it. */
   keepPosition(frame: number): void {
     const { state, paths, settings } = this.#context;
     if (settings.unmapped !== 'capture') return;
@@ -90,7 +90,7 @@ export class UnmappedContent {
     output.side('unmapped', values);
   }
 
-  /** Whether the plan leaves out the child or attribute of that name on purpose. */
+  /** True if the plan intentionally leaves out the child or attribute of that name. */
   isIgnored(node: CompiledNode, kind: 'elements' | 'attributes', nameId: number): boolean {
     const names = node.plan.ignored?.[kind] ?? [];
     return names.some((name) => this.#context.names.intern(name.namespaceUri, name.localName) === nameId);
@@ -106,7 +106,7 @@ export class UnmappedContent {
     return this.#isOneOf(ignored, kind, xpath);
   }
 
-  /** Whether the schema declares it for the innermost open element, whose row has no place for it. */
+  /** True if the schema declares the content for the innermost open element, whose row has no column for it. */
   #isKeptBeside(kind: 'element' | 'attribute' | 'text', xpath: string): boolean {
     const { state, settings } = this.#context;
     const at = state.depth === 0 ? undefined : this.#context.nodeOf(state.depth - 1).plan.keptBeside;

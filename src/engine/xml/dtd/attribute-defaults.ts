@@ -1,4 +1,4 @@
-/** What the attribute-list declarations of a DTD do to a start tag: white space of tokenised types, default values. */
+/** Applies the attribute-list declarations of a DTD to a start tag: white space of tokenised types, default values. */
 import { SPACE } from '../characters.ts';
 import type { AttributeDefinition } from './document-type.ts';
 import { NAME_LOCAL } from '../names/raw-names.ts';
@@ -7,7 +7,7 @@ import { countDefault } from '../scan/references.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
 import { FLAG_DECODED, FLAG_DEFAULTED, KIND_ATTRIBUTE, RECORD_INTS } from '../tokens.ts';
 
-/** What a supplied attribute counts beside its value. */
+/** The size that is counted for a supplied attribute in addition to its value. */
 const DEFAULT_OVERHEAD_BYTES = 16;
 
 export function failAttributeCount(s: TokenizerState, at: number): never {

@@ -11,9 +11,9 @@ import { codePointAt, sequenceLength, utf8Text } from '../utf8.ts';
 /** Thrown when the window ends inside a declaration: it is read again, from its start, with more input. */
 export class IncompleteDeclaration extends Error {}
 
-/** Where a text outside of the document was taken from. */
+/** The origin of a text outside of the document. */
 export interface TextOrigin {
-  /** as `ExternalPart.base`; null: the document */
+  /** see `ExternalPart.base`; null: the document */
   readonly base: string | null;
   /** XML 1.0, 2.8: in the external subset and in external parameter entities, references may stand within declarations, and sections may be conditional */
   readonly isExternal: boolean;
@@ -29,7 +29,7 @@ export class DeclarationReader {
   readonly state: TokenizerState;
   readonly bytes: Uint8Array;
   readonly end: number;
-  /** where faults are reported, when not where they are found */
+  /** the place to report faults at, if not where they are found */
   readonly faultOffset: number | null;
   pos: number;
 

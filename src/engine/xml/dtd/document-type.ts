@@ -1,4 +1,4 @@
-/** What is kept of a document type declaration: entities and attribute lists. */
+/** The stored parts of a document type declaration: entities and attribute lists. */
 import type { ExternalReference } from './external/reference.ts';
 
 /** An entity declared in a DTD. */
@@ -6,9 +6,9 @@ export interface Entity {
   readonly name: string;
   /** replacement text followed by one 0 byte; null when the entity is external, and has not been read */
   text: Uint8Array | null;
-  /** where an external entity lies; null: it is internal */
+  /** location of an external entity; null: the entity is internal */
   readonly external: ExternalReference | null;
-  /** where what its text refers to is looked for: as `ExternalPart.base` */
+  /** base of the references in its text: see `ExternalPart.base` */
   base: string | null;
   /** number of the line that an external text begins with; null: not read */
   line: number | null;
@@ -35,11 +35,11 @@ export interface AttributeDefinition {
 export interface AttributeList {
   /** by raw attribute name id; the first declaration binds (XML 1.0 §3.3) */
   readonly definitions: Map<number, AttributeDefinition>;
-  /** those with a default value, in the order of declaration */
+  /** attributes with a default value, in the order of declaration */
   readonly defaults: AttributeDefinition[];
 }
 
-/** What a non-validating processor keeps of a document type declaration. */
+/** The parts of a document type declaration that a non-validating processor keeps. */
 export interface DocumentType {
   readonly generalEntities: Map<string, Entity>;
   readonly parameterEntities: Map<string, Entity>;
@@ -47,7 +47,7 @@ export interface DocumentType {
   readonly attributeLists: Map<number, AttributeList>;
   /** an external subset or an external parameter entity was not read: declarations may be missing */
   incomplete: boolean;
-  /** what was not read, with the reason */
+  /** external parts that were not read, with the reason */
   readonly refused: Set<string>;
   /** an external parameter entity may have declared things otherwise: later declarations are not used (XML 1.0 §5.1) */
   ignoresDeclarations: boolean;

@@ -37,7 +37,7 @@ function isIncluded(reader: DeclarationReader, documentType: DocumentType, nesti
   } else keyword = reader.name();
   reader.skipSpace();
   reader.expect('[');
-  // what is unknown is left out, and what comes after it may be other than it seems
+  // a section with an unknown keyword is skipped; later declarations may therefore differ from what they seem
   if (keyword === 'INCLUDE' || keyword === 'IGNORE' || keyword === null) return keyword === 'INCLUDE';
   return reader.fail('xml_syntax', 'expected "INCLUDE" or "IGNORE" in a conditional section');
 }
@@ -64,7 +64,7 @@ function readParameterReference(
   if (entity === null || text === null) return;
   entity.open = true;
   const isExternal = reader.origin.isExternal || entity.external !== null;
-  // what an internal one refers to is looked for where it is used (XML 1.0, 4.2.2)
+  // references in an internal entity are resolved where the entity is used (XML 1.0, 4.2.2)
   const isPart = entity.external !== null;
   const base = isPart ? entity.base : reader.origin.base;
   const origin = { base, isExternal, line: isPart ? entity.line : null };

@@ -31,7 +31,7 @@ export function reference(reader: DeclarationReader, documentType: DocumentType)
   return null;
 }
 
-/** Of the reference at `pos`, as of `parameterText`. */
+/** Returns the text of the entity that the reference at `pos` names; see `parameterText`. */
 export function referencedText(
   reader: DeclarationReader,
   documentType: DocumentType,
@@ -156,7 +156,7 @@ function expandInto(
 interface ValueContext {
   readonly documentType: DocumentType;
   readonly nesting: number;
-  /** where faults are reported */
+  /** offset to report faults at */
   readonly at: number;
 }
 

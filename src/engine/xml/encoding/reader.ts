@@ -6,7 +6,7 @@ import { createTranscoder, plainTranscoder, type Utf8Sink } from './transcoders.
 import type { Transcoder } from './transcoders.ts';
 
 export interface EncodingReader {
-  /** what follows is UTF-8: it may be handed to the sink without being written here */
+  /** true if the rest is UTF-8, so that the caller may pass it to the sink directly instead of writing it here */
   readonly passesOn: boolean;
   write(chunk: Uint8Array): void;
   end(): void;

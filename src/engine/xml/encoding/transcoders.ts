@@ -157,7 +157,7 @@ function createDecoderTranscoder(decoder: TextDecoder, sink: Utf8Sink): Transcod
   };
 }
 
-/** What the encoding reader hands its UTF-8 to. */
+/** The receiver of the UTF-8 text that the encoding reader produces. */
 export interface Utf8Sink {
   /** bytes `[from, to)`, valid during the call */
   take(bytes: Uint8Array, from: number, to: number): void;

@@ -3,8 +3,8 @@
 /** `="`, as two bytes are loaded. */
 const EQUALS_QUOTE: u16 = 0x223d;
 
-// What has been seen of a name so far, so that it need not be taken apart when it comes again: 64 bytes for each, by raw id.
-// Twice 16 bytes with a mask of those that count, 0 where nothing has been seen: `name>`, as tags end, and `name="`.
+// A cache of the names seen so far, so that a repeated name need not be parsed again: 64 bytes for each raw id. Each entry has two groups
+// of 16 bytes with a mask of the significant ones, 0 if the form has not been seen: `name>`, as tags end, and `name="`.
 const TAG_SHIFT: usize = 6;
 const TAG_MASK: usize = 16;
 const TAG_LENGTH: usize = 20;
@@ -55,7 +55,7 @@ function isSpace(c: u32): bool {
   return c == SPACE || c == LF || c == TAB || c == CR;
 }
 
-/** Of 16 bytes, those that are space, LF, or TAB, as bits. */
+/** Returns a bit mask of the bytes that are space, LF, or TAB, for 16 bytes. */
 // @ts-ignore: decorator
 @inline
 function plainSpaces(p: usize): i32 {
@@ -115,7 +115,7 @@ function skipPlainValue(p: usize, quote: u32): usize {
   }
 }
 
-/** Of 16 bytes, those that are the same at both places, as bits. */
+/** Returns a bit mask of the bytes that are equal at both places, for 16 bytes. */
 // @ts-ignore: decorator
 @inline
 function equal(a: usize, b: usize): i32 {
@@ -173,8 +173,8 @@ function skipMultiByte(p: usize, end: usize): usize {
   }
 }
 
-// What can be wrong with two neighbouring bytes of UTF-8, as bits (Keiser and Lemire, Validating UTF-8 In Less Than One
-// Instruction Per Byte, 2021, §6): each table has those that one half of a byte leaves open; wrong is what all three leave.
+// The possible faults of two neighbouring bytes of UTF-8, as bits (Keiser and Lemire, Validating UTF-8 In Less Than One Instruction Per
+// Byte, 2021, §6). Each table lists the faults that one half of a byte allows; a fault that all three tables allow is real.
 const TOO_SHORT: i8 = 1;
 const TOO_LONG: i8 = 1 << 1;
 const OVERLONG_3: i8 = 1 << 2;
@@ -278,7 +278,10 @@ function isWrongUpTo(at: i32, wrong: v128): bool {
   return (i8x16.bitmask(i8x16.ne(wrong, i8x16.splat(0))) & ((2 << at) - 1)) != 0;
 }
 
-/** Where what was found valid from `from` on ends before `p`: at the first byte of a sequence that may go on behind `p`, or at `p`. */
+/**
+ * Returns the end of the bytes before `p` that are known to be valid from `from` on: the first byte of a sequence that may continue after
+ * `p`, or `p`.
+ */
 function wholeUpTo(p: usize, from: usize): usize {
   for (let at = p; at > from && p - at < 3; ) {
     const byte: u32 = load<u8>(--at);
@@ -289,8 +292,9 @@ function wholeUpTo(p: usize, from: usize): usize {
 }
 
 /**
- * As `skipPlainText`, over valid sequences of several bytes too, from one's first byte on. Where one is not whole or not
- * valid: a sequence's first byte close before it, which may be `p` itself, and `skipMultiByte` finds it.
+ * Does the same as `skipPlainText`, but also skips valid sequences of several bytes, starting at a sequence's first byte. If a sequence
+ * is incomplete or invalid, returns the first byte of a sequence shortly before it, possibly `p` itself, and `skipMultiByte` finds the
+ * fault.
  */
 function skipMixedText(p: usize): usize {
   const from = p;
@@ -314,7 +318,7 @@ function skipMixedText(p: usize): usize {
   }
 }
 
-/** As `skipPlainValue`, in the way of `skipMixedText`. */
+/** Does the same as `skipPlainValue`, in the manner of `skipMixedText`. */
 function skipMixedValue(p: usize, quote: u32): usize {
   const from = p;
   const quotes = v128.load(quote == QUOTE ? ALL_QUOTE : ALL_APOSTROPHE);

@@ -11,7 +11,7 @@ import { KIND_END, KIND_START } from '../tokens.ts';
 import { EXIT_END_TAG, EXIT_FULL, EXIT_MARKUP, EXIT_START_TAG, EXIT_TEXT } from './layout.ts';
 import type { ScanKernel } from './instance.ts';
 
-/** As `scanContent`, and to the same effect. */
+/** Does the same as `scanContent`, with the same results. */
 export function scanContentFast(s: TokenizerState, kernel: ScanKernel): Outcome {
   for (;;) {
     if (!kernel.serves(s)) return scanContent(s);

@@ -58,7 +58,7 @@ import { scanContentWasm } from './scan-wasm.ts';
 
 const NAMES = 8192;
 const NAME_BYTES = 256 * 1024;
-/** What the kernel keeps of each name's spelling in tags: the layout is its own. */
+/** Bytes that the kernel keeps of each name's spelling in tags, in a layout of its own. */
 const TAG_BYTES = 64;
 const DEPTH_MAX = 1024;
 const DECODED_BYTES = DECODED_BATCH_BYTES + 2 * KERNEL_WINDOW_BYTES;
@@ -117,7 +117,7 @@ class SharedKernel implements ScanKernel {
   #interner: ByteInterner | null = null;
   #tags: Uint8Array | null = null;
   #expanded: Int32Array | null = null;
-  /** of the document before */
+  /** state of the previous document */
   #kept: TokenizerState | null = null;
 
   constructor(module: WebAssembly.Module, memory: WebAssembly.Memory) {

@@ -150,7 +150,7 @@ export function scanContent(): i32 {
       let kind = KIND_TEXT | FLAG_WHITE_SPACE;
       c = load<u8>(p);
       if (c <= SPACE) {
-        // where lines are indented alike the gap is as long as it was here last time: what follows need not wait for its end
+        // if lines have equal indents, the gap is as long as it was here last time, and the following code need not wait for its end
         const gap = at(gaps, predictor);
         const others = plainSpaces(p) ^ 0xffff;
         if (others != 0) {

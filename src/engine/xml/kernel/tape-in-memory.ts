@@ -7,10 +7,10 @@ import type { ScanKernel } from './instance.ts';
 const RECORDS = 8192;
 const BYTES = 72 * 1024;
 const DECODED_BYTES = 448 * 1024;
-/** What the copies take, with room for a margin behind each. */
+/** Bytes that the copies need, with a margin after each. */
 export const TAPE_BYTES: number = RECORDS * RECORD_INTS * 4 + BYTES + DECODED_BYTES + 4 * 64;
 
-/** Where a batch lies, as addresses. */
+/** The addresses of a batch. */
 export interface TapeOffsets {
   events: number;
   bytes: number;
@@ -28,7 +28,7 @@ export class TapeInMemory {
   readonly #events: Int32Array;
   readonly #bytes: Uint8Array;
   readonly #decoded: Uint8Array;
-  /** where the last batch lies that was brought */
+  /** addresses of the last batch that was copied */
   readonly offsets: TapeOffsets = { events: 0, bytes: 0, decoded: 0 };
 
   constructor(memory: TapeMemory) {
@@ -55,7 +55,7 @@ export class TapeInMemory {
     if (bytes.buffer === this.#buffer) offsets.bytes = bytes.byteOffset;
     else {
       const used = endOfRanges(events, count, 0);
-      // of a part of a document, which may lie far in the window, nothing before it is asked for
+      // if the batch is a part of a document, which may begin far into the window, nothing before it is needed
       const from = Math.min(used, startOfRanges(events, count));
       if (used - from > BYTES || from > this.#bytes.byteOffset) return false;
       this.#bytes.set(bytes.subarray(from, used));
@@ -72,7 +72,7 @@ export class TapeInMemory {
   }
 }
 
-/** Where the ranges end that lie in `decoded`, or in `bytes`: they ascend, but a tag's end is behind its attributes. */
+/** Returns the end of the ranges in `decoded`, or in `bytes`. They ascend, except that a tag's end is after its attributes. */
 function endOfRanges(events: Int32Array, count: number, decoded: number): number {
   let end = 0;
   for (let n = (count - 1) * RECORD_INTS; n >= 0; n -= RECORD_INTS) {
@@ -103,7 +103,7 @@ export function kernelsAround(own: ScanKernel): TokenizerKernels {
   };
 }
 
-/** Where the first range begins that lies in `bytes`. */
+/** Returns the start of the first range in `bytes`. */
 function startOfRanges(events: Int32Array, count: number): number {
   for (let n = 0; n < count * RECORD_INTS; n += RECORD_INTS)
     if ((events[n]! & FLAG_DECODED) === 0) return events[n + 2]!;

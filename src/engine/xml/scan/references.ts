@@ -59,7 +59,7 @@ export function scanReference(
   return REFERENCE_ENTITY;
 }
 
-/** As `scanReference`, for `&#…;`. */
+/** Does the same as `scanReference` for `&#…;`. */
 export function scanCharacterReference(
   s: TokenizerState,
   bytes: Uint8Array,

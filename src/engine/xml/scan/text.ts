@@ -12,7 +12,7 @@ const DECODED_RECORD_BYTES = 64 * 1024;
 
 /** A text record in the making: raw while nothing in it needs decoding, then a range of `decoded`. */
 interface TextRun {
-  /** where it began in the input */
+  /** start of the text in the input */
   start: number;
   /** first byte not yet copied */
   from: number;

@@ -1,7 +1,7 @@
-/** Where in a document its reader is, for a message. */
+/** The path of the open elements at the reader's position in a document, for a message. */
 import type { RawNames } from '../names/raw-names.ts';
 
-/** of deeper elements, so many of the innermost are named */
+/** the most steps of a path; only this many of the innermost elements are named */
 const most = 12;
 
 /**

@@ -49,8 +49,8 @@ export function createTokenizerKernels(fromBytes?: number): TokenizerKernels {
 }
 
 /**
- * As `createXmlTokenizer`, and to the same effect, but faster: the common part of a document is read by WebAssembly, in memory that
- * documents share. A single small one, and all where WebAssembly is refused, are read by TypeScript alone.
+ * Does the same as `createXmlTokenizer`, with the same results, but faster: WebAssembly reads the common part of a document, in memory
+ * that documents share. TypeScript alone reads a single small document, and all documents if WebAssembly is not available.
  */
 export function createFastXmlTokenizer(
   options: XmlTokenizerOptions,

@@ -1,4 +1,4 @@
-/** Where a tokenizer keeps what its scanners share, and how much of it from the start. */
+/** The memory of a tokenizer that its scanners share, and its initial size. */
 export interface TokenizerMemory {
   /** names that there is room for before their columns have to grow */
   readonly names: number;

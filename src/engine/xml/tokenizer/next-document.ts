@@ -3,7 +3,7 @@ import { LocationCounter } from '../text-location.ts';
 import { AT_START, IN_NOTHING } from './state.ts';
 import type { TokenizerSettings, TokenizerState } from './state.ts';
 
-/** What a state may have learnt for the next document to go on with it: most learn far less. */
+/** The most that a state may have learnt and still be reused for the next document. Most states learn far less. */
 const keptNames = 1000;
 const keptContexts = 256;
 /** start tags, whose serials are 32-bit integers */

@@ -40,7 +40,7 @@ export interface XmlTokenizerOptions {
   readonly encoding?: string;
   /** bytes held at a time, unless one token is longer; default 64 KiB */
   readonly windowBytes?: number;
-  /** what lies outside of the document: its external DTD subset and external entities; absent: nothing of it is read */
+  /** reads the parts outside of the document: its external DTD subset and external entities; absent: none are read */
   readonly external?: ExternalParts | undefined;
   readonly onBatch: (batch: TokenBatch) => void;
 }
@@ -59,7 +59,7 @@ export function createXmlTokenizer(options: XmlTokenizerOptions): XmlTokenizer {
   return createTokenizerOn(new TokenizerState(settingsOf(options, plainMemory)), scanContent, options);
 }
 
-/** What is left out is as it is by default. */
+/** Returns the settings for the options. Missing options have their defaults. */
 export function settingsOf(
   options: XmlTokenizerOptions,
   memory: TokenizerMemory,
@@ -78,7 +78,7 @@ export function settingsOf(
   };
 }
 
-/** As `createXmlTokenizer`, with the state of no document yet and the way of reading content that are given. */
+/** Does the same as `createXmlTokenizer`, on a given state that has read no document yet and with a given content scanner. */
 export function createTokenizerOn(
   state: TokenizerState,
   scanContent: ScanContent,
@@ -133,7 +133,7 @@ class StateTokenizer implements XmlTokenizer, Utf8Sink {
     return this.#state.locate(isDecoded ? sources[recordIndex]! : events[n + 2]!);
   }
 
-  /** Of the reader of encodings, as `skip` and `fail`. */
+  /** Called by the reader of encodings, like `skip` and `fail`. */
   take(bytes: Uint8Array, from: number, to: number): void {
     feed(this.#state, this.#scanContent, bytes, from, to);
   }

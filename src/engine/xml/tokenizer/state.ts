@@ -16,8 +16,8 @@ import { codePointAt, sequenceLength, utf8Text } from '../utf8.ts';
 import type { NameTable, TextLocation, TokenBatch } from '../tokens.ts';
 
 /**
- * What a scanning step reports: it has used up the input at hand, the state has to be looked at anew (another stage or another
- * input), or the caller can go on where `pos` is now.
+ * The result of a scanning step: the available input is used up, the state has changed and must be dispatched again (another stage or
+ * another input), or the caller can continue at the present `pos`.
  */
 export const NEEDS_INPUT = 0;
 export const STATE_CHANGED = 1;
@@ -62,12 +62,12 @@ export interface TokenizerSettings {
   readonly names: NameTable;
   readonly limits: EngineLimits;
   readonly fileName: string | undefined;
-  /** where the document begins in its file, from 1; undefined: at its start */
+  /** position of the document's start in its file, from 1; undefined: the document begins the file */
   readonly start: Pick<TextLocation, 'line' | 'column'> | undefined;
   readonly comments: boolean;
   readonly windowBytes: number;
   readonly memory: TokenizerMemory;
-  /** what lies outside of the document; absent: nothing of it is read */
+  /** reads the parts outside of the document; absent: none are read */
   readonly external?: ExternalParts | undefined;
   readonly onBatch: (batch: TokenBatch) => void;
 }
@@ -115,11 +115,11 @@ export class TokenizerState {
   stackContext: Int32Array;
   /** namespace context in force */
   context: number;
-  /** where the next element name is predicted */
+  /** index at which the next element name is predicted */
   predictor = 0;
   /** serial of start tags, for the uniqueness of attributes: goes on from document to document */
   serial = 0;
-  /** where attribute lists are to be applied: raw names of the tag's attributes, by record from 1 */
+  /** if attribute lists apply: raw names of the tag's attributes, by record from 1 */
   readonly tagNames: number[] = [];
   /** by expanded name id: serial of the last start tag with that attribute */
   expandedSeenIn: Int32Array;
@@ -186,7 +186,7 @@ export class TokenizerState {
     return this.window.length - 1 - this.end;
   }
 
-  /** What is free behind the bytes in the window. */
+  /** Returns the free space after the bytes in the window. */
   room(): Uint8Array {
     return this.window.subarray(this.end, this.window.length - 1);
   }
@@ -347,7 +347,7 @@ export class TokenizerState {
     return utf8Text(this.bytes.subarray(from, to));
   }
 
-  /** What stands at a place, for a message. */
+  /** Returns a description of the text at an offset, for a message. */
   shown(bytes: Uint8Array, at: number, end: number): string {
     if (at >= end) return 'the end';
     const length = sequenceLength(bytes, at, end);
@@ -386,7 +386,7 @@ export class TokenizerState {
     );
   }
 
-  /** What is not well-formed at `at` begins as a page of HTML does. */
+  /** True if the text at `at`, which is not well-formed, begins like an HTML page. */
   private isHtmlPage(at: number): boolean {
     if (this.depth > 0 || this.stage === IN_EPILOG) {
       const isAlone = !this.contexts.declaresOther(this.stackContext[1]!, xhtmlNamespace);

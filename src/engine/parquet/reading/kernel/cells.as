@@ -109,7 +109,7 @@ export function takeRows(column: usize, rows: i32, cells: usize, stride: usize, 
     for (let cell = cells; cell < end; cell += stride, level += 4) {
       const is = load<i32>(level);
       count += is;
-      // what has a value is overwritten
+      // cells with a value are overwritten later
       store<i64>(cell, -1);
     }
     if (count == 0) return out;
@@ -217,7 +217,7 @@ export function takeRows(column: usize, rows: i32, cells: usize, stride: usize, 
   return out;
 }
 
-/** Whether the whole numbers of so many rows, one in each, go up from `last`; the last of them is then at WIDES. */
+/** True if each of the `rows` rows has a whole number and these strictly ascend from `last`. Stores the last of them at WIDES. */
 export function ascends(column: usize, rows: i32, last: i64): bool {
   let value = load<usize>(WIDES);
   if (sameRun(column + COLUMN_LEVELS, rows) != 1) return false;

@@ -1,6 +1,6 @@
 /** Encodings of whole numbers: runs and bits (RLE), and differences (DELTA_BINARY_PACKED), as the format of Parquet has them. */
 
-/** Where what `readVarint` has read ends. */
+/** The end of the bytes that `readVarint` has read. */
 let varintEnd: usize = 0;
 
 function readVarint(at: usize): u64 {
@@ -76,7 +76,7 @@ function readRuns(runs: usize, count: i32, out: usize): bool {
   return true;
 }
 
-/** Whether the next values are all the same, and which; they are then taken. -1: not so. */
+/** Returns the common value of the next `count` values and consumes them, or -1 if they are not all equal. */
 function sameRun(runs: usize, count: i32): i32 {
   if (load<i32>(runs, RUNS_LEFT) == 0 && !nextRun(runs)) return -1;
   if (load<i32>(runs, RUNS_BIT) >= 0 || load<i32>(runs, RUNS_LEFT) < count) return -1;
@@ -151,7 +151,7 @@ function beginDeltas(column: usize, at: usize): i32 {
   return count;
 }
 
-/** Where differences of so many values end, of which none is taken yet; 0: not before `end`. */
+/** Returns the end of the differences of `count` values, of which none has been read yet, or 0 if it is not before `end`. */
 function endOfDeltas(column: usize, count: i32, end: usize): usize {
   let at = load<usize>(column, DELTAS_AT);
   for (count--; count > 0; count -= MINI_VALUES * MINIS) {

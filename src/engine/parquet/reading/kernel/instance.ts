@@ -19,7 +19,7 @@ export interface Region {
 
 let module: WebAssembly.Module | null = null;
 
-/** Of all tables that are read at the same time; rows that are taken at once are at most `rows`. */
+/** The kernel and memory of all tables that are read at the same time. One call reads at most `rows` rows. */
 export class CellsKernel {
   readonly exports: Exports;
   readonly rows: number;
@@ -65,7 +65,7 @@ export class CellsKernel {
     return this.#view;
   }
 
-  /** Where the texts of the present block begin. */
+  /** The address of the first text of the present block. */
   get origin(): number {
     return this.#view.getUint32(layout.CONTROL_AT + layout.ORIGIN * 4, true);
   }
@@ -73,7 +73,7 @@ export class CellsKernel {
   /** Room for so many bytes, and for what vectors read and write beyond them. */
   take(bytes: number): Region {
     const least = bytes + layout.MARGIN_BYTES;
-    // of few sizes, so that what is given back fits others; a quarter more at most
+    // round up to a few sizes (at most a quarter more), so that freed regions fit later requests
     const unit = Math.max(256, 2 ** (Math.floor(Math.log2(least)) - 2));
     const size = Math.ceil(least / unit) * unit;
     const known = this.#regions.get(size)?.pop();
@@ -94,7 +94,10 @@ export class CellsKernel {
     else others.push(region);
   }
 
-  /** Where texts of so many bytes may lie, and the cells of so many values, until the next block; the texts from ORIGIN on. */
+  /**
+   * Returns the addresses for `textBytes` bytes of texts and the cells of `values` values, valid until the next block. Sets ORIGIN to the
+   * address of the texts.
+   */
   blockRoom(textBytes: number, values: number): { readonly texts: number; readonly cells: number } {
     this.#texts = this.grown(this.#texts, textBytes);
     this.#cells = this.grown(this.#cells, values * 8);

@@ -4,7 +4,7 @@ export const PAGE_BYTES = 65_536;
 export const CONTROL_AT = 1024;
 /** Vectors are read and written beyond the end of what lies there. */
 export const MARGIN_BYTES = 64;
-/** What is allocated begins here: control block and powers of ten lie before it. */
+/** Start of the heap. The control block and the powers of ten are before it. */
 export const HEAP_AT = 8192;
 
 // control block, int32 slots
@@ -13,7 +13,7 @@ export const LEVELS = 0;
 export const NUMBERS = 1;
 /** room for an int64 of each row */
 export const WIDES = 2;
-/** where the texts of a block begin, from which its cells are counted */
+/** address of the texts of a block; its cells are relative to it */
 export const ORIGIN = 3;
 export const CONTROL_SLOTS = 8;
 export const POWERS_AT: number = CONTROL_AT + CONTROL_SLOTS * 4;
@@ -26,12 +26,12 @@ export const COLUMN_SCALE = 1;
 export const COLUMN_KEPT = 2;
 /** bytes of a value that is written whole; 0: text, 1: a bit */
 export const COLUMN_WIDTH = 3;
-/** of the page: IN_… */
+/** encoding of the page: IN_… */
 export const COLUMN_ENCODING = 4;
 /** next byte of values written whole (of booleans the next bit, of texts behind all lengths the next text), and where the page ends */
 export const COLUMN_AT = 5;
 export const COLUMN_END = 6;
-/** of the dictionary: where each of its texts starts, a length of 32 bits before it, and how many there are */
+/** address of the starts of the dictionary's texts, each text after its length of 32 bits; then the number of texts */
 export const COLUMN_STARTS = 7;
 export const COLUMN_ENTRIES = 8;
 /** bytes of the longest of them */
@@ -42,7 +42,7 @@ export const COLUMN_NUMBERS = 16;
 /** differences, those of lengths of texts among them: where their widths are, and the next group of 32 */
 export const DELTAS_WIDTHS = 22;
 export const DELTAS_MINI = 23;
-/** of the 32 that were unpacked last: the next one */
+/** next one of the 32 values that were unpacked last */
 export const DELTAS_NEXT = 24;
 /** whether the first value, which stands by itself, was taken */
 export const DELTAS_BEGUN = 25;
@@ -62,9 +62,9 @@ export const RUNS_END = 1;
 export const RUNS_WIDTH = 2;
 /** values of the run that are still to come */
 export const RUNS_LEFT = 3;
-/** of a run of the same value */
+/** value of a run of equal values */
 export const RUNS_VALUE = 4;
-/** of packed values the next bit, from the run's first byte; -1: they are all the same */
+/** next bit of packed values, from the run's first byte; -1: a run of equal values */
 export const RUNS_BIT = 5;
 
 export const IN_PLAIN = 0;
@@ -73,11 +73,11 @@ export const IN_DELTAS = 2;
 /** texts behind the lengths of all of them, which are differences */
 export const IN_LENGTHS = 3;
 
-/** What values are as text. */
+/** The forms of values as text. */
 export const FORM_TEXT = 0;
 export const FORM_INTEGER = 1;
 export const FORM_DECIMAL = 2;
-/** of 128 bits, the highest byte first */
+/** 128 bits, highest byte first */
 export const FORM_WIDE_DECIMAL = 3;
 export const FORM_BOOLEAN = 4;
 export const FORM_DATE = 5;

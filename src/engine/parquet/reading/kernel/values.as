@@ -81,7 +81,7 @@ function writeDecimal(value: i64, scale: i32, kept: i32, out: usize): usize {
   return withoutZeros(writeDigits(magnitude - whole * power, scale, out), scale, kept);
 }
 
-/** Of 128 bits: its digits come nine at a time, the last ones first. */
+/** Writes a decimal of 128 bits. Computes nine digits at a time, the last ones first. */
 function writeWideDecimal(high: u64, low: u64, scale: i32, kept: i32, out: usize): usize {
   if (<i64>high < 0) {
     store<u8>(out++, MINUS);
@@ -108,7 +108,7 @@ function writeWideDecimal(high: u64, low: u64, scale: i32, kept: i32, out: usize
   memory.copy(out, at, whole);
   out += whole;
   if (scale == 0) return out;
-  // what follows is further on than where it goes
+  // the source is after the target
   store<u8>(out++, POINT);
   memory.copy(out, point, <usize>scale);
   return withoutZeros(out + <usize>scale, scale, kept);

@@ -44,7 +44,7 @@ function endOfStartTag(p: usize, end: usize): usize {
 
 let nameEnd: usize = 0;
 
-/** Whether the local part of the name at p is that of row elements. Sets nameEnd. */
+/** True if the local part of the name at p is that of row elements. Sets nameEnd. */
 function hasLocalName(p: usize): bool {
   let from = p;
   while (true) {
@@ -58,7 +58,7 @@ function hasLocalName(p: usize): bool {
   return p - from == length && memory.compare(from, NAME_AT, length) == 0;
 }
 
-/** Whether a tag is one whose name is known to be a row's: of the name at p, which has been looked at, to the tag's end. */
+/** True if the tag is known to be a row's: the name at p is a known name, and the tag up to `stop` declares no namespace. */
 function isKnown(p: usize, stop: usize): bool {
   const length: usize = nameEnd - p;
   const end: usize = KNOWN_AT + load<u32>(KNOWN_BYTES);
@@ -75,7 +75,7 @@ function isKnown(p: usize, stop: usize): bool {
   return true;
 }
 
-/** Whether there is anything but white space in `[from, to)`. */
+/** True if `[from, to)` has anything other than white space. */
 function hasText(from: usize, to: usize): bool {
   for (; from < to; from++) if (load<u8>(from) > SPACE) return true;
   return false;
@@ -115,7 +115,7 @@ function findOfRow(p: usize, end: usize): usize {
   return end;
 }
 
-/** Whether the name at p is the row's. */
+/** True if the name at p is the row's. */
 // @ts-ignore: decorator
 @inline
 function isOfRow(p: usize): bool {
@@ -145,7 +145,7 @@ export function findRows(): i32 {
   while (true) {
     if (inside != IN_CONTENT) {
       const next = behind(inside, p, end);
-      // what has been looked at is looked at no more, but for the beginning of an end
+      // do not scan the same bytes again, except for the beginning of an end marker
       if (next == 0) return leave(EXIT_MORE, end - p < 2 ? p : end - 2, depth, number, inside);
       p = next;
       inside = IN_CONTENT;

@@ -9,7 +9,7 @@ export const WANTED = 2;
 export const DEPTH = 3;
 /** row elements so far */
 export const NUMBER = 4;
-/** what POS lies inside of, IN_… */
+/** the construct that POS is inside of, IN_… */
 export const INSIDE = 5;
 export const NAME_BYTES = 6;
 /** addresses of the tag that an exit tells of */
@@ -18,7 +18,7 @@ export const TAG = 7;
 export const NAMESPACED = 8;
 /** bytes at KNOWN_AT: names, with their prefixes, that are rows' in tags without declarations here, each behind its length in two bytes */
 export const KNOWN_BYTES = 9;
-/** what was answered of the tag at POS, ASK when nothing */
+/** the verdict on the tag at POS; ASK if there is none */
 export const VERDICT = 10;
 export const TAG_END = 11;
 /** 1: every element that begins outside of rows is one, but for those whose names are answered to be others'; text there is told of */
@@ -36,7 +36,7 @@ export const IN_COMMENT = 1;
 export const IN_CDATA = 2;
 export const IN_INSTRUCTION = 3;
 
-/** What begins at POS does not end in the window. */
+/** The construct that begins at POS does not end in the window. */
 export const EXIT_MORE = 0;
 /** The start tag of an element around rows. */
 export const EXIT_OPEN = 1;

@@ -102,7 +102,7 @@ function attributeValue(text: string): string {
   return text.replaceAll(/[&<"\t\n\r]/g, (character) => `&#${character.codePointAt(0)!};`);
 }
 
-/** Where the document type declaration stands. */
+/** Returns the range of the document type declaration, or null if there is none. */
 function declarationIn(head: Uint8Array): { readonly from: number; readonly to: number } | null {
   // one character for each byte
   const text = new TextDecoder('latin1').decode(head);

@@ -1,17 +1,17 @@
-/** What a document names outside of itself, and who gives it. */
+/** The external parts that a document refers to, and their provider. */
 
 export interface ExternalReference {
   readonly publicId: string | null;
   readonly systemId: string | null;
-  /** what has the reference, as `ExternalPart.base`; null: the document */
+  /** base of the text with the reference, see `ExternalPart.base`; null: the document */
   readonly base: string | null;
 }
 
 export interface ExternalPart {
   readonly bytes: Uint8Array;
-  /** where it lies: references in it are relative to that; also its name in messages */
+  /** location of the part: the base of its references, and its name in messages */
   readonly base: string;
-  /** what it declares, when it was read before as the only part of a DTD: the reader's own */
+  /** parsed declarations, cached by the reader if the part was read before as the only part of a DTD */
   parsed?: unknown;
 }
 

@@ -6,7 +6,7 @@ import type { ExternalPart, ExternalReference } from './reference.ts';
 import { readExternal } from './parts.ts';
 import { readSubset } from '../internal-subset.ts';
 
-/** What a part declares, by names instead of the ids that a document gives them. */
+/** The declarations of a part, by names instead of the ids that a document gives them. */
 interface ParsedSubset {
   readonly lists: readonly {
     readonly element: Uint8Array;
@@ -16,7 +16,7 @@ interface ParsedSubset {
   readonly refused: readonly string[];
   readonly incomplete: boolean;
   readonly standalone: boolean;
-  /** what reading it counted */
+  /** sizes counted while the part was read */
   readonly expandedBytes: number;
   readonly externalBytes: number;
 }
