@@ -1,7 +1,7 @@
 /** Faults of the user's input: diagnostics that are collected, and the error that ends the reading of a document or an XSD set. */
 import type { QName } from './model/source-model.ts';
 
-/** What is wrong, odd or noteworthy in the user's input. Collected and reported, never thrown as such. */
+/** A fault, oddity or notable fact in the user's input. Diagnostics are collected and reported, never thrown as such. */
 export interface Diagnostic {
   /** snake_case fact, such as `xsd_missing_component` */
   readonly code: string;

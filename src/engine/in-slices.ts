@@ -8,7 +8,7 @@ const itemsPerLook = 8;
 /** Work that may pause wherever it yields. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** As `items.map(make)`. What is made one after the other may depend on it; others may run in between. */
+/** Does the same as `items.map(make)`, one item at a time, so that an item may depend on earlier ones. Other tasks may run in between. */
 export async function mapInSlices<Item, Result>(
   items: Iterable<Item>,
   make: (item: Item, index: number) => Result,
@@ -24,7 +24,7 @@ export async function mapInSlices<Item, Result>(
   return results;
 }
 
-/** What the steps come to; others may run in between. */
+/** Returns the result of the steps. Other tasks may run in between. */
 export async function inSlices<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     const until = performance.now() + sliceMs;
@@ -36,7 +36,7 @@ export async function inSlices<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
-/** What the steps come to, without a pause. */
+/** Returns the result of the steps without a pause. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();

@@ -9,7 +9,7 @@ export class SpareBuffers {
   readonly #free: ArrayBuffer[] = [];
   #freeBytes = 0;
 
-  /** Of that length; what it holds is of no meaning. */
+  /** Returns a buffer of that length. Its content is arbitrary. */
   take(length: number): Uint8Array<ArrayBuffer> {
     const at = this.#free.findIndex((buffer) => buffer.byteLength >= length);
     if (at < 0) return new Uint8Array(new ArrayBuffer(Math.ceil(length / unitBytes) * unitBytes), 0, length);
@@ -18,7 +18,7 @@ export class SpareBuffers {
     return new Uint8Array(buffer!, 0, length);
   }
 
-  /** As `take`, of so many numbers. */
+  /** Does the same as `take` for `length` numbers. */
   takeInts(length: number): Int32Array<ArrayBuffer> {
     return new Int32Array(this.take(length * 4).buffer, 0, length);
   }

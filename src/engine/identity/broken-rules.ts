@@ -29,7 +29,7 @@ export class BrokenRules {
     this.#rules = rules;
   }
 
-  /** Of a rule's fault the first is to be told. */
+  /** True if the fault of the rule has not been reported. Only the first one is reported. */
   isNew(rule: number, fault: BrokenRule['fault']): boolean {
     return !this.#known.has(`${rule}/${fault}`);
   }

@@ -8,7 +8,7 @@ export interface Candidate {
   rule: number;
   /** 1: has a value */
   readonly isSet: Uint8Array;
-  /** as they are compared; of the first fields, as many as the rule has */
+  /** values as they are compared; only the first `fields` of them are used */
   readonly values: readonly ByteBuffer[];
   fields: number;
   /** a field was found more than once */

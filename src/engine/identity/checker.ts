@@ -48,7 +48,7 @@ export interface IdentityCheckerOptions {
   readonly maxSituationParts?: number;
 }
 
-/** What a value costs beside its bytes. */
+/** Memory that is counted for a value in addition to its bytes. */
 const heldValueBytes = 64;
 
 /** Between the values of several fields: no character of XML, so that no value has it. */
@@ -78,12 +78,12 @@ class Checker implements IdentityChecker {
   readonly #maxHeld: number;
   readonly #situations: Situations;
   readonly #candidates = new Candidates();
-  // of open elements, by their depth from 0
+  // arrays of the open elements, indexed by depth from 0
   readonly #open: Situation[] = [];
   readonly #nil: boolean[] = [];
   readonly #namespacesBefore: number[] = [];
   #depth = 0;
-  /** of the elements that declare rules; those behind the open ones are used again */
+  /** scopes of the elements that declare rules; those after the open ones are reused */
   readonly #scopes: RuleScope[] = [];
   #openScopes = 0;
   #openCandidates = 0;

@@ -17,7 +17,7 @@ const OTHERS = 3;
 /** longer numbers are not what a double prints */
 const mostDigits = 15;
 
-/** What values of a field are compared as. */
+/** The form in which the values of a field are compared. */
 export interface ComparedAs {
   /** undefined: the value has no column */
   readonly column: Column | undefined;

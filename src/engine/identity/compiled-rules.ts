@@ -16,7 +16,7 @@ import { lazyArray } from '../model/packed/lazy-array.ts';
 import { comparedAs, type ComparedAs } from './compared-values.ts';
 
 export interface Test {
-  /** of the one name that passes; -1: of no single one */
+  /** id of the only name that passes; -1 if there is no single one */
   readonly id: number;
   passes(nameId: number): boolean;
 }
@@ -55,7 +55,7 @@ export interface CompiledRules {
   anywhere(rules: readonly number[]): ReadonlyMap<number, readonly Selection[]>;
   /** keys that keyrefs among these rules refer to */
   referredFrom(rules: readonly number[]): readonly number[];
-  /** what the text of an element of that node is compared as */
+  /** form in which the text of an element of that node is compared */
   text(node: number): ComparedAs;
   attribute(node: number, nameId: number): ComparedAs;
 }
@@ -64,7 +64,7 @@ export function compileRules(model: RelationalModel, names: NameTable): Compiled
   const { nodes, roots, identityRules = [] } = model;
   let paths = 0;
   const compile = (path: IdentityPath): CompiledPath => compilePath(path, paths++, names);
-  // of hundreds of rules documents meet few
+  // documents use few of the hundreds of rules
   const rules = lazyArray(identityRules.length, (index): CompiledRule => {
     const rule = identityRules[index]!;
     let fields: CompiledRule['fields'] | undefined;

@@ -16,7 +16,7 @@ export function grownBytes(array: Uint8Array<ArrayBuffer>, length: number): Uint
   return grown;
 }
 
-/** As `grownBytes`, of numbers. */
+/** Does the same as `grownBytes` for numbers. */
 export function grownInts(array: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
   const buffer = grownBuffer(array, length * 4);
   const grown = new Int32Array(buffer, 0, buffer.byteLength / 4);
@@ -29,7 +29,7 @@ export function giveUp({ buffer }: Uint8Array<ArrayBuffer> | Int32Array<ArrayBuf
   if (buffer.resizable) buffer.resize(0);
 }
 
-/** That of the array where it can grow there. */
+/** Returns the array's own buffer if it can grow, otherwise a new one. */
 function grownBuffer(
   { buffer }: Uint8Array<ArrayBuffer> | Int32Array<ArrayBuffer>,
   bytes: number,

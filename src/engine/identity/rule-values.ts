@@ -8,9 +8,9 @@ const ENTRY_INTS = 4;
 const HASH = 0;
 /** the rule it is a value of; with INNER added for those of elements inside */
 const RULE = 1;
-/** which value it is */
+/** index of the value */
 const VALUE = 2;
-/** what is known of a reference, from 1; 0: nothing but that it was met once */
+/** index of the facts about a reference, from 1; 0: the reference has occurred once, and nothing else is known */
 const MEETING = 3;
 
 /** A value, which several entries may have: int32 fields. */
@@ -18,7 +18,7 @@ const VALUE_INTS = 2;
 const START = 0;
 const LENGTH = 1;
 
-/** What is known of a reference: int32 fields. */
+/** The facts about a reference: int32 fields. */
 const MEETING_INTS = 3;
 const COUNT = 0;
 /** 0: not known */
@@ -30,7 +30,7 @@ const fewInts = 64;
 const fewBytes = 1024;
 /** entries that are looked at for a value's bytes */
 const mostSharing = 8;
-/** of values that were held before, memory for so many is kept, and for so many bytes of them */
+/** most slots and bytes of memory that are kept after their values have been released */
 const keptSlots = 64 * 1024;
 const keptBytes = 4 * 1024 * 1024;
 
@@ -38,7 +38,7 @@ const keptBytes = 4 * 1024 * 1024;
 export const INNER = 0x40000000;
 
 export class RuleValues {
-  /** of entries */
+  /** number of entries */
   count = 0;
   /** entry + 1, 0: free; twice as many as entries, or more */
   #slots = new Int32Array(fewSlots);
@@ -154,7 +154,7 @@ export class RuleValues {
     return this.#values[this.#entries[entry * ENTRY_INTS + VALUE]! * VALUE_INTS + START]!;
   }
 
-  /** Where what is known of a reference lies. */
+  /** Returns the address of the facts about a reference. */
   #meetingOf(entry: number): number {
     const at = entry * ENTRY_INTS + MEETING;
     if (this.#entries[at] === 0) {
@@ -186,7 +186,10 @@ export class RuleValues {
     return entry;
   }
 
-  /** Those of an element are mostly values of several rules, which are added one after the other: they have their bytes once. */
+  /**
+   * Returns the index of a value and stores its bytes if they are new. Values of one element mostly belong to several rules and are added
+   * one after the other, so they share their bytes.
+   */
   #valueOf(bytes: Uint8Array, start: number, end: number, hash: number): number {
     for (let entry = this.count - 1; entry >= 0 && entry >= this.count - mostSharing; entry -= 1) {
       const at = entry * ENTRY_INTS;

@@ -40,7 +40,7 @@ export class SeededHash {
   }
 }
 
-/** Where a value of a rule is looked for: the hash of its bytes, and the rule. */
+/** Returns the slot to search for a value of a rule first: mixed from the hash of the value's bytes and the rule. */
 export function slotOf(hash: number, rule: number): number {
   const mixed = Math.imul(hash ^ Math.imul(rule, 0x9e3779b1), 0x85ebca6b);
   return mixed ^ (mixed >>> 15);

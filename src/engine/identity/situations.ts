@@ -1,6 +1,7 @@
 /**
- * What rules have to do with an element: which of them select it, which fields it has, which paths lead on below it. That follows from the names
- * on the way to it alone, so that it is worked out once, and elements of the same name in the same situation share the next one.
+ * Determines how rules apply to an element: the rules that select it, the fields it has, and the paths that continue below it. All of
+ * this depends only on the names on the way to the element. It is therefore computed once, and elements of the same name in the same
+ * situation share the result.
  */
 import type { ComparedAs } from './compared-values.ts';
 import type { CompiledPath, CompiledRule, CompiledRules, Selection, Test } from './compiled-rules.ts';
@@ -33,7 +34,7 @@ export interface Situation {
   readonly asked: ReadonlyMap<number, number>;
   /** by the bits of the attributes that are there */
   readonly withAttributes: Map<number, Situation>;
-  /** of children, by the ids of their names; of those that xsi:type gives another node, by name and node */
+  /** situations of children, by the ids of their names; if xsi:type gives a child another node, by name and node */
   readonly next: Map<number, Situation>;
   /** how often all had been forgotten when `next` and `withAttributes` were begun */
   epoch: number;
@@ -44,7 +45,7 @@ interface InScope {
 }
 
 interface OuterScope {
-  /** of the element that declares the rules */
+  /** node of the element that declares the rules */
   readonly node: number;
   /** the next such scope around it, and how many others lie between the two */
   readonly outer: OuterScope | null;
@@ -57,7 +58,7 @@ interface OuterScope {
 export interface Selected {
   readonly scope: number;
   readonly rule: number;
-  // of the rule, which is one of hundreds
+  // properties of the rule, copied because it is one of hundreds
   readonly kind: CompiledRule['kind'];
   readonly refers: number | null;
   readonly fields: number;
@@ -74,7 +75,7 @@ export interface Field {
 export interface AttributeField extends Field {
   readonly path: number;
   readonly test: Test;
-  /** what values are compared as, by the attribute's name */
+  /** form in which values are compared, by the attribute's name */
   readonly as: Map<number, ComparedAs>;
 }
 
@@ -89,7 +90,10 @@ interface Waiting extends Field {
 /** In place of a candidate: the path is a selector's. */
 const SELECTOR = 2 ** 30;
 
-/** What is found out of an element. Until all is, candidates are counted from its parent's end on: its own are 0 and above. */
+/**
+ * The facts found about an element. Until they are complete, candidates are counted from the end of its parent's: its own are 0 and
+ * above.
+ */
 interface Draft {
   readonly waiting: Waiting[];
   readonly selected: Selected[];
@@ -105,7 +109,7 @@ interface Draft {
 /** Names that have a bit. */
 const mostAsked = 31;
 
-/** What a situation counts for beside its parts. */
+/** The size that is counted for a situation in addition to its parts. */
 const ownParts = 8;
 /** Situations of more parts are made anew for each element: many levels of rules within one another hardly ever lie so again. */
 const mostParts = 64;
@@ -121,7 +125,7 @@ export class Situations {
   readonly #known = new Map<string, Situation>();
   /** by rule: ids of the attributes of the element that alone have its fields; null: others may have them */
   readonly #ownAttributes: (string | null | undefined)[] = [];
-  /** of those that are known */
+  /** parts of all known situations */
   #parts = 0;
   #epoch = 0;
 
@@ -135,7 +139,7 @@ export class Situations {
     this.outside = this.#situation({ node: -1, ...nowhere, opensScope: false }, newDraft(null));
   }
 
-  /** Of an element of that name below one in the situation `parent`. */
+  /** Returns the situation of an element with that name below one in the situation `parent`. */
   child(parent: Situation, nameId: number): Situation {
     return (
       this.#freshly(parent).next.get(nameId) ??
@@ -266,7 +270,10 @@ export class Situations {
       draft.attributes.push({ candidate, field, path: path.id, test: path.attribute, as: new Map() });
   }
 
-  /** What several paths of a selector lead to is selected once (XSD 1.0 Part 1 §3.11.4), as it is a field's value once. */
+  /**
+   * Selects an element for a rule. Several paths of a selector that lead to an element select it only once (XSD 1.0 Part 1 §3.11.4); the
+   * same holds for values of fields.
+   */
   #select(scope: number, rule: number, draft: Draft): void {
     if (draft.selected.some((one) => one.scope === scope && one.rule === rule)) return;
     const { kind, refers, fields } = this.#rules.rules[rule]!;

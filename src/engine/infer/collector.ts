@@ -93,7 +93,7 @@ class Collector implements StatisticsCollector {
   readonly #first: PlainCollector;
   #second: KernelCollector | null = null;
   #kernelFrom: number;
-  /** of documents that TypeScript has counted */
+  /** records of documents that TypeScript has counted */
   #records = 0;
   readonly #kernelPays = createKernelThreshold();
   readonly #otherKernels = createTokenizerKernels();

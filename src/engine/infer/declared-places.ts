@@ -1,4 +1,4 @@
-/** Where elements stand in a schema, so that statistics tell elements of one name apart whose types differ. */
+/** The places of elements in a schema, so that statistics distinguish elements of the same name with different types. */
 import { actualTypesOf, derivedTypesOf, variantsOf } from '../map/tables/type-graph.ts';
 import { xsiNamespace } from '../model/name-labels.ts';
 import type { PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
@@ -16,7 +16,7 @@ export interface DeclaredPlace {
   readonly type: number;
   /** text may stand beside its child elements */
   readonly mixed: boolean;
-  /** what a wildcard lets in within it is kept as XML: `outer`, the element that is kept, or `inner`, one within that */
+  /** content that a wildcard allows is kept as XML: `outer` is the element that is kept, `inner` an element within it */
   readonly kept?: 'outer' | 'inner';
   readonly hasWildcard?: true;
   /** name ids of the attributes that the schema declares, if a wildcard allows others; absent: no other has a place */
@@ -32,7 +32,7 @@ export function isOtherAttribute({ attributes }: DeclaredPlace, nameId: number):
   return attributes !== undefined && !attributes.has(nameId);
 }
 
-/** Of an element that the schema does not have within `above`. */
+/** Returns the place of an element that the schema does not have within `above`. */
 function undeclared({ kept, hasWildcard }: DeclaredPlace): DeclaredPlace {
   if (kept !== undefined) return keptInner;
   return hasWildcard === true ? keptOuter : notInSchema;
@@ -45,7 +45,7 @@ export interface DeclaredPlaces {
   of(above: DeclaredPlace | null, nameId: number): DeclaredPlace;
 }
 
-/** Where no schema is known. */
+/** The places if no schema is known. */
 export const noDeclaredPlaces: DeclaredPlaces = { types: new Set(), of: () => notInSchema };
 
 /** By the plan that documents are loaded by. */

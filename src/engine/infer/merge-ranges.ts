@@ -44,7 +44,7 @@ function elementsAround({ elements, roots }: DocumentStatistics, open: readonly 
   const around = new Set<number>();
   let candidates: readonly number[] = roots;
   for (const name of open) {
-    // of those of one name, whatever their types, the one that is open was met first
+    // of the candidates with this name, whatever their types, the open element is the first
     const index = candidates.find(
       (candidate) => nameOf(nameByType(elements[candidate]!).name) === nameOf(name),
     );
@@ -97,7 +97,7 @@ function goOn(
 /** Statistics of units in the order of the documents. */
 export class UnitStatistics {
   readonly #all = emptyStatistics();
-  /** of the document whose ranges are being added */
+  /** statistics of the document whose ranges are being added */
   #begun: DocumentStatistics | null = null;
 
   /** `open`: around a range of one document, outermost first, none around its first; null: the unit has whole documents. */
@@ -111,7 +111,7 @@ export class UnitStatistics {
     else this.#begun = statistics;
   }
 
-  /** Of all units. */
+  /** Returns the statistics of all units. */
   result(): DocumentStatistics {
     this.#end();
     return this.#all;

@@ -36,7 +36,7 @@ import { noteOrder } from './sibling-order.ts';
 import { emptyStatistics, type DocumentStatistics } from './statistics.ts';
 import { ValueCollector } from './values/collector.ts';
 
-/** What a collector that goes on where another stopped begins with. */
+/** The initial state of a collector that continues the work of another. */
 export interface Collected {
   readonly nodes: PathNode[];
   readonly roots: Map<number, PathNode>;

@@ -1,6 +1,9 @@
-/** Which siblings stood before which, as bits by ordinal. */
+/** Records which siblings preceded others, as bits by ordinal. */
 
-/** What stood before the child of this ordinal, in this element, joins what did elsewhere; then the child itself has been seen. */
+/**
+ * Notes the siblings that preceded the child of this ordinal in this element, in addition to those of earlier elements, and then notes
+ * the child as seen.
+ */
 export function noteOrder(precededBy: number[], seen: Int32Array, words: number, ordinal: number): void {
   while (precededBy.length < words) precededBy.push(0);
   for (let word = 0; word < words && word < seen.length; word += 1) precededBy[word]! |= seen[word]!;

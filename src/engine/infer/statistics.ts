@@ -1,4 +1,4 @@
-/** What documents held, per distinct path: kept with a schema, merged over runs. Plain JSON. */
+/** The statistics of documents' content, for each distinct path. They are stored with a schema and merged over runs. Plain JSON. */
 import { ALL_CLASSES } from './values/classes.ts';
 
 export interface ValueStatistics {
@@ -199,7 +199,7 @@ function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** What is known of the digits of numbers says nothing where not all values are numbers. */
+/** Discards the statistics of digits, which are meaningless if some values are not numbers. */
 export function forgetDigits(value: ValueStatistics): void {
   value.wholeDigits = 0;
   value.minFraction = 0;

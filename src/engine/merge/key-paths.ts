@@ -5,7 +5,7 @@ import { clarkName, type QName } from '../model/source-model.ts';
 
 /** An absolute path to an element, or to an attribute of it. */
 export interface KeyPath {
-  /** as it was given */
+  /** path as given */
   readonly text: string;
   readonly elements: readonly NameWanted[];
   readonly attribute: NameWanted | null;
@@ -74,7 +74,7 @@ function nameOf(step: string, model: RelationalModel): NameWanted | null {
 
 const maxInstead = 10;
 
-/** What of the path the model does not have, and what it has there; null: it has all of it. */
+/** Returns the part of the path that the model does not have, and the names it has in that place, or null if it has the whole path. */
 function knownPart(
   { elements, attribute }: KeyPath,
   model: RelationalModel,

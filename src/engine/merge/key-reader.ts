@@ -17,7 +17,7 @@ import { isName, type KeyPath } from './key-paths.ts';
 /** Between the values of several paths: U+001F, which no document of XML 1.0 can have in a value. */
 export const keySeparator = '\u001F';
 
-/** What stands at the paths of a document: its key, or the path that has no value, or more than one. */
+/** The result of reading the key paths of a document: its key, or the path that has no value or several. */
 export type FoundKey =
   | { readonly key: string }
   | { readonly path: string; readonly is: 'missing' | 'repeated' };
@@ -79,7 +79,7 @@ class PathReader implements KeyReader {
     this.#isRepeated.fill(false);
     this.#texts.fill(null);
     if (this.#digest === null) return;
-    // what prefixes mean is a part of values that are names
+    // the meaning of prefixes is a part of values that are names
     for (const prefix of [...inherited.keys()].toSorted())
       this.#mark(marks.namespace, utf8.encode(`${prefix}\0${inherited.get(prefix)!}\0`));
   }
@@ -160,7 +160,7 @@ class PathReader implements KeyReader {
 
   #text(batch: TokenBatch, record: number): void {
     for (let at = 0; at < this.#paths.length; at += 1)
-      // that of elements inside is not its own
+      // text of elements inside does not belong to the value
       if (this.#texts[at] !== null && this.#open[at] === this.#depth)
         this.#texts[at]!.push(rangeText(batch, record));
     if (this.#digest === null) return;

@@ -16,7 +16,7 @@ export interface ProjectFile {
   readonly content: readonly string[];
 }
 
-/** What expressions name tables by: the source's name, and of each table that of its entry there. */
+/** The names that expressions use for tables: the source's name, and the name of each table's entry in it. */
 interface Source {
   readonly name: string;
   readonly tables: ReadonlyMap<string, string>;
@@ -254,7 +254,7 @@ function nameExpression(name: string): string | null {
   return `(${here} if target.type == 'postgres' else ${elsewhere})`;
 }
 
-/** As a text that dbt renders. */
+/** Returns a text that dbt renders as the target's name. */
 function nameOfTarget(name: string): string {
   const expression = nameExpression(name);
   return expression === null ? rendered(betweenQuotes(name)) : `{{ ${expression} }}`;

@@ -30,7 +30,7 @@ export interface DescribedColumn {
   readonly meaning: string;
   /** all values that there can be, of a list those of its items; null: not told */
   readonly enumeration: Enumeration | null;
-  /** what the schema says of them, by value */
+  /** documentation of the values in the schema, by value */
   readonly saidOfValues: EnumeratedValues['said'];
   /** the same by the types that have them */
   readonly codeLists: EnumeratedValues['lists'];

@@ -4,7 +4,7 @@ import { postgresql } from '../sql/dialects/postgresql.ts';
 import { codeListsOf } from './described.ts';
 import type { DescribedColumn, DescribedModel, DescribedTable } from './described.ts';
 
-/** What documents held in a column. */
+/** Statistics of the values that documents had in a column. */
 export interface HeldValues {
   /** null: not kept */
   readonly sample: string | null;
@@ -19,7 +19,7 @@ export interface DictionaryLine extends HeldValues {
   readonly businessName: string;
   readonly definition: string;
   readonly path: string | null;
-  /** as PostgreSQL names it */
+  /** PostgreSQL's name of the type */
   readonly type: string;
   readonly isNullable: boolean;
   /** `default EUR`, `fixed 2.1`, or '' */

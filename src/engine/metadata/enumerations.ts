@@ -1,4 +1,4 @@
-/** Which values columns can have, where the schema enumerates them, and which lists of codes these are. */
+/** Finds the values that columns can have, if the schema enumerates them, and the code lists that these form. */
 import { mapInSlices } from '../in-slices.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { clarkName, type SourceModel, type ValueType } from '../model/source-model.ts';
@@ -10,9 +10,9 @@ export type Enumeration = readonly string[];
 
 export interface Code {
   readonly code: string;
-  /** what it is called; null: the schema does not say */
+  /** name of the value; null: the schema has none */
   readonly label: string | null;
-  /** what it means; null: the schema does not say */
+  /** meaning of the value; null: the schema does not document it */
   readonly documentation: string | null;
 }
 
@@ -25,9 +25,9 @@ export interface CodeList {
 
 export interface EnumeratedValues {
   readonly values: Enumeration;
-  /** what the schema says of values; what it says nothing of is not there */
+  /** documentation of values in the schema; undocumented values are absent */
   readonly said: ReadonlyMap<string, string>;
-  /** those of the types whose values may stand there: one, but where several places share the column */
+  /** lists of the types whose values the column may have: one, unless several places share the column */
   readonly lists: readonly CodeList[];
 }
 
@@ -127,7 +127,7 @@ function labelled({ label, documentation }: Said): Said {
   };
 }
 
-/** Of two places, what the first says of a value counts. */
+/** Combines the values of two places. For a value of both, the documentation of the first place is used. */
 function united(first: Values, second: Values): Values {
   const all = new Map(first);
   for (const [value, said] of second) {

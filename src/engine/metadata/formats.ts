@@ -1,4 +1,4 @@
-/** What tables can be described as for other tools: the formats, and what each is made by. */
+/** The registry of formats that describe tables for other tools, each with its writer. */
 import { mapInSlices } from '../in-slices.ts';
 import { avroSchemas } from './avro.ts';
 import { dbmlDocument } from './dbml.ts';
@@ -23,7 +23,7 @@ export type ExportFormat = (typeof exportFormats)[number];
 interface Specification {
   /** follows the name of the schema in the name of the file */
   readonly ending: string;
-  /** what is given unless the client asks for another one of them */
+  /** the first one is returned unless the client asks for another */
   readonly mediaTypes: readonly [string, ...string[]];
 }
 

@@ -51,7 +51,7 @@ export function* dataPackage(
   yield '\n  ]\n}\n';
 }
 
-/** Of small letters, digits, `.`, `_` and `-`. */
+/** True if the name only has lower-case letters, digits, `.`, `_` and `-`. */
 function isResourceName(name: string): boolean {
   return /^[a-z0-9._-]+$/.test(name);
 }
@@ -126,7 +126,7 @@ function schemaOf(
   };
 }
 
-/** What stands for NULL. */
+/** Returns the text that represents NULL. */
 function nullText(format: PackageOptions['format']): string {
   return format === 'csv' ? '' : '\\N';
 }
@@ -153,7 +153,7 @@ function field(column: DescribedColumn, isUnique: boolean, format: PackageOption
   };
 }
 
-/** As it stands in the file for readers that know no escapes. */
+/** Returns the value as written in the file, for readers that do not know escapes. */
 function written(value: string, format: PackageOptions['format']): string {
   return format === 'csv' ? value : value.replaceAll('\\', '\\\\');
 }

@@ -85,7 +85,7 @@ function valueSchema({ kind, length, fixed }: ColumnType, enumeration: readonly 
       return { type: 'number' };
     case 'real':
     case 'double':
-      // what JSON has no number for is a text
+      // special values, for which JSON has no number, are texts
       return { type: ['number', 'string'], pattern: '^(INF|-INF|\\+INF|NaN)$' };
     case 'date':
       return { type: 'string', format: 'date' };

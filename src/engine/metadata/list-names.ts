@@ -1,8 +1,8 @@
-/** What lists of codes are called: for the simple types that have them. */
+/** Names lists of codes after the simple types that have them. */
 import { clarkName, type QName, type SourceModel, type ValueType } from '../model/source-model.ts';
 
 export interface ListName {
-  /** as people say it */
+  /** name for people */
   readonly local: string;
   /** tells it from all others */
   readonly full: string;
@@ -19,7 +19,7 @@ export function namedType({ variety, name, itemType, memberTypes = [] }: ValueTy
 }
 
 export interface AnonymousTypes {
-  /** of the content of a type that has no name of its own, by its index */
+  /** name of the list of an unnamed type, in an element's content; by the type's index */
   named(type: number): ListName;
   attribute(type: number, localName: string): ListName;
 }

@@ -2,7 +2,7 @@
 import { byteLength, stableHash, truncateToBytes } from '../map/names/identifiers.ts';
 
 export interface PlainNameOptions {
-  /** of UTF-8 */
+  /** most bytes of a name in UTF-8 */
   readonly maxBytes?: number;
   /** letters and digits of every script, not those of ASCII alone */
   readonly allScripts?: boolean;
@@ -14,8 +14,8 @@ export function isPlainName(name: string): boolean {
 }
 
 /**
- * Of each name one of letters, digits and underscores, which no other of them has in any case of letters. A name that is such a one
- * already stays as it is.
+ * Returns for each name a name of letters, digits and underscores that differs from all others even if case is ignored. A name that
+ * already has this form stays unchanged.
  */
 export function plainNames(
   names: readonly string[],

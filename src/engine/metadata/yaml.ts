@@ -50,7 +50,7 @@ function inline(value: YamlValue): string {
 /** Words that some version of YAML takes for another thing than a text. */
 const reserved = /^(?:true|false|null|yes|no|on|off|y|n|nan|inf)$/i;
 
-/** What YAML cannot hold as it is, or takes for the end of a line; JSON escapes the rest. */
+/** The characters that YAML cannot hold unescaped, or treats as line ends. JSON escapes the others. */
 const unprintable = /[\u{7F}-\u{9F}\u{2028}\u{2029}\u{FEFF}\u{FFFE}\u{FFFF}]/gu;
 
 /** In double quotes, which need no knowledge of what stands in them, unless it is words alone. */

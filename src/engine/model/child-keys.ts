@@ -7,7 +7,7 @@ export interface KeyHolder {
   readonly table: number;
   /** place in that table */
   readonly column: number;
-  /** of the children in their documents, as `Column.path` */
+  /** path of the children in their documents, as in `Column.path` */
   readonly path: string;
 }
 

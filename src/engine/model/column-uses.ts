@@ -1,4 +1,4 @@
-/** What a column stands for: its role and the full path of its use, by which versions of a model are compared. */
+/** The use of a column: its role and its full path. Versions of a model are compared by these. */
 import type { Column, ColumnRole, Table } from './relational-model.ts';
 
 type Tables = readonly Pick<Table, 'path'>[];
@@ -40,7 +40,7 @@ export function useOf({ role, path, references }: Column, tables: Tables): strin
   return useText(role, path, leadsTo);
 }
 
-/** What the number of items beside a column of lists stands for. */
+/** Returns the use of the column with the number of items of a list column. */
 export function listCountUse(use: string): string {
   return `count ${use}`;
 }

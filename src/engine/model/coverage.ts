@@ -58,7 +58,7 @@ function plansAlike(reading: RelationalModel, written: RelationalModel): boolean
 }
 
 interface PlaceNames {
-  /** what the values and content of an element are in */
+  /** columns of the values and content of an element */
   columnsOf(node: PlanNode): readonly string[];
   /** how an element's row and that of the element above, a node, know each other */
   keysOf(step: Step, above: number): string;

@@ -1,4 +1,4 @@
-/** What references by `xs:IDREF` and `xs:IDREFS` mean: ids, of which several tables may have some. */
+/** Resolves references by `xs:IDREF` and `xs:IDREFS` to ids, which several tables may have. */
 import { lookedAt } from './packed/reader.ts';
 import type { Column, RelationalModel, Table } from './relational-model.ts';
 

@@ -50,7 +50,7 @@ export interface WrittenForm {
 /** Digits that exact numbers of most databases and formats have. */
 export const mostDecimalDigits = 38;
 
-/** What a column is for. Only `value` columns hold source values; the others describe structure. */
+/** The purpose of a column. Only `value` columns hold source values; the others describe structure. */
 export type ColumnRole =
   | 'row_key'
   | 'parent_key'
@@ -84,13 +84,13 @@ export interface Column {
   /** absolute XPath of the first source of this column; null for keys and positions */
   readonly xpath: string | null;
   /**
-   * Which use of the source it stands for, with its role the same in every version of the model (`src/engine/map/names/use-paths.ts`); of a parent
-   * key, that of the child in the parent's row; of an extra column, its name.
+   * Identifies, with the role, the column's use of the source in every version of the model (`src/engine/map/names/use-paths.ts`). For a
+   * parent key: the child's use in the parent's row; for an extra column: its name.
    */
   readonly path: string;
   /** names that a list column has where lists are tables */
   readonly listNames?: ListNames;
-  /** what the source holds: 'element' text, 'attribute' … ; null for structure columns */
+  /** type of the source value: 'element' text, 'attribute' … ; null for structure columns */
   readonly sourceType: BuiltInType | null;
   /** the form of values counts: a value that the column does not give back to the letter is kept as written beside (`_lexical`) */
   readonly keepsForm?: true;
@@ -108,7 +108,7 @@ export interface Column {
   readonly constraint?: ValueConstraint;
 }
 
-/** What the XSD says of an attribute that is absent or an element that is empty (`default`), or the one value there is (`fixed`). */
+/** The value that the XSD gives to an absent attribute or an empty element (`default`), or the only allowed value (`fixed`). */
 export interface ValueConstraint {
   readonly kind: 'default' | 'fixed';
   readonly value: string;
@@ -128,7 +128,7 @@ export interface Table {
   readonly kind: 'element' | 'text' | 'wildcard';
   /** absolute XPath of the first element path that makes rows here */
   readonly xpath: string;
-  /** Which use of the source its rows stand for, as for columns; a continuation has that of its first table. */
+  /** Identifies the use of the source that its rows represent, as for columns. A continuation has the path of its first table. */
   readonly path: string;
   readonly columns: readonly Column[];
   /**
@@ -148,8 +148,8 @@ export interface PlanEdge {
   /** column of the child's table that takes the key of the current row; -1 for folded children, roots, and where that has the child's key */
   readonly parentKeyColumn: number;
   /**
-   * What the column of the child's table that names its element takes here: the way from the row above. Rows that hang from that row by the same
-   * key are told apart by it. Absent: the element's name, where the table has such a column.
+   * The value here of the column that names the element in the child's table: the way from the row above. It distinguishes rows that hang
+   * from that row by the same key. Absent: the element's name, if the table has such a column.
    */
   readonly role?: string;
   /** column of the current row that takes the key of the child's, which then has none of its parent; absent: there is none */
@@ -205,13 +205,13 @@ export interface PlanNode {
   readonly sourceType: number;
   /** the XSD's default of xml:space; absent: none, and the element is as the one around it */
   readonly space?: 'preserve' | 'default';
-  /** what is left out on purpose, its mappings being inactive: counted as ignored, never as unmapped */
+  /** parts that are intentionally left out because their mappings are inactive: counted as ignored, never as unmapped */
   readonly ignored?: IgnoredParts;
   /** index in the model's `keptBeside`: what an element of this kind may hold that has no place in its row */
   readonly keptBeside?: number;
 }
 
-/** What the schema declares and the tables have no place for: it is kept in `_unmapped`, and no deviation. */
+/** The parts that the schema declares and the tables have no column for. They are kept in `_unmapped` and are not deviations. */
 export interface KeptBeside {
   readonly elements: readonly QName[];
   readonly attributes: readonly QName[];
@@ -287,7 +287,7 @@ export interface ModelOptions {
  */
 export interface FormerTable {
   readonly name: string;
-  /** as of `Table` */
+  /** see `Table` */
   readonly path: string;
   /** no version had rows there: it is what the default of its origin is called, of which a pruned model keeps the names alone */
   readonly hadNoRows?: true;
@@ -296,7 +296,7 @@ export interface FormerTable {
 
 export interface FormerColumn {
   readonly name: string;
-  /** as `useOf` gives it */
+  /** as returned by `useOf` */
   readonly use: string;
 }
 
@@ -331,6 +331,9 @@ export interface RelationalModel {
   readonly options?: ModelOptions;
   /** absent: the model has all that its earlier versions had, but for `keepsDefaultNames` */
   readonly formerTables?: readonly FormerTable[];
-  /** what the default of its origin calls a table or column is called nothing else here, though `formerTables` does not have it (`--prune`) */
+  /**
+   * the default names of an origin's tables and columns are not given to anything else, even if `formerTables` does not have them
+   * (`--prune`)
+   */
   readonly keepsDefaultNames?: true;
 }

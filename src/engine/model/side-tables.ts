@@ -31,7 +31,7 @@ export const sideTableNames: Readonly<Record<SideTableName, string>> = {
   keys: '_keys',
 };
 
-/** What loads make for a while is called so; no table of a model is, in any case of letters. */
+/** Prefix of the temporary objects of loads. No table of a model has a name with it, in upper or lower case. */
 export const ownPrefix = '_svc_';
 
 export function hasOwnPrefix(name: string): boolean {
@@ -129,7 +129,7 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
   },
 };
 
-/** What `_documents` has beside its columns once documents were merged (`-S m`). Rows that other loads add have no value there. */
+/** The columns that `_documents` has in addition once documents have been merged (`-S m`). They are NULL in rows that other loads add. */
 export const mergeColumns: readonly SideColumn[] = [
   column('key', text, 'what tells the document from all others: values of it, or its name', true),
   column('valid_from', instant, 'when it came, or took the place of the one before', true),

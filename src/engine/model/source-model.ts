@@ -89,9 +89,9 @@ export interface Facets {
   readonly maxExclusive?: string;
   readonly whiteSpace?: 'preserve' | 'replace' | 'collapse';
   readonly enumeration?: readonly string[];
-  /** what is said of the values of `enumeration`, in their order; absent: nothing of any */
+  /** documentation of the values of `enumeration`, in their order; absent: no value has any */
   readonly enumerationDocumentation?: readonly (string | null)[];
-  /** what they are called, where a standard says that apart; absent: of none */
+  /** names of the values, if a standard gives them separately; absent: no value has one */
   readonly enumerationLabels?: readonly (string | null)[];
   readonly patterns?: readonly (readonly string[])[];
 }
@@ -106,7 +106,7 @@ export interface ValueType {
   readonly memberTypes?: readonly ValueType[];
   /** whether values carry a zone: of inferred dates and times, and where XSD 1.1 says so; absent: not known, or some do */
   readonly zone?: 'always' | 'never';
-  /** of inferred dates with times: some have an offset from UTC, and not `Z` */
+  /** inferred dates with times: some have an offset from UTC other than `Z` */
   readonly offsets?: true;
   /** inferred: what values of documents had in common, so that the form of each counts, not its value alone */
   readonly guessed?: true;
@@ -144,7 +144,7 @@ export interface SourceChild {
   readonly maxOccurs: number | null;
   /** true when the content model alone fixes where this child stands among its siblings (no `all`, no repeated group around it) */
   readonly orderImplied: boolean;
-  /** what is said of the element at this place, where it is another's declaration that is referred to */
+  /** documentation of the element at this place, if it refers to another declaration */
   readonly documentation?: string;
 }
 

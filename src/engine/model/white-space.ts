@@ -1,4 +1,4 @@
-/** What white space in values means, by their types. */
+/** The meaning of white space in values, by their types. */
 import type { Column } from './relational-model.ts';
 import type { BuiltInType } from './source-model.ts';
 

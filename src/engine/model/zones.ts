@@ -5,7 +5,7 @@
  */
 import type { Column } from './relational-model.ts';
 
-/** Of a date with a time, or of a list of such. */
+/** True if a date with a time, or a list of these, has a time zone. */
 export function hasZone(text: string): boolean {
   return /:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)(?=\s|$)/u.test(text);
 }

@@ -4,10 +4,10 @@ import { LF } from '../xml/characters.ts';
 import { FORM_FLOAT, FORM_LIST } from './kernel/layout.ts';
 import type { Piece, RecordPlan, SplitRecords } from './split.ts';
 
-/** Of a record, as `JSON.parse` has it, with numbers as they are written. */
+/** The members of a record, as parsed by `JSON.parse`, but with numbers as they are written. */
 type Members = Readonly<Record<string, unknown>>;
 
-/** As `splitInTypeScript`. Members that are not asked for are passed over, those that are not there are empty. */
+/** Does the same as `splitInTypeScript`. Skips members that are not requested; missing members are empty. */
 export function splitJsonLines(
   { bytes, rows }: Piece,
   { names, columns, forms, width }: RecordPlan,

@@ -44,25 +44,28 @@ export interface RecordPlan {
   readonly width: number;
 }
 
-/** Of a piece of a file, the records that are whole. */
+/** The complete records of a piece of a file. */
 export interface SplitRecords {
   /** values without escapes and quotes */
   readonly block: RowBlock;
-  /** of the piece: where the first record begins that is not whole */
+  /** offset in the piece of the first incomplete record */
   readonly end: number;
   /** the header among them */
   readonly count: number;
-  /** what is wrong with the record behind them; null: nothing is */
+  /** description of the fault in the record after them; null: there is none */
   readonly fault: string | null;
   /** whether some values of a field may be other than they are to XSD, by field */
   readonly hasOthers: (field: number) => boolean;
 }
 
-/** What can be told of a file of records by its line breaks alone. */
+/** The properties of a file of records that its line breaks alone show. */
 export interface RecordSurvey {
   /** bytes of the longest record, its end included: a reader that is told needs no larger buffer */
   readonly longest: number;
-  /** of the records, but for a header, where each begins with a larger number than the one before; null: not so, or there are none */
+  /**
+   * keys of the records, without the header, if each begins with a larger number than the previous one; null: they do not ascend, or
+   * there are none
+   */
   readonly keys: { readonly first: bigint; readonly last: bigint } | null;
 }
 
@@ -84,13 +87,13 @@ export function splitInTypeScript(piece: Piece, plan: RecordPlan, buffers: Spare
   return { block: records.block(), end, count, fault, hasOthers };
 }
 
-/** What is wrong with a record that has not so many fields. */
+/** Returns the message for a record with a different number of fields. */
 export function otherFields(count: number): string {
   return `it has other than ${count} values`;
 }
 
 class Records {
-  /** of the piece: where the first record begins that is not whole */
+  /** offset in the piece of the first incomplete record */
   end = 0;
   /** the header among them */
   count = 0;
@@ -162,7 +165,7 @@ class Records {
     }
   }
 
-  /** Where the value ends that begins there; -1: not in this piece. */
+  /** Returns the end of the value that begins there, or -1 if it is not in this piece. */
   #plain(from: number, cell: number): number {
     const bytes = this.#bytes;
     const delimiter = this.#delimiter;
@@ -198,7 +201,7 @@ class Records {
     return to;
   }
 
-  /** As `#plain`, of a value in quotes (RFC 4180 §2). */
+  /** Does the same as `#plain` for a value in quotes (RFC 4180 §2). */
   #quoted(from: number, cell: number): number {
     const bytes = this.#bytes;
     let doubled = 0;
@@ -242,7 +245,10 @@ class Records {
   }
 }
 
-/** What the letter behind a BACKSLASH stands for in PostgreSQL's COPY text (PostgreSQL manual, COPY, Text Format). */
+/**
+ * Returns the character that an escape letter after a BACKSLASH represents in PostgreSQL's COPY text (PostgreSQL manual, COPY, Text
+ * Format).
+ */
 function unescaped(letter: number): number {
   if (letter === SMALL_T) return TAB;
   if (letter === SMALL_N) return LF;

@@ -20,7 +20,7 @@ export interface ModelCodes {
   readonly columns: readonly CodedColumn[];
 }
 
-/** Of the columns of these tables. `valuesAt`: by indexes of table and column. */
+/** Returns the code lists of the columns of these tables. `valuesAt`: by indexes of table and column. */
 export function modelCodes(
   { tables }: Pick<RelationalModel, 'tables'>,
   valuesAt: (table: number, column: number) => EnumeratedValues | null,
@@ -50,14 +50,14 @@ export function codeRows({
 /** End of the comment of a check that is a load's to take off and to make. */
 export const checkMark = 'made by the load, which drops it for values that are not in the list';
 
-/** What tells one list from another stands in the comment: what the database makes of a condition is its own. */
+/** Returns the comment that identifies a list of codes. The comment does so because the database rewrites a condition in its own form. */
 export function checkComment(codes: readonly string[]): string {
   return `codes of the schema (${stableHash(JSON.stringify(codes.toSorted()))}), ${checkMark}`;
 }
 
 /**
- * That a column (quoted) of PostgreSQL has one of the codes, or of a list that its items are; null: its type no longer tells them. `sqlType`: as
- * the dialect or `format_type` writes it.
+ * Returns the condition that a (quoted) column of PostgreSQL has one of the codes, or that all items of a list do. Returns null if the
+ * column's type no longer allows the test. `sqlType`: as the dialect or `format_type` writes it.
  */
 export function amongCodes(column: string, sqlType: string, codes: readonly string[]): string | null {
   const [item, isList] = sqlType.endsWith('[]') ? [sqlType.slice(0, -2), true] : [sqlType, false];
@@ -74,7 +74,7 @@ export interface CodeCheck {
   /** quoted, with its schema */
   readonly table: string;
   readonly name: string;
-  /** as `amongCodes` has it */
+  /** condition as returned by `amongCodes` */
   readonly condition: string;
   readonly codes: readonly string[];
 }

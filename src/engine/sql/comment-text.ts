@@ -1,4 +1,4 @@
-/** What the comments on tables and columns say: the XPath first, then the documentation. */
+/** Writes the comments on tables and columns: the XPath first, then the documentation. */
 import { withoutMarks } from '../model/column-uses.ts';
 import { tellsRole } from '../model/key-roles.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
@@ -162,7 +162,7 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
   }
 }
 
-/** Of a key beside others that rows of other places have: the element that a row with this one is. Roles say it themselves. */
+/** Returns the element that a row with this key is, if rows of other places have other keys. Roles state it themselves. */
 function whichUse(table: Table, { path, roles }: Column): string {
   const keys = table.columns.filter(({ role }) => role === 'parent_key');
   const isTold = keys.length > 1 && roles === undefined && !path.endsWith('/(head)');

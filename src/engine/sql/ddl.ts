@@ -21,7 +21,7 @@ export interface DdlOptions {
   readonly tables?: ReadonlySet<number>;
   /** beside primary and unique keys (keys) */
   readonly indexes?: IndexChoice;
-  /** what is kept of enumerated values (nothing) */
+  /** enumerated values to store (default: none) */
   readonly codes?: DdlCodes;
 }
 
@@ -39,7 +39,7 @@ export function renderDdl(model: RelationalModel, options: DdlOptions = {}): str
 
 /** `renderDdl` in pieces; a step for each table. */
 export function* ddlParagraphs(model: RelationalModel, options: DdlOptions = {}): Steps<readonly string[]> {
-  // what is decoded when it is looked at first: below, all tables are looked at in one step
+  // decode lazy tables step by step here, because later all tables are read in one step
   for (const table of model.tables) if (table.columns.length > 0) yield;
   const dialect = dialectOf(options.dialect ?? 'postgresql');
   const all: string[] = [];

@@ -1,7 +1,7 @@
-/** What a SQL flavour is, as far as the engine writes it: one plain object per database (docs/decisions/model/dialects.md). */
+/** Defines a SQL dialect, as far as the engine writes it: one plain object per database (docs/decisions/model/dialects.md). */
 import type { ColumnType } from '../model/relational-model.ts';
 
-/** Where a table stands, names as they are, unquoted. */
+/** A table with its schema. Names are unquoted. */
 export interface QualifiedTable {
   readonly sqlSchema: string | null;
   readonly table: string;
@@ -65,7 +65,7 @@ export interface DialectCapabilities {
   readonly keyTextMaxLength: number | null;
   /** bytes that all bounded text columns of a row may take together, at 4 a character; null: any */
   readonly boundedTextMaxBytes: number | null;
-  /** what a row has room for before its bounded text must lose its bounds; null: anything */
+  /** the capacity of a row, beyond which its bounded text loses its bounds; null: no limit */
   readonly inRow: { readonly maxBytes: number; bytesOf(type: ColumnType): number } | null;
 }
 

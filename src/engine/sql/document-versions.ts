@@ -1,6 +1,6 @@
-/** Which versions of documents are asked for, where a target keeps those that were replaced. */
+/** Selects versions of documents in a target that keeps replaced documents. */
 
-/** Those that are current, where it is absent; all; or those that were at a moment: ISO 8601 in UTC, to the millisecond. */
+/** `all`: all versions; `at`: the versions at a moment, ISO 8601 in UTC, to the millisecond. Absent: the current versions. */
 export type DocumentVersions = 'all' | { readonly at: string };
 
 /**

@@ -19,8 +19,8 @@ export interface KeyIndex {
 const idTypes: ReadonlySet<string | null> = new Set(['ID', 'IDREF']);
 
 /**
- * What table `index` of the model is to have, in the order of its columns. A column that a primary or unique key begins with has its index there.
- * `table`: the same table, in the database.
+ * Returns the indexes for table `index` of the model, in the order of its columns. A column that a primary or unique key begins with is
+ * already indexed. `table`: the same table in the database.
  */
 export function keyIndexes(
   model: RelationalModel,

@@ -1,11 +1,11 @@
-/** Which documents have rows in a model's tables of a target: the question in SQL. */
+/** The SQL query for the documents that have rows in a model's tables of a target. */
 import { rootTables } from '../model/key-columns.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { sideTableNames } from '../model/side-tables.ts';
 import { doubleQuoted, standardLiteral } from './dialect.ts';
 import type { PhysicalTable } from './physical-model.ts';
 
-/** Where a document that was loaded has a row: tables of root elements. */
+/** A place that has a row of every loaded document: a table of root elements. */
 export interface DocumentColumn {
   readonly table: string;
   readonly column: string;
@@ -39,7 +39,10 @@ export function rowsOfDocuments(
   return model.tables.flatMap((_, index) => documentColumnOf(model, tables, index));
 }
 
-/** Where rows are looked for that an overwrite takes: `isShared`: documents of other logical schemas are there, which may have rows in any table. */
+/**
+ * Returns the columns that are searched for rows that an overwrite deletes. `isShared`: the target has documents of other logical
+ * schemas, which may have rows in any table.
+ */
 export function overwrittenColumns(
   model: RelationalModel,
   tables: readonly PhysicalTable[],
@@ -54,9 +57,9 @@ export function documentsOfOthersQuery(loading: Loading, relation: (table: strin
   return `SELECT 1 FROM ${relation(documents)} d LEFT JOIN ${relation(loads)} l ON l.job_uuid = d.job_uuid WHERE (${isLoadedBy(loading)}) IS NOT TRUE LIMIT 1`;
 }
 
-/** Who loads: what it kept whole, as it did not know the root element, it would keep whole again. */
+/** The loading schema. A document that it kept whole, because it did not know the root element, would be kept whole again. */
 export interface Loading {
-  /** of the model; null: nothing was loaded by it */
+  /** hash of the model; null: the schema has loaded nothing */
   readonly modelHash: string | null;
 }
 
@@ -106,7 +109,7 @@ export function unmappedContentQuery(by: Loading | null, relation: (table: strin
      WHERE (u.kind IN ('element', 'attribute') OR (u.kind = 'text' AND ${text} <> ''))${others}`;
 }
 
-/** Of a row `l` of `_loads`: whether it is of a job by this logical schema. */
+/** Returns the condition that a row `l` of `_loads` is of a job of this logical schema. */
 export function isLoadedBy({ modelHash }: Loading): string {
   return `l.model_sha256 = ${modelHash === null ? 'NULL' : standardLiteral(modelHash)}`;
 }

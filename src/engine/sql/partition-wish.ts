@@ -3,7 +3,7 @@
 export type PartitionPart = 'identity' | 'year' | 'month' | 'day' | 'hour';
 
 export interface PartitionWish {
-  /** of each value: the whole of it, or a part of a date or timestamp */
+  /** part of each value: the whole value, or a part of a date or timestamp */
   readonly part: PartitionPart;
   /** `COLUMN` or `TABLE.COLUMN` */
   readonly column: string;

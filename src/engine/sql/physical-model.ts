@@ -28,7 +28,7 @@ export interface PhysicalForeignKey {
 export interface PhysicalUniqueKey {
   readonly name: string;
   readonly columns: readonly string[];
-  /** those of `columns` that may be NULL */
+  /** the columns of `columns` that may be NULL */
   readonly nullable: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export interface PhysicalTable {
   /** columns of an index beside the keys; empty for none */
   readonly index: readonly string[];
   readonly indexName: string;
-  /** what the database cannot have */
+  /** constraints that the database does not support */
   readonly notes: readonly string[];
 }
 
@@ -172,7 +172,7 @@ function physicalTable(
     const key = heldKey(model, dialect, names, column, index);
     return key === null ? [] : [{ ...key, column: columns[at]! }];
   });
-  // where the rows above lead to the document, one check of it is enough
+  // if the parent rows lead to the document, one check of it is enough
   const declaredKeys = isRootTable ? heldKeys : heldKeys.filter(({ parent }) => parent !== -1);
   const keysOf = table.continues === undefined ? name : names[table.continues]!.name;
   const primaryKey = table.columns.flatMap((column, at) => (column.role === 'row_key' ? [columns[at]!] : []));
@@ -210,7 +210,7 @@ function physicalTable(
   };
 }
 
-/** What a column that holds keys refers to. */
+/** Returns the reference of a column with keys: the parent table and its key column. Returns null if the column refers to no table. */
 function heldKey(
   model: RelationalModel,
   dialect: Dialect,

@@ -24,7 +24,7 @@ export function physicalName(
   return `${truncateToBytes(clean, dialect.identifierMaxBytes - 9)}_${stableHash(name)}`;
 }
 
-/** What belongs to a model beside its tables and columns: no longer than its own names. */
+/** Returns the name of another object of a model, beside its tables and columns. It is no longer than the model's own names. */
 export function modelName({ nameMaxLength }: Pick<RelationalModel, 'nameMaxLength'>, name: string): string {
   return physicalName({ identifierMaxBytes: nameMaxLength, refusedCharacters: null }, name);
 }

@@ -1,4 +1,4 @@
-/** Where in documents rows of a table stand, beside the first path that names it. */
+/** Describes the places of a table's rows in documents, beyond the first path that names the table. */
 import { keyHolders } from '../model/child-keys.ts';
 import { withoutMarks } from '../model/column-uses.ts';
 import { meantIdsOf, type MeantIdsOf } from '../model/references.ts';
@@ -15,20 +15,21 @@ const mostElements = 4;
 
 export interface PlacesOfRows {
   /**
-   * Where else than at its first path rows of a table stand: the other elements that are rows of it, each by its first path; the other
-   * members of a substitution group that have the same child; and, where a table above is shared itself, that it has other places, too.
+   * Returns the places of a table's rows other than its first path: the other elements that are rows of it, each by its first path; the
+   * other members of a substitution group that have the same child; and, if a table above is itself shared, a note that it has other
+   * places, too.
    */
   further(table: Table, of: keyof typeof mostPlaces): readonly string[];
   /**
-   * Of which other elements a column has values, too, beside that of its path: where rows of several elements, such as the members of a
-   * substitution group, lie in one table, and values of one name in one column.
+   * Returns the other elements that a column has values of, beside that of its path. This happens if rows of several elements, such as
+   * the members of a substitution group, are in one table, and values of one name are in one column.
    */
   furtherElements(table: Table, column: Column): readonly string[];
-  /** Which ids a reference means, where they can be of one table alone. */
+  /** Returns the ids that a reference means, if they can be of one table only. */
   readonly meantIds: MeantIdsOf;
 }
 
-/** What is known of a table is kept, as all that lie below ask for it. */
+/** Returns the places of the model's rows. Caches the result for each table, because all tables below ask for it. */
 export function placesOfRows(model: RelationalModel): PlacesOfRows {
   let inRowsAbove: ReadonlyMap<Table, readonly UseOfRows[]> | null = null;
   const usesOf = (table: Table): readonly UseOfRows[] => {
@@ -45,7 +46,7 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
     const known = otherUses.get(table);
     if (known !== undefined) return known;
     const first = firstOfRow(model, table);
-    // what a table stands for is where its first path leads, also where that has a member of a group in place of its head
+    // the first path determines what a table represents, even if the path has a member of a group in place of its head
     const uses = usesOf(table)
       .filter(({ path }) => path !== first.path)
       .map(({ path, parent }) => `${parent.xpath}${withoutMarks(path.slice(parent.path.length))}`);
@@ -69,7 +70,7 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
       const parents: Table[] = usesOf(at).map(({ parent }) => parent);
       found = parents.find((parent) => !climbed.has(parent) && otherUsesOf(parent).length > 0) ?? null;
       if (found !== null) break;
-      // what has several uses is found above: else all its keys lead to one parent
+      // if a parent has several uses, they are found above; otherwise all keys lead to one parent
       at = parents.find((parent) => !climbed.has(parent));
       if (at !== undefined) at = firstOfRow(model, at);
     }
@@ -119,8 +120,8 @@ function listedElements(names: readonly string[]): string {
 }
 
 /**
- * Of a table whose rows are the same child of several members of a substitution group: local names of the members beside that of the table's
- * first path; none of other tables. `table`: the first of its rows.
+ * If the rows of a table are the same child of several members of a substitution group, returns the members' local names except that of
+ * the table's first path; otherwise an empty set. `table`: the first table of the rows.
  */
 function membersOf(model: RelationalModel, table: Table, parents: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
@@ -166,7 +167,7 @@ function elementsByColumn(
   return found;
 }
 
-/** What of a plan tells where rows of a table stand, found in one look at all of its nodes. */
+/** The places of the tables' rows, collected in one pass over all nodes of a plan. */
 interface NodesOfTables {
   /** by table: nodes that open rows in it */
   readonly opening: ReadonlyMap<number, readonly number[]>;

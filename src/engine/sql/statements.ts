@@ -8,7 +8,7 @@ import { physicalSideTable, type PhysicalForeignKey, type PhysicalTable } from '
 export interface CreateTableOptions {
   readonly sqlSchema: string | null;
   readonly ifNotExists: boolean;
-  /** those to be written into CREATE TABLE */
+  /** the foreign keys to write into CREATE TABLE */
   readonly foreignKeys: readonly PhysicalForeignKey[];
 }
 

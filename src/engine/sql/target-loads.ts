@@ -1,4 +1,4 @@
-/** Which logical schemas loaded a target: the question in SQL. */
+/** The SQL query for the logical schemas that loaded a target. */
 import { sideTableNames } from '../model/side-tables.ts';
 
 /**

@@ -38,7 +38,7 @@ export function writeAttributes(
   }
 }
 
-/** What a cell holds, as text or as XML text that stands on its own. */
+/** Writes the content of a cell, as text or as separate XML text. */
 export function writeCell(
   out: XmlOutput,
   { bytes, cells, at }: RowBytes,

@@ -98,7 +98,7 @@ export class ContentScope {
     return other === undefined ? name : other + name.slice(colon);
   }
 
-  /** As `name`, in UTF-8. */
+  /** Does the same as `name`, in UTF-8. */
   tag(tag: Uint8Array): Uint8Array {
     if (!this.renames || !tag.includes(COLON)) return tag;
     let renamed = this.#renamedTags.get(tag);

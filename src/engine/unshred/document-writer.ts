@@ -73,7 +73,7 @@ export function createDocumentWriter(
       const root = await findRoot(plan, reader, documentKey);
       let fault: unknown = null;
       if (root === null) out.markup((await reader.takeWhole(documentKey))!);
-      // what must follow a row may lie elsewhere
+      // the rows that must follow a row may be elsewhere
       else await walk.root(root).catch((error: unknown) => (fault = error));
       if (fault !== null && !(fault instanceof InputError)) throw fault;
       out.markup('\n');
@@ -115,7 +115,7 @@ export async function writeLateDocument(
   return { bytes: out.bytes, bytesBefore };
 }
 
-/** What no place is found for by going through the rows in their order. */
+/** Returns the rows that have no place when the rows are read in their order. */
 async function straysOf(
   plan: WritingPlan,
   reader: RowReader,

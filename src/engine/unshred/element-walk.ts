@@ -55,7 +55,7 @@ class Frame {
   nextFree = 0;
   /** the position that comes next */
   expected = 1;
-  /** of the row that came last */
+  /** position of the last row */
   last = 0;
   readonly next = new NextChild();
 
@@ -67,7 +67,7 @@ class Frame {
 
 type Wait = Promise<void> | undefined;
 
-/** what a presence column holds */
+/** value of a presence column */
 const yes = utf8Of('true');
 
 export class ElementWalk {

@@ -8,7 +8,7 @@ export interface KeptItem {
   readonly content: string;
 }
 
-/** What was kept of one element. */
+/** The unmapped content that was kept of one element. */
 export interface KeptElement {
   /** label of the name -> value */
   readonly attributes: [label: string, value: string][];

@@ -13,7 +13,7 @@ export type OwnDeclarations = Map<string, string>;
 export interface OutputNamespaces {
   /** attributes of the root element, with a blank before each */
   readonly declarations: string;
-  /** of the document that is written */
+  /** scope of the document that is written */
   readonly content: ContentScope;
   /** a name of the model, or of the schema-instance namespace */
   nameOf(name: QName): string;
@@ -26,7 +26,7 @@ export interface OutputNamespaces {
 export function createOutputNamespaces(model: RelationalModel): OutputNamespaces {
   const { known, prefixes, declared, taken } = rootDeclarations(model);
   prefixes.set(xmlNamespace, 'xml');
-  // those that the model knows and the root need not declare: values may hold names of them
+  // namespaces that the model knows and the root need not declare: values may hold names in them
   const usual = new Map(taken.has('xs') ? [] : [[xsdNamespace, 'xs']]);
   for (const [prefix, uri] of known.toReversed()) if (!prefixes.has(uri)) usual.set(uri, prefix);
   for (const prefix of usual.values()) taken.add(prefix);

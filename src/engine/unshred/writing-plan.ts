@@ -11,7 +11,7 @@ import { createOutputNamespaces, type OutputNamespaces } from './output-namespac
 export interface RowChild {
   /** its name as it is written, in UTF-8 */
   readonly tag: Uint8Array;
-  /** what names it in its row, in UTF-8 */
+  /** the text that names the child in its row, in UTF-8 */
   readonly label: Uint8Array;
   readonly node: number;
   /** the row of the element hangs, by this column, from a row of its group's head; -1: that row is its own */
@@ -24,7 +24,7 @@ export interface RowUse {
   readonly parentKeyColumn: number;
   /** column of the parent's row; -1: none */
   readonly childKeyColumn: number;
-  /** of roots: columns that must have no value, as a row with a parent, or a position in one, is none */
+  /** for roots: columns that must have no value, because a row with a parent, or with a position in one, is not a root */
   readonly otherParents: readonly number[];
   /** column that names the child; -1 where there is only one */
   readonly elementNameColumn: number;
@@ -147,7 +147,9 @@ export function roleColumn(table: Table, role: ColumnRole): number {
   return known.get(role) ?? -1;
 }
 
-/** Of tables that were asked for: most of a large model have no rows, so that their columns need not be kept. */
+/**
+ * Caches the role columns of the tables that were asked for. Most tables of a large model have no rows, so their columns are not stored.
+ */
 const roleColumns = new WeakMap<Table, ReadonlyMap<ColumnRole, number>>();
 
 function writingNode(plan: WritingPlan, node: PlanNode): WritingNode {

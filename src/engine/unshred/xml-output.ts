@@ -7,7 +7,7 @@ import { utf8Of } from './rows/values.ts';
 export type ByteConsumer = (bytes: Uint8Array<ArrayBuffer>) => Promise<void> | void;
 
 const pieceBytes = 64 * 1024;
-/** of a value that go into the same piece at least, each of which may become a reference */
+/** bytes of a value that at least go into the same piece; each may become a reference */
 const leastBytes = 64;
 
 const [openBracket, slash, closeBracket, quote, blank, equals] = [0x3c, 0x2f, 0x3e, 0x22, 0x20, 0x3d];
@@ -23,7 +23,7 @@ export class XmlOutput {
   #full: Uint8Array<ArrayBuffer>[] = [];
   /** a start tag waits for its `>` */
   #tagOpen = false;
-  /** what the consumer was given last, and its answer */
+  /** the piece that was passed to the consumer last, and the consumer's promise */
   #given: Uint8Array<ArrayBuffer> | null = null;
   #taking: Promise<void> | null = null;
   /** a piece to be filled again */
@@ -106,7 +106,7 @@ export class XmlOutput {
     this.#whole(utf8Of(content));
   }
 
-  /** As `markup`, in `bytes`. */
+  /** Does the same as `markup` for a range of `bytes`. */
   markupBytes(bytes: Uint8Array, from: number, to: number): void {
     this.#closeTag();
     this.#whole(bytes.subarray(from, to));
@@ -119,7 +119,7 @@ export class XmlOutput {
 
   /** Hands over all there is, and waits until it is taken. */
   async flush(): Promise<void> {
-    // what is left of the piece serves the next document
+    // the rest of the piece is used for the next document
     if (this.#filled > 0) this.#full.push(this.#piece.slice(0, this.#filled));
     this.#filled = 0;
     await this.#hand();

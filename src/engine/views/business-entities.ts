@@ -1,4 +1,4 @@
-/** Which tables stand for what a business is about: rows that repeat, with much to say or with much below them. */
+/** Selects the tables that represent the subjects of a business: repeating rows with many values or with much content below them. */
 import { mapInSlices } from '../in-slices.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { rowTables } from '../model/wide-rows.ts';
@@ -53,7 +53,7 @@ export async function businessEntities(
     if (model.tables[table]!.continues !== undefined || model.tables[table]!.kind !== 'element') return;
     for (const rows of contents.content(table).hanging) {
       if (!rows.single) repeating.add(rows.table);
-      // what leads back up is counted where it stands first
+      // a reference back to a table above is counted at the table's first place
       if (rows.table > table && has(rows.table)) below[table]! += below[rows.table]!;
     }
   });

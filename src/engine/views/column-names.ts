@@ -1,4 +1,4 @@
-/** What the columns of a view are called: by as much of the way to them as tells them apart. */
+/** Names the columns of a view, by as many steps of the path to each as distinguish them. */
 import { createStepChooser } from '../map/names/distinctive-steps.ts';
 import {
   byteLength,
@@ -10,7 +10,7 @@ import {
 import type { JoinedTexts, ViewColumn, ViewContent } from './entity-columns.ts';
 import { rowAboveOf, type JoinedRows } from './joined-rows.ts';
 
-/** what holds texts that repeat says what they are */
+/** the path to repeating texts needs at least this many steps to describe them */
 const fewestStepsToTexts = 2;
 
 export interface ColumnNamesOptions {
@@ -86,10 +86,10 @@ export function columnNames(
 }
 
 interface WordsOfName {
-  /** of a row above; empty: the column is of the row itself, or hangs from it */
+  /** words of the row above that has the column; empty: the column is of the row itself, or hangs from it */
   readonly table: string;
   readonly words: readonly string[];
-  /** of a name that a column has already: what it may be shortened by */
+  /** if a column already has the name: steps that may shorten it */
   readonly steps?: readonly string[];
 }
 
@@ -105,8 +105,8 @@ function stepsToTexts(
 }
 
 /**
- * Of the steps to joined rows the last ones, as many as tell them from others that are joined to the same row; behind those of what they hang from where
- * that may be of several: `seller_address`.
+ * Returns the last steps to joined rows, as many as distinguish them from others that are joined to the same row. If the rows hang from
+ * rows that several others share, the steps to those come first: `seller_address`.
  */
 function shortSteps({ columns, texts }: ViewContent): ReadonlyMap<JoinedRows, readonly string[]> {
   const all = new Set([...columns, ...texts].flatMap(({ of }) => (of === null || of.isAbove ? [] : [of])));

@@ -16,7 +16,7 @@ import { meantRows } from './meant-rows.ts';
 export interface CreateViewOptions {
   readonly dialect: Dialect;
   readonly sqlSchema: string | null;
-  /** of the view */
+  /** name of the view */
   readonly name: string;
   /** columns, as the database names them, that the table has beside those of the model */
   readonly further: readonly string[];
@@ -28,9 +28,9 @@ export interface CreateViewOptions {
 
 export interface CreatedView {
   readonly name: string;
-  /** what a row of it is */
+  /** describes a row of the view */
   readonly comment: string;
-  /** what it selects */
+  /** the SELECT statement of the view */
   readonly query: string;
   /** without terminator; the second one, if there is one, puts the comment on it */
   readonly statements: readonly string[];
@@ -257,7 +257,7 @@ export function createView(
   return { name, comment, query, statements: [create, ...commentStatement(dialect, view, comment)] };
 }
 
-/** Where databases have comments on views, the statement. */
+/** Returns the statement that comments on a view, if the database supports such comments. */
 export function commentStatement(
   dialect: Dialect,
   view: { readonly sqlSchema: string | null; readonly table: string },

@@ -1,4 +1,7 @@
-/** What a view of one table holds: columns of its rows, of the rows above them, and of those that hang from them once. */
+/**
+ * Selects the columns of a view of one table: columns of its rows, of the rows above them, and of the rows that hang from them at most
+ * once.
+ */
 import type { Enumeration } from '../metadata/enumerations.ts';
 import { tellsRole } from '../model/key-roles.ts';
 import type { MeantIdsOf } from '../model/references.ts';
@@ -24,7 +27,7 @@ export interface ViewColumn {
   readonly of: JoinedRows | null;
   readonly place: RowColumn;
   readonly steps: readonly string[];
-  /** of a measure with a direction: values of that column which leave its sign and turn it */
+  /** for a measure with a direction: values of that column that keep the measure's sign (credit) and that reverse it (debit) */
   readonly signedBy?: {
     readonly place: RowColumn;
     readonly of: JoinedRows | null;
@@ -46,11 +49,11 @@ export interface ViewContent {
   readonly table: number;
   /** the outermost first */
   readonly above: readonly JoinedRows[];
-  /** those of them whose keys are told: they tell something, or are a wrapper, of which a view tells */
+  /** the rows of `above` whose keys the view has: rows with selected columns, or wrappers that have a view of their own */
   readonly keyed: readonly JoinedRows[];
   readonly columns: readonly ViewColumn[];
   readonly texts: readonly JoinedTexts[];
-  /** of the columns, references to ids of several tables which there is room to look for */
+  /** of the columns, the references to ids of several tables that the view has room to resolve */
   readonly followed: ReadonlySet<ViewColumn>;
   /** single references among the values of the rows themselves */
   readonly references: number;
@@ -83,7 +86,10 @@ export function viewContents(
     return directionsOf(enumeration(table, at) ?? []);
   }
 
-  /** What the rows above tell of themselves; with their measures, what qualifies them and which way they go. */
+  /**
+   * Returns the columns that the rows above contribute: their own and, with their measures, the columns that qualify these and give their
+   * direction.
+   */
   function toldBelow(above: JoinedRows, isTold: (rows: JoinedRows) => boolean): ViewColumn[] {
     const own = [{ rows: above, values: valuesOf(above.table) }];
     const hanging = rowsOf

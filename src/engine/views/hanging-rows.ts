@@ -1,4 +1,7 @@
-/** What hangs from a row of a table: its values by their path within the row, and rows of other tables by the key that leads to them. */
+/**
+ * Finds the content of a table's row: its values by their path within the row, and the rows of other tables by the key that leads to
+ * them.
+ */
 import { isValueName } from '../model/source-model.ts';
 import type { PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 
@@ -73,7 +76,7 @@ interface Place {
   readonly firstRequired: boolean;
 }
 
-/** Of the rows that one kind of element makes; what is folded into them belongs to it. */
+/** Returns the content of the rows that one kind of element makes, including the elements folded into them. */
 function contentOf({ nodes }: RelationalModel, opener: PlanNode): RowContent {
   const values: RowValue[] = [];
   const hanging = new Map<string, HangingRows>();
@@ -151,7 +154,7 @@ function membersOfHeads({ nodes }: RelationalModel): ReadonlyMap<number, RowCont
   return new Map([...found].map(([table, rows]) => [table, { values: [], hanging: [...rows.values()] }]));
 }
 
-/** Of several kinds of elements in one table: what is single in all of them is single. */
+/** Combines the content of several kinds of elements in one table. A child is single only if it is single in all of them. */
 function united(contents: readonly RowContent[]): RowContent {
   if (contents.length === 1) return contents[0]!;
   const values = new Map<number, RowValue>();

@@ -28,7 +28,7 @@ export interface JoinedRows {
   readonly isAbove: boolean;
   /** local names from the row that the view is of, or from the row above it */
   readonly steps: readonly string[];
-  /** that row always has the first of the steps */
+  /** the row that `steps` start at always has the first step */
   readonly firstRequired: boolean;
   /** they hang from rows that several others have */
   readonly isOfShared: boolean;
@@ -61,7 +61,7 @@ export interface RowsOfModel {
    * no alternative to another one. Rows that say nothing may be around it, too. Null: there is none.
    */
   wrappedBy(table: number): number | null;
-  /** Of rows that hang from those of the table, those that these wrap, and that those in turn wrap. */
+  /** Returns the rows that hang from those of the table and that these wrap, and the rows that those in turn wrap. */
   wrappedRows(table: number, hanging: readonly JoinedRows[]): readonly JoinedRows[];
   /** Rows above, nearest first: as long as rows lie below rows of one table alone. */
   rowsAbove(table: number): readonly JoinedRows[];
@@ -116,7 +116,7 @@ export function rowsOfModel(model: RelationalModel, { has, hasColumn }: WhatIsTh
 
   const keys = new Map<number, readonly KeyAbove[]>();
 
-  /** Of the rows above: the keys that rows of the table have, and those that have keys of them. */
+  /** Returns the keys to rows above: the keys that rows of the table have, and the keys to them in other tables. */
   function keysAbove(table: number): readonly KeyAbove[] {
     const known = keys.get(table);
     if (known !== undefined) return known;
@@ -167,7 +167,7 @@ export function rowsOfModel(model: RelationalModel, { has, hasColumn }: WhatIsTh
     return found.size === 1 ? one! : null;
   }
 
-  /** Of what is shared, what hangs from it in turn is of little weight, unless it is there for that alone. */
+  /** True for rows that hang from shared rows and therefore have little weight, unless the shared rows exist only for them. */
   function isFromShared(from: JoinedRows, table: number): boolean {
     return from.isAside || (isShared(from.table) && !saysMuchMore(table, from.table));
   }

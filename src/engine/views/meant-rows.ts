@@ -19,7 +19,7 @@ export interface MeantRows {
     ids: readonly MeantIds[],
     expressions: readonly [documentKey: string, reference: string],
   ): MeantRow | null;
-  /** what stands before the SELECT of the view: the ids that its references may mean; empty where none was asked for */
+  /** the clause before the SELECT of the view: the ids that its references may mean; empty if none were requested */
   readonly clause: string;
 }
 

@@ -15,7 +15,7 @@ export interface SelectedIds {
   readonly union: string;
 }
 
-/** Of each id the document, the table and the key of its row. */
+/** Returns a query for the document, the table and the row key of each id. */
 export function selectedIds(
   model: RelationalModel,
   ids: readonly MeantIds[],
@@ -23,7 +23,7 @@ export function selectedIds(
 ): SelectedIds {
   const mode = model.options?.nameMode ?? 'l';
   const quoted = (name: string): string => dialect.quote(physicalName(dialect, name));
-  // where the texts of a union are of several types, PostgreSQL does not look into it for an index
+  // PostgreSQL uses no index for a union whose texts have several types
   const asText = (expression: string): string =>
     dialect.looksUpIds === true ? `CAST(${expression} AS text)` : expression;
   const [documentKey, id, tableName, rowKey] = ['document_key', 'id', 'table_name', 'row_key'].map((name) =>

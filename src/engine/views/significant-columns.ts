@@ -1,4 +1,7 @@
-/** Which columns say what a row is about: what identifies and names it, when it was, and how much it is of. By types and words of names. */
+/**
+ * Selects the columns that say what a row is about: its identifiers and names, its dates, and its amounts. Based on types and words of
+ * names.
+ */
 import { splitWords } from '../map/names/identifiers.ts';
 import type { Column } from '../model/relational-model.ts';
 import type { RowValue } from './hanging-rows.ts';
@@ -70,7 +73,7 @@ export function isNameOf(called: string, { steps, qualifies }: RowValue): boolea
   return words.length > 0 && words.every((word) => identifyingWords.has(word) || namingWords.has(word));
 }
 
-/** What a company or a person is called: `CorporateName` or `Name`, and not the name of a street. */
+/** True for the name of a company or a person: `CorporateName` or `Name`, but not the name of a street. */
 function namesParty({ steps, qualifies }: RowValue): boolean {
   const last = steps.at(-1);
   if (last === undefined || qualifies) return false;
@@ -108,7 +111,7 @@ function isNear({ steps }: RowValue, isShared: boolean): boolean {
   return steps.length <= deepestToldOnce[isShared ? 'shared' : 'alone'];
 }
 
-/** Of the values of one row: `RowsToldOnce.measured`. */
+/** Returns `RowsToldOnce.measured` for the values of one row. */
 export function measuredSteps(values: readonly ValueThere[], isShared: boolean): ReadonlySet<string> {
   const found = new Set<string>();
   for (const { value, place } of values)
@@ -117,7 +120,10 @@ export function measuredSteps(values: readonly ValueThere[], isShared: boolean):
   return found;
 }
 
-/** What a row tells of another one that hangs from it once, beside what that is called: when something was, how much it is, and in what. */
+/**
+ * True if the value of a row that hangs from another one once describes that one, beyond its name: a date or time, an amount, or the
+ * amount's unit.
+ */
 export function isToldOnce(
   value: RowValue,
   column: Column,
@@ -134,7 +140,7 @@ function isOfAddress({ steps }: RowValue): boolean {
   return steps.slice(-2).some((step) => wordsOf(step).some((word) => addressWords.has(word)));
 }
 
-/** What rows below repeat of a row above them: what identifies it, whose it is, its dates, its currency and its own amounts. */
+/** True if the rows below a row repeat this value of it: its identifier, its owner, its dates, its currency and its own amounts. */
 export function isToldBelow(value: RowValue, column: Column): boolean {
   const { steps, firstRequired } = value;
   const isOwn = steps.length === 1;

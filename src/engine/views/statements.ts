@@ -84,7 +84,7 @@ export async function entityViews(
   return ids === null ? views : [...views, ids];
 }
 
-/** As a script, in pieces: what each view is, then its statements. */
+/** Returns the views as a script, in pieces: for each view a comment that describes it, then its statements. */
 export function viewScript(views: readonly CreatedView[]): readonly string[] {
   return views.map(
     ({ comment, statements }, at) =>

@@ -1,4 +1,4 @@
-/** What rows that hang from others once tell of them. */
+/** Selects the values that rows contribute to others from which they hang at most once. */
 import type { RowColumn } from '../model/wide-rows.ts';
 import type { RowValue } from './hanging-rows.ts';
 import type { JoinedRows, RowsOfModel, ValueThere } from './joined-rows.ts';
@@ -24,7 +24,10 @@ export interface WeighedValue extends ValueThere {
   readonly weight: 0 | 1 | null;
 }
 
-/** Of rows of a table that are joined once, whatever they hang from. Each table is worked out once. */
+/**
+ * Returns a function that gives the weighed values of a table's rows that are joined once, regardless of the rows they hang from.
+ * Computes each table once.
+ */
 export function weighedValues(
   rowsOf: RowsOfModel,
   isDirection: (value: ValueThere) => boolean,
@@ -73,7 +76,10 @@ export function isCalled(rows: JoinedRows, value: RowValue, as: keyof typeof mos
   );
 }
 
-/** As many as a view has room for, in their order. What is neither a date nor an amount counts as a step further away. */
+/**
+ * Returns as many columns as a view has room for, in their order. A value that is neither a date nor an amount counts as a step further
+ * away.
+ */
 export function nearest(told: readonly ToldOnce[]): readonly ToldOnce[] {
   if (told.length <= mostJoinedColumns) return told;
   const isNeeded = ({ weight }: ToldOnce): number => (weight === 0 ? 0 : 1);

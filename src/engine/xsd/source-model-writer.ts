@@ -210,7 +210,7 @@ export function writeSourceModel(set: CompiledSet): SourceModel {
     spend(found.length);
     return found;
   };
-  /** What xsi:type may name beside the types that one of them may have anyway. */
+  /** Returns the types that xsi:type may name in addition to the types that a member may have anyway. */
   const derivedOfMembers = (members: readonly TypeDefinition[]): number[] => {
     const known = new Set(members.map((member) => typeIndexes.get(member)));
     const others = members.filter((member) => member.kind === 'complex' && member !== anyType);

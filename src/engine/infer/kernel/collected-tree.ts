@@ -18,7 +18,7 @@ const exactDigits = 15;
 /** children or attributes of one element: what has more is left to TypeScript, which tells where there are too many */
 const mostOfOne = 4096;
 
-/** What is known of a node beside its memory. */
+/** The facts about a node outside of the kernel's memory. */
 interface Known {
   readonly address: number;
   readonly nameId: number;

@@ -48,7 +48,7 @@ export function createCollectKernel(options: CollectKernelOptions): CollectKerne
 }
 
 export class CollectKernel {
-  /** What a tokeniser with one of these writes need not be copied. */
+  /** kernels for a tokeniser whose output need not be copied */
   readonly tokenizerKernels: TokenizerKernels;
   readonly #options: CollectKernelOptions;
   readonly #collect: (from: number, count: number) => number;
@@ -128,7 +128,7 @@ export class CollectKernel {
     }
   }
 
-  /** What was collected, to go on from without the kernel. */
+  /** Returns the collected data, so that a collector can continue without the kernel. */
   thaw(): TreeOfPaths & { readonly frames: Frame[] } {
     const tree = this.#tree.thaw();
     const frames = this.#tree.thawFrames(this.#frames.byteOffset, this.#get(layout.DEPTH), tree);

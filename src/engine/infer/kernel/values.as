@@ -75,7 +75,7 @@ function hashOf(hash: u32, from: usize, to: usize): u32 {
   return hash;
 }
 
-/** As a byte comparison sorts them: negative, 0 or positive. */
+/** Compares bytes: returns a negative number, 0 or a positive number. */
 function compareBytes(a: usize, aLength: usize, b: usize, bLength: usize): i32 {
   const shared = min<usize>(aLength, bLength);
   for (let i: usize = 0; i < shared; i++) {
@@ -109,7 +109,9 @@ function isDate(at: usize): bool {
   return day <= (month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31);
 }
 
-/** Where a time without its zone ends, of hours up to 23 and at most nine digits of a second; 0 for all others. */
+/**
+ * Returns the end of a time without its zone, or 0 if it has another form. It needs an hour up to 23 and at most nine digits of a second.
+ */
 function endOfTime(at: usize, to: usize): usize {
   if (at + 8 > to || load<u8>(at, 2) != COLON || load<u8>(at, 5) != COLON) return 0;
   const hour = twoDigits(at);
@@ -134,7 +136,7 @@ function isZone(at: usize, to: usize): bool {
   return hours >= 0 && minutes >= 0 && minutes <= 59 && (hours < 14 || (hours == 14 && minutes == 0));
 }
 
-/** Of at least eight bytes. */
+/** Returns the class of a date or time of at least eight bytes. */
 function calendarClass(from: usize, to: usize): i32 {
   if (load<u8>(from, 2) == COLON) return endOfTime(from, to) == to ? CLASS_TIME : 0;
   if (from + 10 > to || !isDate(from)) return 0;
@@ -168,7 +170,10 @@ function isBoolean(from: usize, length: usize): bool {
   return length == 5 && four == 0x736c6166 && load<u8>(from, 4) == 0x65;
 }
 
-/** Of a number whose digits begin at `first`, with a point at `point` (0: none) and `e` or `E` at `letter`. */
+/**
+ * True if a number is in scientific notation. Its digits begin at `first`, its point is at `point` (0: none) and its `e` or `E` at
+ * `letter`.
+ */
 function isScientific(first: usize, to: usize, point: usize, letter: usize): bool {
   const wholeEnd = point == 0 ? letter : point;
   if (wholeEnd == first || letter == point + 1 || to - first > LONGEST_SCIENTIFIC) return false;
@@ -212,7 +217,7 @@ function addToSketch(value: usize, fnv: u32): void {
   if (size < SKETCH_MOST) store<i32>(value, size + 1, SKETCH_SIZE);
 }
 
-/** What cannot be told here. */
+/** The result of a comparison that the kernel cannot make. */
 const UNKNOWN = i32.MAX_VALUE;
 
 /** A value against one that is kept: negative where it comes before it, positive behind it, 0 for the same. */
@@ -299,7 +304,7 @@ function addValue(value: usize, from: usize, length: usize, count: i32, fnv: u32
       keep(value, GREATEST, GREATEST_LENGTH, GREATEST_NUMBER, from, length, kind, number);
     } else {
       const isLong = length > KEPT_BYTES;
-      // of a long one that may be a number only the start would be kept: perhaps another number
+      // only the start of a long value is kept; if that is a number, it may be a different number
       if (isLong && (negative || first == POINT || isDigit(first))) return false;
       const toLeast = compareToKept(
         value + LEAST, leastLength, load<i32>(value, LEAST_KIND), load<f64>(value, LEAST_NUMBER), from, length, kind, number,
@@ -346,7 +351,7 @@ function addValue(value: usize, from: usize, length: usize, count: i32, fnv: u32
   return true;
 }
 
-/** What an exit is about: a node or a value, and bytes. */
+/** Stores the subject of an exit: a node or a value, and bytes. */
 function ask(about: usize, from: usize, to: usize): void {
   store<usize>(ASKED, about);
   store<usize>(ASKED_FROM, from);

@@ -1,6 +1,6 @@
 /**
- * Which types a value could have and still give its text back: "1" may be an integer, "01", "+1" and "1." keep their form.
- * A column's type is what all its values have in common.
+ * Determines the types that a value could have and still reproduce its text: "1" may be an integer; "01", "+1" and "1." would lose their
+ * form. A column's type is one that all its values allow.
  */
 import { readDateTimeValue, readDateValue, readTimeValue } from '../../shred/values/calendar.ts';
 
@@ -20,7 +20,7 @@ const offsetLength = 25;
 /** bytes; digits of an exponent */
 const longestScientific = 64;
 const mostExponentDigits = 3;
-/** of a larger one few databases hold the number that it makes */
+/** few databases can hold a number with a larger exponent */
 const largestExponent = 38;
 /** bytes; fractions of a second may have any number of digits */
 const longestTime = 64;
@@ -91,8 +91,8 @@ function numberClasses(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /**
- * Of a number whose digits begin at `first`, with a point at `point` (-1: none) and `e` or `E` at `letter`. Without a point and a sign, as
- * 12E4, it may be a code.
+ * True if a number is in scientific notation. Its digits begin at `first`, its point is at `point` (-1: none) and its `e` or `E` at
+ * `letter`. Without a point and a sign, as in 12E4, it may be a code.
  */
 function isScientific(bytes: Uint8Array, first: number, end: number, point: number, letter: number): boolean {
   const wholeEnd = point < 0 ? letter : point;

@@ -1,4 +1,4 @@
-/** What the values of one path have in common: `ValueStatistics` in the making, value by value, without a string for most. */
+/** Collects the common properties of the values of one path into `ValueStatistics`, value by value, mostly without creating strings. */
 import { ValueExtremes } from './extremes.ts';
 import { emptyValueStatistics, type ValueStatistics } from '../statistics.ts';
 import {

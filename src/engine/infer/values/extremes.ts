@@ -35,7 +35,7 @@ export class ValueExtremes {
     if (number > least.number && number < greatest.number) return;
     if (least.length < 0) return this.#addText(startOf(bytes, start, end));
     if (end - start > keptCharacters) {
-      // what is kept is a start: of numbers it may be another number
+      // only the start of the value is kept; for a number, that may be a different number
       const isText = bytes[start]! > 57 || (bytes[start]! < 48 && bytes[start] !== 45 && bytes[start] !== 46);
       const isWithin =
         isText &&

@@ -34,7 +34,7 @@ export function memberOf<T extends object, Key extends keyof T & string>(
   return member(index, key) as T[Key];
 }
 
-/** That member of all elements, as `memberOf`. */
+/** Returns that member of all elements; see `memberOf`. */
 export function membersOf<T extends object, Key extends keyof T & string>(
   array: readonly T[],
   key: Key,

@@ -12,10 +12,10 @@ export interface PackedRelationalModel {
   readonly mappings: Uint8Array<ArrayBuffer>;
 }
 
-/** Where a model that was unpacked keeps the bytes it came from, so that storing it again costs no packing. */
+/** The property in which an unpacked model keeps its original bytes, so that it can be stored again without packing. */
 const packedForm = Symbol('packed form');
 
-/** Where such a model has what decodes its mappings in slices. */
+/** The property of such a model with the function that decodes its mappings in slices. */
 const mappingsInSlices = Symbol('mappings in slices');
 
 export function packRelationalModel(

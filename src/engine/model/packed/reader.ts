@@ -48,7 +48,7 @@ export class PackedReader {
   readonly #bytes: Uint8Array;
   #at = 0;
   readonly #shapes: (readonly string[])[];
-  /** what was read of the texts already */
+  /** texts that have already been read */
   readonly #texts: (string | undefined)[];
   readonly #prefixes: Int32Array;
   /** start of each rest within all of them, one more than there are texts */
@@ -148,7 +148,7 @@ export class PackedReader {
     return value;
   }
 
-  /** Where a small object ends that has nothing but texts, small integers and truth values; -1: what begins there is none. */
+  /** Returns the end of a small object with only texts, small integers and truth values, or -1 if the object is not of this kind. */
   #endOfPlain(start: number): number {
     const bytes = this.#bytes;
     const tag = bytes[start]!;
@@ -243,7 +243,7 @@ export class PackedReader {
     return values;
   }
 
-  /** What makes the array, whose elements are decoded when they are looked at. */
+  /** Returns a function that makes the array. The array's elements are decoded on first access. */
   #indexedArray(length: number): () => unknown[] {
     const starts = new Float64Array(length + 1);
     for (let index = 0; index < length; index += 1) starts[index + 1] = starts[index]! + this.#varint();

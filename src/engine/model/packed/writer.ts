@@ -22,7 +22,7 @@ function shapeStep(): ShapeStep {
 /** a shorter array costs less decoded than held back */
 const fewestHeld = 8;
 
-/** What a reader is to decode when it is looked at, and not before. */
+/** The parts that a reader decodes on first access. */
 export interface LazyParts {
   /** keys of the outermost object: each element of their arrays by itself */
   readonly indexed?: readonly string[];

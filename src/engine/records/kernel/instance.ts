@@ -36,7 +36,7 @@ export function createRecordsKernel(): RecordsKernel | null {
   }
 }
 
-/** Of all files that are read at the same time. */
+/** The kernel for all files that are read at the same time. */
 export class RecordsKernel {
   readonly #memory = new WebAssembly.Memory({ initial: 1 });
   readonly #exports: Exports;
@@ -55,8 +55,8 @@ export class RecordsKernel {
   }
 
   /**
-   * As `splitInTypeScript`; what lies in the piece is changed where there is no fault, and `literalBytes` behind it. Records of JSON Lines that are
-   * not as the tools write them are a fault to it.
+   * Does the same as `splitInTypeScript`. If there is no fault, it changes the bytes of the piece and `literalBytes` after them. It
+   * reports a fault for records of JSON Lines that are not in the form that the tools write.
    */
   split({ bytes, hasHeader, rows }: Piece, plan: RecordPlan, buffers: SpareBuffers): SplitRecords {
     const { format, heads, columns, forms, width } = plan;
@@ -105,7 +105,7 @@ export class RecordsKernel {
     const ownCells = buffers.takeInts(cells.length);
     ownCells.set(cells);
     const isFault = exit === layout.EXIT_FAULT;
-    // of JSON Lines with a fault, the piece is for TypeScript
+    // if JSON Lines have a fault, TypeScript splits the unchanged piece
     if (this.#get(layout.IS_CHANGED) !== 0 && !isFault)
       bytes.set(this.#bytes.subarray(bytesAt, bytesAt + splitEnd));
     const others = columns.map((_, field) => this.#ints[fieldAt(field) + layout.FIELD_IS_OTHER] !== 0);
@@ -122,7 +122,10 @@ export class RecordsKernel {
     };
   }
 
-  /** Of a file, whose pieces follow: no other file is surveyed meanwhile. `keyHead`: what a record has before its key. */
+  /**
+   * Begins the survey of a file, whose pieces follow. Only one file can be surveyed at a time. `keyHead`: the bytes before a record's
+   * key.
+   */
   beginSurvey(format: RecordFormat, keyHead: Uint8Array): void {
     const slots: readonly (readonly [slot: number, value: number])[] = [
       [layout.RECORDS, 0],
@@ -199,7 +202,7 @@ export class RecordsKernel {
   }
 }
 
-/** As an index of int32. */
+/** Returns the index of a field's int32 values. */
 function fieldAt(field: number): number {
   return layout.FIELDS_AT / 4 + field * layout.FIELD_INTS;
 }
@@ -208,7 +211,7 @@ function aligned(address: number): number {
   return Math.ceil(address / 16) * 16;
 }
 
-/** What a record of JSON Lines has before a member's value, but for what sets it apart from the member before. */
+/** Returns the bytes before a member's value in a record of JSON Lines, without the separator from the previous member. */
 export function memberHead(name: string): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(name)}:`);
 }

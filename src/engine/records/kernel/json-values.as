@@ -97,7 +97,7 @@ function findInString(from: usize, end: usize): usize {
   return end;
 }
 
-/** Where the string ends that begins behind a quote, and whether it has escapes: IS_ESCAPED. */
+/** Returns the end of the string that begins after a quote, and sets `isEscaped` if it has escapes. */
 // @ts-ignore: decorator
 @inline
 function stringEnd(from: usize, end: usize): usize {
@@ -113,7 +113,7 @@ function stringEnd(from: usize, end: usize): usize {
   return 0;
 }
 
-/** of the string whose end was looked for last */
+/** set for the string whose end was searched for last */
 let isEscaped: bool = false;
 
 // @ts-ignore: decorator
@@ -124,7 +124,7 @@ function digitsEnd(from: usize): usize {
   return at;
 }
 
-/** Where a number (RFC 8259 §6), `true` or `false` ends, which stands in documents as it does here. */
+/** Returns the end of a number (RFC 8259 §6), `true` or `false`, which XML writes in the same way. */
 function literalEnd(from: usize): usize {
   const word = load<u32>(from);
   if (word == TRUE_WORD) return from + 4;

@@ -8,11 +8,11 @@ export const MARGIN_BYTES = 64;
 export const FIELDS_AT = 4096;
 
 // control block, int32 slots
-/** where the piece begins and ends, and where the next of its records begins */
+/** start and end of the piece, and start of its next record */
 export const BYTES = 0;
 export const END = 1;
 export const NEXT = 2;
-/** where the cells of the next row go, and where the room for them ends */
+/** address for the cells of the next row, and the end of their room */
 export const ROW = 3;
 export const ROW_LIMIT = 4;
 /** bytes of a row's cells; 1: some have no field, and are empty */
@@ -29,9 +29,9 @@ export const HAS_HEADER = 10;
 export const RECORDS = 11;
 /** 1: a value stands in the piece otherwise than it stood there */
 export const IS_CHANGED = 12;
-/** of `true`, which `false` lies behind, from BYTES on */
+/** offset of `true` from BYTES, with `false` after it */
 export const YES = 13;
-/** of a survey: what lies before the piece of the record that goes on in it, in bytes, and 1: its key is known already */
+/** survey: bytes before the piece of the record that continues in it, and 1: its key is already known */
 export const SURVEY_CARRIED = 14;
 export const SURVEY_HAS_KEY = 15;
 /** 1: the piece begins within quotes */
@@ -55,7 +55,7 @@ export const FIELD_CELL = 0;
 export const FIELD_FORM = 1;
 /** 1: some value is not what it is to XSD */
 export const FIELD_IS_OTHER = 2;
-/** of JSON Lines: where its name lies as a record has it, quotes and colon included, and how long it is */
+/** JSON Lines: address and length of the name as a record has it, including quotes and colon */
 export const FIELD_NAME = 3;
 export const FIELD_NAME_BYTES = 4;
 export const FIELD_INTS = 5;
@@ -66,15 +66,15 @@ export const FORM_PLAIN = 0;
 export const FORM_BOOLEAN = 1;
 /** values with an I may be infinities, of JSON Lines those that are strings */
 export const FORM_FLOAT = 2;
-/** what begins with a brace may be an array; of JSON Lines: arrays, whose strings may be infinities */
+/** values that begin with a brace may be arrays; JSON Lines: arrays, whose strings may be infinities */
 export const FORM_LIST = 3;
 
-/** What is left of the piece is no whole record. */
+/** The rest of the piece is not a whole record. */
 export const EXIT_DONE = 0;
 /** There is no room for another row. */
 export const EXIT_FULL = 1;
 /** A record has other fields. */
 export const EXIT_FAULT = 2;
 
-/** Of a key and what ends it. */
+/** Most bytes of a key and its terminator. */
 export const MOST_KEY_BYTES = 20;

@@ -24,7 +24,7 @@ export const databricks: Dialect = {
   name: 'databricks',
   title: 'Databricks',
   identifierMaxBytes: 255,
-  // of tables: periods, spaces, slashes and control characters; of columns, without column mapping: ,;{}()= too
+  // for tables: periods, spaces, slashes and control characters; for columns without column mapping: ,;{}()= too
   refusedCharacters: /[\p{Cc}\x7f ./,;{}()=]/u,
   capabilities: {
     ...standardDialect.capabilities,

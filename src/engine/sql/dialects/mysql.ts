@@ -23,7 +23,7 @@ export const mysql: Dialect = {
   name: 'mysql',
   title: 'MySQL, MariaDB',
   identifierMaxBytes: 64,
-  // of InnoDB; its row must hold their values, too (`inRow`)
+  // limit of InnoDB; its row must also hold their values (`inRow`)
   maxColumns: 1017,
   // quoted or not, names lie within the Basic Multilingual Plane; a database's name becomes a folder
   refusedCharacters: /[\u{10000}-\u{10FFFF}\0]|[\s/\\.](?=$)/u,
@@ -47,7 +47,7 @@ export const mysql: Dialect = {
   },
   quote: backquoted,
   literal: backslashLiteral,
-  // of InnoDB
+  // columns of InnoDB
   reservedColumns: ['db_row_id', 'db_trx_id', 'db_roll_ptr', 'fts_doc_id'],
   localTime: (instant, minutes) => `${instant} + INTERVAL ${minutes} MINUTE`,
   // cut at group_concat_max_len, which is a setting of the reader's session

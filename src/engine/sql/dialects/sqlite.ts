@@ -10,7 +10,7 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
   bigint: 'INTEGER',
   real: 'REAL',
   double: 'REAL',
-  // of numeric affinity, under which dates and times stay the text they are
+  // numeric affinity, with which dates and times remain text
   date: 'DATE',
   time: 'TIME',
   timestamp: 'DATETIME',

@@ -1,4 +1,4 @@
-/** What standard SQL has, and most databases with it: each dialect says only where it differs. */
+/** The features of standard SQL, which most databases share. Each dialect states only its differences. */
 import { commentOn, doubleQuoted, standardLiteral, type Dialect, type JoinedText } from '../dialect.ts';
 
 /** Without arrays, with keys that are checked and can be added later, without indexes of its own. */

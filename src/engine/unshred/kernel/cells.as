@@ -117,7 +117,7 @@ function text(from: usize, to: usize): bool {
   return true;
 }
 
-/** As `text`, between quotes. */
+/** Does the same as `text`, between quotes. */
 function attributeValue(from: usize, to: usize): bool {
   while (from < to) {
     if (out >= limit) return false;

@@ -21,7 +21,7 @@ function childOf(use: usize, base: usize, row: usize): usize {
   return byRole ? 0 : children;
 }
 
-/** Of a row: -1: refused. */
+/** Returns the position of a row, NO_POSITION if it has none, or -1 if the kernel refuses it. */
 function positionOf(base: usize, row: usize, column: i32): f64 {
   if (column < 0) return NO_POSITION;
   const from = load<i32>(row + <usize>column);
@@ -31,7 +31,7 @@ function positionOf(base: usize, row: usize, column: i32): f64 {
   return position;
 }
 
-/** What the head of a group's table is to the row, into `next`. */
+/** Writes into `next` the relation of the group's next table row to the parent row. */
 function look(group: usize, next: usize, base: usize, row: usize, keyFrom: usize, keyTo: usize): bool {
   const table = field(group, GROUP_TABLE);
   const record = tableAt(table);

@@ -99,7 +99,10 @@ function end(tag: usize, length: i32, begin: usize, isClosed: bool): bool {
   return true;
 }
 
-/** What stands in an element; 1: there was XML text, which may be empty, 0: there was none, -1: refused. */
+/**
+ * Writes the content of an element. Returns 1 if there was XML text, which may be empty, 0 if there was none, and -1 if the kernel
+ * refuses it.
+ */
 function content(node: usize, base: usize, row: usize, keyFrom: usize, keyTo: usize, depth: i32): i32 {
   const groups = address(node, NODE_GROUPS);
   const groupCount = field(node, NODE_GROUP_COUNT);

@@ -15,13 +15,13 @@ interface Exports {
 }
 
 export interface StandingRows extends RowBytes {
-  /** of `cells`: where those of the block end */
+  /** end of the block's cells in `cells` */
   readonly end: number;
   /** there is no block behind */
   readonly isLast: boolean;
 }
 
-/** Where a table stands. */
+/** The present position of a table. */
 export interface StandingTable {
   /** at the next row; below 0: there are no more rows */
   readonly rows: StandingRows;
@@ -36,7 +36,7 @@ export type StandingTables = (table: number) => StandingTable | null | undefined
 
 /** bytes of an element that is written at once; a longer one is for TypeScript, its children are for the kernel */
 const outBytes = 32 * 1024;
-/** what is written between two looks at how much room there is */
+/** bytes that may be written between two checks of the remaining room */
 const outMargin = 256;
 const scratchBytes = 256 * 1024;
 /** bytes of blocks, where the tables are many; those that do not fit in are for TypeScript */
@@ -101,7 +101,7 @@ export class ElementsKernel {
     for (const [slot, value] of slots) memory.set(layout.CONTROL_AT, slot, value);
   }
 
-  /** What `write` has written: `bytes` from `from` on. */
+  /** The output of `write`: `bytes` from `from` on. */
   get bytes(): Uint8Array<ArrayBuffer> {
     return this.#memory.bytes;
   }

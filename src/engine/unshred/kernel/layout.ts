@@ -4,14 +4,14 @@ export const PAGE_BYTES = 65_536;
 export const CONTROL_AT = 1024;
 /** Vectors are read and written beyond the end of what lies there. */
 export const MARGIN_BYTES = 64;
-/** What is allocated begins here. */
+/** Start of the heap. */
 export const HEAP_AT = 4096;
 
 // control block, int32 slots
 /** by index: where the node's record lies (0: not learned), and tables one after the other */
 export const NODES = 0;
 export const TABLES = 1;
-/** where an element is written, and where that room ends */
+/** start and end of the room for the element that is written */
 export const OUT = 2;
 export const OUT_LIMIT = 3;
 /** room for what is open */
@@ -35,15 +35,15 @@ export const TABLE_BYTES = 0;
 export const TABLE_CELLS = 1;
 /** the next row, as an index of its cells; below 0: there are no rows */
 export const TABLE_AT = 2;
-/** where the cells end; 0: what the table has is not here */
+/** end of the cells; 0: the table's rows are not in this memory */
 export const TABLE_END = 3;
 /** int32 of a row's cells, of which each has two: where its value begins in BYTES, below 0 for NULL, and where it ends */
 export const TABLE_STRIDE = 4;
-/** of the row's key */
+/** column of the row's key */
 export const TABLE_KEY = 5;
 /** another number where the table stands at another row */
 export const TABLE_MOVES = 6;
-/** of the present element: rows taken, and where the table stood before */
+/** for the present element: number of rows consumed, and the table's position before it */
 export const TABLE_TAKEN = 7;
 export const TABLE_BEFORE = 8;
 /** 1: rows from the key NEXT_BESIDE on may have entries beside them */
@@ -124,7 +124,7 @@ export const FOLDED_NODE = 4;
 export const FOLDED_POSITION = 5;
 export const FOLDED_PRESENCE = 6;
 export const FOLDED_ELEMENT_NAME = 7;
-/** what shows that it is there */
+/** columns that show that the element is present */
 export const FOLDED_COLUMNS = 8;
 export const FOLDED_COLUMN_COUNT = 9;
 export const FOLDED_ROWS = 10;
@@ -139,7 +139,7 @@ export const EVIDENT_LABEL = 3;
 export const EVIDENT_LABEL_LENGTH = 4;
 export const EVIDENT_INTS = 5;
 
-// what comes next of a group, while its table stands there
+// the next child of a group, valid while its table is at the same row
 /** bytes: MOVES of the table, the child (0: none), and a double with its position */
 export const NEXT_BYTES = 16;
 /** bytes: a double with the position, and the child */

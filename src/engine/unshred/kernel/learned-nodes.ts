@@ -3,7 +3,7 @@ import { utf8Of } from '../rows/values.ts';
 import type { Evidence, FoldedChild, RowGroup, RowUse, WritingNode, WritingPlan } from '../writing-plan.ts';
 import type { ElementsMemory } from './memory.ts';
 
-/** Of names that are written often. */
+/** The addresses of names that are written often. */
 type Names = Map<Uint8Array, number>;
 
 export class LearnedNodes {
@@ -16,7 +16,7 @@ export class LearnedNodes {
     this.#memory = memory;
   }
 
-  /** Where a name lies. */
+  /** Returns the address of a name. */
   nameAt(name: Uint8Array): number {
     let at = this.#names.get(name);
     if (at === undefined) this.#names.set(name, (at = this.#memory.put(name)));
@@ -136,7 +136,7 @@ function contentOf({
   ];
 }
 
-/** As an offset in bytes of a row's cells. */
+/** Returns a column's offset in bytes within a row's cells, or -1 if there is no column. */
 export function cellOf(column: number): number {
   return column < 0 ? -1 : column * 8;
 }

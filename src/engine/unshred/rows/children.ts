@@ -1,4 +1,4 @@
-/** Which child of a row the next row of another table makes. */
+/** Finds the child of a row that the next row of another table represents. */
 import { cellIs, cellNumber, isNull, utf8Of, type RowBytes } from './values.ts';
 import type { RowChild, RowGroup, RowUse } from '../writing-plan.ts';
 
@@ -7,7 +7,7 @@ export interface ChildAtHead {
   readonly child: RowChild;
 }
 
-/** Where tables stand: at their next rows. */
+/** The present positions of tables: their next rows. */
 export interface TableHeads {
   head(table: number): RowBytes | null;
 }
@@ -55,7 +55,7 @@ export function childAtHead(
   return null;
 }
 
-/** What a row that belongs to the parent makes of it; null where it stands elsewhere. */
+/** Returns the child of the parent that the row represents, or null if the row belongs elsewhere. */
 export function childOf(
   { children, elementNameColumn, byRole, otherParents }: RowUse,
   row: RowBytes,

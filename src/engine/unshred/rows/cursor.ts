@@ -52,7 +52,7 @@ export class RowCursor implements RowBytes {
     this.#width = columns * 2;
   }
 
-  /** of `cells`: where those of the block's rows end */
+  /** The end of the block's cells in `cells`. */
   get end(): number {
     return this.#end;
   }

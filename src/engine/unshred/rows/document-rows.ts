@@ -1,4 +1,4 @@
-/** What writing a document back needs of its rows: per table, rows as bytes, in document order. */
+/** The rows that are needed to write a document back: for each table, rows as bytes, in document order. */
 
 /**
  * Rows in one piece of bytes. A value is UTF-8 in the lexical forms of XSD as far as the column's type gives them (true, 12.50,
@@ -14,7 +14,9 @@ export interface RowBlock {
 export interface RowBlocks {
   /** The next rows, one at least; null: there are no more. One call at a time. */
   next(): Promise<RowBlock | null>;
-  /** Of a block that nobody has any more, after the next one was asked for: its memory may become that of another. Once. */
+  /**
+   * Gives back a block that is no longer used, after the next one was requested, so that its memory can be reused. Called once per block.
+   */
   giveBack?(block: RowBlock): void;
 }
 

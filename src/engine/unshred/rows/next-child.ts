@@ -1,4 +1,4 @@
-/** Which row of the tables that hang from a row comes next. */
+/** Finds the next row among the tables that hang from a row. */
 import type { RowChild, RowGroup } from '../writing-plan.ts';
 import { childAtHead, positionOf, type RowKey, type TableHeads } from './children.ts';
 import type { RowBytes } from './values.ts';
@@ -9,11 +9,11 @@ export interface MovingHeads extends TableHeads {
 }
 
 /**
- * Of each group what its next row is to the parent, for as long as its table stands there: an element may have hundreds of kinds of
- * children, of which one moves at a time. Used again from element to element.
+ * Caches for each group how its next row relates to the parent, while the group's table stays at that row. An element may have hundreds
+ * of kinds of children, of which only one advances at a time. Reused for all elements.
  */
 export class NextChild {
-  /** of the one found last: Infinity where there is none */
+  /** position of the child found last; Infinity if there is none */
   position = Infinity;
   group: RowGroup | null = null;
   child: RowChild | null = null;

@@ -17,14 +17,14 @@ import { openCursor, type RowCursor } from './cursor.ts';
 import { roleColumn } from '../writing-plan.ts';
 
 export interface TakenRow extends RowBytes {
-  /** where the row's key begins and ends in `bytes` */
+  /** start and end of the row's key in `bytes` */
   readonly keyFrom: number;
   readonly keyTo: number;
   /** values as written, by column name; null: none */
   readonly lexical: ReadonlyMap<string, string> | null;
-  /** what is unmapped; null: nothing is */
+  /** unmapped content; null: there is none */
   readonly kept: KeptElements | null;
-  /** as it lies there */
+  /** the unmapped rows as stored */
   readonly unmapped: readonly UnmappedRow[] | null;
 }
 
@@ -60,7 +60,7 @@ export class RowReader {
   #isOpen: ((cells: Int32Array) => boolean) | null = null;
   #kernel: ElementsKernel | null = null;
   #makeKernel: (() => ElementsKernel | null) | null = null;
-  /** that have rows */
+  /** number of tables that still have rows */
   #openTables = 0;
   /** row elements, until there is a kernel */
   #elementsBefore = 0;
@@ -224,7 +224,7 @@ export class RowReader {
     this.#kernel?.leave(table);
   }
 
-  /** As `take`, of a row that lies elsewhere. */
+  /** Does the same as `take` for a row that is stored elsewhere. */
   takeStray(stray: StrayRow, depth: number): TakenRow {
     this.strays!.take(stray);
     return { ...stray, kept: keptOf(stray.unmapped, depth) };

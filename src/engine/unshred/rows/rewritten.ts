@@ -9,7 +9,7 @@ export class RewrittenBlocks implements RowBlocks {
   readonly #blocks: RowBlocks;
   readonly #rewrite: Rewrite;
   readonly #buffers = new SpareBuffers();
-  /** what the last block was made of, where that is another */
+  /** source of the last block, if the block is a copy */
   #copied: RowBlock | null = null;
   /** blocks that were handed on as they are */
   readonly #asTheyAre = new WeakSet<RowBlock>();

@@ -15,7 +15,7 @@ export function withOffsets(blocks: RowBlocks, columns: readonly RowColumn[]): R
   );
 }
 
-/** what an offset is longer than `Z` */
+/** the number of bytes that an offset has more than `Z` */
 const addedBytes = 5;
 
 /** `times`: columns with the offset in the one behind; `width`: of a row's cells. */

@@ -55,7 +55,7 @@ export function cellNumber({ bytes, cells, at }: RowBytes, column: number): numb
 }
 
 export function numberIn(bytes: Uint8Array, from: number, to: number): number {
-  // as far as digits are exact
+  // up to this number of digits, the number is exact
   if (to - from > 15) return Number(textOf(bytes, from, to));
   let value = 0;
   for (let index = from; index < to; index += 1) {

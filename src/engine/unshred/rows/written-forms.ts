@@ -27,7 +27,7 @@ interface ValueForm {
 }
 
 interface CellForm {
-  /** of a row's cells, where the value begins */
+  /** index, within the row's cells, of the start of the value */
   readonly cell: number;
   readonly form: ValueForm;
 }
@@ -177,7 +177,7 @@ class NumberForm implements ValueForm {
   }
 }
 
-/** Of a time, or a date with a time: digits of its second. */
+/** The form of the digits of a second in a time, or in a date with a time. */
 class SecondForm implements ValueForm {
   readonly #fraction: Fraction;
 

@@ -7,14 +7,17 @@ import { copyWithRoom, RewrittenBlocks } from './rewritten.ts';
 
 export interface RowsAsWritten {
   readonly blocks: RowBlocks;
-  /** What is not in cells, in the order of the rows, once there is a block: names, which follow from their namespaces, and entries of no row. */
+  /**
+   * Returns the values that are not in cells, in the order of the rows, once a block has been read: names, which depend on their
+   * namespaces, and entries without a row.
+   */
   left(): readonly RowStream<LexicalRow>[];
 }
 
 export interface WrittenOptions {
-  /** of a row */
+  /** columns of a row */
   readonly columns: readonly RowColumn[];
-  /** of the row's key */
+  /** index of the row key's column */
   readonly keyColumn: number;
   /** asked for when there is a block */
   readonly entries: () => Promise<readonly RowStream<LexicalRow>[]>;
@@ -55,7 +58,7 @@ interface WrittenValue {
 
 interface KeyedRows {
   readonly block: RowBlock;
-  /** of a row's cells, and which of these has its key */
+  /** cells of a row, and the index of the key's cell */
   readonly width: number;
   readonly keyCell: number;
 }
@@ -78,7 +81,7 @@ function withValues(block: RowBlock, values: readonly WrittenValue[], buffers: S
 /** Entries of a table, of which those are left that no cell took. */
 class WrittenEntries implements RowStream<LexicalRow> {
   readonly #entries: RowStream<LexicalRow>;
-  /** of the blocks that there were */
+  /** entries that the previous blocks left over */
   #left: LexicalRow[] = [];
   #next = 0;
   /** no block takes what is behind those */

@@ -124,7 +124,7 @@ function checkAllGroup(group: ModelGroup, reading: XsdReading): void {
   for (const particle of group.particles) {
     const at = particle.origin ?? group.origin;
     if (groupOf(particle.term)?.compositor === 'all' && at.node !== group.origin.node) {
-      // of the type's own content with what it is derived from, or with open content
+      // true if the group combines the type's own content with that of its base type, or with open content
       const isOfType = ['complexType', 'openContent', 'defaultOpenContent'].includes(
         group.origin.node.name.localName,
       );

@@ -11,7 +11,7 @@ const maxDocumentationLength = 4_000;
 interface Remark {
   /** primary subtag of xml:lang in lower case; '' where none is given */
   readonly language: string;
-  /** what it says of the component, where a standard tells such apart */
+  /** kind of the text, if a standard distinguishes names from definitions */
   readonly part: 'name' | 'definition' | 'text';
   readonly text: string;
 }
@@ -39,8 +39,8 @@ export function readDocumentation(node: XmlElement): string | undefined {
 }
 
 /**
- * What a value of an enumeration is called, where its annotation says that apart from what it means: a documentation element of the source
- * `Name` (ISO 20022), or an element for it (UN/CEFACT CCTS, UBL, application information).
+ * Returns the name of an enumeration value, if the annotation gives it separately from the meaning: in a documentation element of the
+ * source `Name` (ISO 20022), or in an element for it (UN/CEFACT CCTS, UBL, application information).
  */
 export function readLabel(node: XmlElement): string | undefined {
   const annotation = annotationOf(node);

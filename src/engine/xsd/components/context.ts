@@ -16,7 +16,7 @@ import { maxDependencyDepth } from '../derive/dependency-order.ts';
 import type { ReferenceResolver } from './resolve.ts';
 import type { XsdReport } from '../report.ts';
 
-/** What the reading of components shares: where references resolve, and every component read so far, in document order. */
+/** The context that the reading of components shares: the resolver of references, and every component read so far, in document order. */
 export interface XsdReading {
   readonly report: XsdReport;
   readonly references: ReferenceResolver;

@@ -27,7 +27,7 @@ const spaceOf: Readonly<Record<string, SymbolSpace>> = {
   notation: 'notation',
 };
 
-/** What an element at the top of a document declares; null where it declares nothing that has a name. */
+/** Returns the declaration that a top-level element of a document makes, or null if it declares nothing with a name. */
 function declarationOf(node: XmlElement, document: SchemaDocument, replaces: GlobalDeclaration | null) {
   const space = spaceOf[node.name.localName];
   const localName = collapse(attributeOf(node, 'name') ?? '');

@@ -7,7 +7,7 @@ import type { BuiltInType, Facets, QName, SourceAttribute, ValueType } from '../
 import type { XmlElement } from '../../xml/tree.ts';
 import type { SchemaFile } from '../read/file.ts';
 
-/** Where a component is written: its element, and the document (with its effective target namespace) that holds it. */
+/** The source of a component: its element, and the document (with its effective target namespace) that contains it. */
 export interface Origin {
   readonly node: XmlElement;
   readonly document: SchemaDocument;
@@ -63,7 +63,7 @@ export interface ComplexType {
   abstract: boolean;
   final: ReadonlySet<DerivationControl>;
   block: ReadonlySet<DerivationControl>;
-  /** what the document says, before anything is inherited */
+  /** content as written in the document, before inheritance */
   written: WrittenContent;
   /** from here on: known once derived */
   content: 'empty' | 'simple' | 'elements' | 'mixed';
@@ -215,7 +215,7 @@ export interface Particle {
   /** Infinity = unbounded */
   readonly maxOccurs: number;
   readonly term: Term;
-  /** what is said at a reference to an element */
+  /** documentation at a reference to an element */
   readonly documentation?: string;
   /** null for the ur-type's */
   readonly origin: Origin | null;

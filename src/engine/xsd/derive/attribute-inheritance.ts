@@ -5,7 +5,7 @@ import { isDerivedSimpleType } from '../components/simple-type.ts';
 import { allowsNamespace } from '../../model/wildcard-namespaces.ts';
 import { isNamespaceSubset } from '../components/wildcard.ts';
 
-/** Those of the base, then the ones written (ct-props-correct, clause 4). */
+/** Returns the attributes of the base, then the written ones (ct-props-correct, clause 4). */
 export function extendAttributes(
   inherited: readonly AttributeUse[],
   own: readonly AttributeUse[],
@@ -32,7 +32,10 @@ export function extendAttributes(
   return attributes;
 }
 
-/** Those of the base, replaced by the ones written or removed by prohibited ones (derivation-ok-restriction, clauses 2 and 3). */
+/**
+ * Returns the attributes of the base, replaced by the written ones or removed by prohibited ones (derivation-ok-restriction, clauses 2
+ * and 3).
+ */
 export function restrictAttributes(
   base: ComplexType | null,
   own: readonly AttributeUse[],

@@ -200,7 +200,7 @@ function yielding(particle: Particle): Particle {
   return { ...particle, term: { ...term, particles: term.particles.map(yielding) } };
 }
 
-/** What content a restriction of the base may have (derivation-ok-restriction, clause 5). */
+/** Checks that a restriction has a kind of content that its base allows (derivation-ok-restriction, clause 5). */
 function checkContentKind(
   type: ComplexType,
   base: ComplexType,

@@ -16,7 +16,7 @@ export interface ChildSummary {
    * (Repetition of the particle itself leaves the order fixed.)
    */
   readonly orderImplied: boolean;
-  /** of the first particle of that name that says something */
+  /** documentation of the first particle of that name that has one */
   readonly documentation: string | undefined;
 }
 

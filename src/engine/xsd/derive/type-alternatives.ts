@@ -1,6 +1,7 @@
 /**
- * What elements hold whose type is one of several: by type alternatives (XSD 1.1 Part 1 §3.12), and where types that stand in for one
- * another have a child or an attribute of one name. Tests are not evaluated: the element has the content of all of its types.
+ * Combines the content of elements that may have one of several types: through type alternatives (XSD 1.1 Part 1 §3.12), and if types
+ * that substitute for one another have a child or an attribute of the same name. Tests are not evaluated: the element has the content of
+ * all of its types.
  */
 import type {
   AttributeUse,
@@ -21,7 +22,7 @@ import { derivationMethods } from './substitution-group.ts';
 const tooMany =
   'Type alternatives within type alternatives combine in too many ways: from here on, elements have what the first of their types has';
 
-/** Of more types than these, none is looked for that another one covers. */
+/** The most types that are compared. Among more types, none is left out because another one covers it. */
 const mostCompared = 500;
 
 /** For each element of the set there may be so many types that stand for several, and for a small set so many more. */
@@ -191,12 +192,12 @@ function simpleContentOf(type: TypeDefinition): SimpleType | null {
   return type.kind === 'simple' ? type : type.content === 'simple' ? type.simpleType : null;
 }
 
-/** What all of them say; undefined where they differ. */
+/** Returns the common value, or undefined if the values differ. */
 function sameOf(values: readonly (string | undefined)[]): string | undefined {
   return values.every((value) => value === values[0]) ? values[0] : undefined;
 }
 
-/** Those that are not abstract, and that no other of them has all the content of. */
+/** Returns the types that are not abstract and whose content is not entirely covered by another one. */
 function uncovered(types: readonly TypeDefinition[], reading: XsdReading): readonly TypeDefinition[] {
   const distinct = [...new Set(types)];
   const concrete = distinct.filter((type) => type.kind === 'simple' || !type.abstract);

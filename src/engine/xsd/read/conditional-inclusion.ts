@@ -3,7 +3,7 @@ import type { XmlElement } from '../../xml/tree.ts';
 import { collapse } from './white-space.ts';
 
 export const versioningNamespace = 'http://www.w3.org/2007/XMLSchema-versioning';
-/** what this compiler reads: XSD 1.0, and from 1.1 what the model can hold */
+/** the version that this compiler supports: XSD 1.0, and from 1.1 the parts that the model can represent */
 const version = 1.1;
 
 /** A document as it is read, and the elements of it that are not. */

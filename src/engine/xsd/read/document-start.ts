@@ -51,19 +51,19 @@ export function documentStart(head: Uint8Array): DocumentStart {
       if (end < 0) return { kind: 'document', root: null };
       at = behindSpace(text, end);
     } else break;
-    // what has come so far may stand in front of a document
+    // the text so far may precede a document
     if (at === text.length) return { kind: 'document', root: null };
   }
   if (/^(?:<!(?:ELEMENT|ATTLIST|ENTITY|NOTATION)[ \t\r\n]|<!\[|%[\w:.-]+;)/.test(text.slice(at, at + 80)))
     return { kind: 'dtd' };
   if (/^<[^\s!?/<>&"'=%]/.test(text.slice(at, at + 2)))
     return { kind: 'document', root: rootTag(text.slice(at)) };
-  // what was declared to be XML, and is not, is told as the document that it should be
+  // text that was declared to be XML but is not is reported as the document that it should be
   if (declared) return { kind: 'document', root: null };
   return { kind: text[at] === '{' || text[at] === '[' ? 'json' : 'other' };
 }
 
-/** What makes a document one that describes or locates others, in words; null: nothing does. */
+/** Returns, in words, the kind of document that describes or locates others, or null if the document is of no such kind. */
 export function describesOthers(root: RootTag): 'an XML Schema' | 'a WSDL' | 'an OASIS XML catalogue' | null {
   const { localName, namespaceUri } = root;
   if (localName === 'schema' && namespaceUri === xsdNamespace) return 'an XML Schema';
@@ -133,7 +133,7 @@ function doctypeEnd(text: string, from: number): number {
 
 const attribute = /\s([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
-/** Of a text that begins with a start tag, which may be cut. */
+/** Returns the root tag of a text that begins with a start tag, which may be truncated. */
 function rootTag(text: string): RootTag {
   const name = /^<([^\s/>]+)/.exec(text)![1]!;
   const prefix = name.includes(':') ? name.slice(0, name.indexOf(':')) : '';

@@ -162,7 +162,7 @@ export function loadDocuments(
       links.push({ reference, from, to });
     }
   }
-  // what is missed of a file that cannot be read is no fault of those that need it
+  // components missing because a file cannot be read are not faults of the files that need them
   if (faulty.size > 0) report.throwIfUnusable();
   return { documents, links, missing };
 }

@@ -17,7 +17,7 @@ export type ReferenceKind = 'include' | 'import' | 'redefine' | 'override';
 export interface DocumentReference {
   readonly kind: ReferenceKind;
   readonly node: XmlElement;
-  /** as given; null when absent */
+  /** location as given; null when absent */
   readonly location: string | null;
   /** import only; '' for no namespace */
   readonly namespace: string;
@@ -28,7 +28,7 @@ export interface SchemaFile {
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly root: XmlElement;
-  /** as written; '' when absent */
+  /** target namespace as written; '' when absent */
   readonly targetNamespace: string;
   readonly references: readonly DocumentReference[];
   /** it is written for XSD 1.1 */

@@ -1,6 +1,6 @@
 /**
- * What XSD documents may look like: the schema for schemas (XSD Part 1, Appendix A) as data, with the elements and attributes that
- * XSD 1.1 adds. A construct is an element in its context: `localElement` is an `element` inside a model group.
+ * The grammar of XSD documents: the schema for schemas (XSD Part 1, Appendix A) as data, with the elements and attributes that XSD 1.1
+ * adds. A construct is an element in its context: `localElement` is an `element` inside a model group.
  */
 
 /** Forms of attribute values; see `src/engine/xsd/read/attribute-forms.ts`. */

@@ -6,7 +6,7 @@ import { createXmlCatalogs, type CatalogAnswer } from './oasis-catalog.ts';
 export interface SchemaLocator {
   /** undefined: nothing in the set answers. */
   locate(from: SchemaFile, reference: DocumentReference): SchemaFile | undefined;
-  /** What a catalog of the set says of a reference that leads to nothing; null where none does. */
+  /** Returns the answer of a catalog in the set for a reference that cannot be resolved, or null if no catalog has one. */
   mapped(reference: DocumentReference): CatalogAnswer | null;
 }
 

@@ -15,7 +15,7 @@ export interface XmlCatalogFile {
 export interface CatalogAnswer {
   /** path in the set; null: a URL, or a place outside of the set */
   readonly path: string | null;
-  /** as the entry has it */
+  /** URI as written in the entry */
   readonly uri: string;
   /** the catalogue file that has the entry */
   readonly catalog: string;
@@ -103,7 +103,7 @@ export function createXmlCatalogs(files: readonly XmlCatalogFile[]): XmlCatalogs
   );
   const first: Catalog[] = [];
   const reached = new Set<string>();
-  // of catalogs that name each other in a circle the first is asked
+  // if catalogs refer to each other in a cycle, the first one is asked
   for (const isFree of [true, false]) {
     for (const catalog of ordered) {
       if (reached.has(catalog.name) || (isFree && named.has(catalog.name))) continue;
@@ -193,7 +193,7 @@ function answerOf(
   return { ...located, catalog: name, line };
 }
 
-/** What a rewrite leads to: the prefix with the rest behind it, which may climb. */
+/** Returns the result of a rewrite: the prefix with the rest after it. The rest may have `..` steps. */
 function locationOf({ path, uri }: CatalogLocation, rest: string): CatalogLocation {
   const whole = `${uri}${rest}`;
   return { path: path === null ? null : climbed(`${path}${decoded(rest)}`.split('/')), uri: whole };
@@ -291,7 +291,7 @@ function decoded(uri: string): string {
   }
 }
 
-/** As references are compared: what may not stand in one is percent-encoded (XML Catalogs 1.1, 6.3). */
+/** Normalises a reference for comparison: characters that are not allowed in one are percent-encoded (XML Catalogs 1.1, 6.3). */
 function normalised(reference: string): string {
   return reference
     .trim()

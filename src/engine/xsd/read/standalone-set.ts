@@ -117,11 +117,11 @@ export function standaloneXsdSet(
   return { main, files: [...written, ...added], assertions };
 }
 
-/** What only assertions and type alternatives (XSD 1.1) ask for. */
+/** The attributes that only assertions and type alternatives (XSD 1.1) use. */
 const laterAttribute = /\s(?:xpathDefaultNamespace|inheritable)\s*=\s*(?:"[^"]*"|'[^']*')/gu;
 const laterAttributes: ReadonlySet<string> = new Set(['xpathDefaultNamespace', 'inheritable']);
 
-/** What of a document a program that knows XSD 1.0 alone is not to see, although it may have the rest. */
+/** The parts of a document that are hidden from a program that only knows XSD 1.0, if it can use the rest. */
 interface LaterParts {
   readonly assertions: XmlElement[];
   /** elements that have one of `laterAttributes` */
@@ -252,7 +252,7 @@ function lineBreaksOf(text: string): string {
   return text.replaceAll(/[^\r\n]/gu, '');
 }
 
-/** Where the element ends whose start tag begins at `from`; `from` itself where no tag stands there, as within an entity. */
+/** Returns the end of the element whose start tag begins at `from`, or `from` itself if there is no tag, as within an entity. */
 export function endOfElement(text: string, from: number): number {
   const markup = /<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<\/[^>]*>|<(?:[^<>"']|"[^"]*"|'[^']*')*>/gsu;
   markup.lastIndex = from;

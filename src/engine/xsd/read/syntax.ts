@@ -123,7 +123,7 @@ interface Match {
   /** constructs of those */
   readonly constructs: readonly string[];
   readonly complete: boolean;
-  /** what is missing when not complete */
+  /** the missing part if the content is not complete */
   readonly wanted: string;
 }
 

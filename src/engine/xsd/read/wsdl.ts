@@ -7,7 +7,7 @@ import { endOfElement, escaped, schemaText, textOf, unitsOf } from './standalone
 export interface WsdlParts {
   /** lines are those of the WSDL */
   readonly schemas: readonly Uint8Array<ArrayBuffer>[];
-  /** Of a namespace that several of them have, a document that includes these, by their places among them. */
+  /** for each namespace of several schemas, a document that includes these, given by their indexes */
   readonly together: readonly { readonly namespace: string; readonly members: readonly number[] }[];
   /** locations of other WSDLs, or of schemas, that it imports or includes */
   readonly locations: readonly string[];

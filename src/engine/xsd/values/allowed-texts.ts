@@ -1,4 +1,7 @@
-/** Which texts the patterns of a type allow: told from what they say, as matching one by a regular expression may take time without bound. */
+/**
+ * Decides which texts the patterns of a type allow. It evaluates the patterns itself, because matching one by a regular expression may
+ * take unbounded time.
+ */
 import type { Facets } from '../../model/source-model.ts';
 import { readPattern, type PatternPart } from './pattern.ts';
 
@@ -106,7 +109,7 @@ class TextSearch {
     return ends.has(this.#text.length) || this.#steps > maxSteps;
   }
 
-  /** Where the part may end when it begins at one of these places. */
+  /** Returns the possible ends of the part when it begins at one of these places. */
   #endsOf(part: PatternPart, starts: ReadonlySet<number>): ReadonlySet<number> {
     this.#steps += 1;
     if (this.#steps > maxSteps || starts.size === 0) return new Set();
@@ -133,7 +136,7 @@ class TextSearch {
     let ends = starts;
     for (let times = 1; times <= max && ends.size > 0; times += 1) {
       const next = this.#endsOf(item, ends);
-      // what ends where it began does so however often it is repeated
+      // if a repetition adds no new ends, further repetitions do not either
       const isSettled = isSame(next, ends);
       if (times >= min || isSettled) for (const end of next) all.add(end);
       if (isSettled || times - min > this.#text.length) break;

@@ -99,7 +99,7 @@ export function createBuiltInTypes(): BuiltInTypes {
   };
   for (const [name, base] of derivations) add(name, base === null ? null : types.get(base)!, null);
   const anySimpleType = types.get('anySimpleType')!;
-  // of XSD 1.1: its values have a time zone
+  // XSD 1.1: its values have a time zone
   const dateTimeStamp: SimpleType = {
     ...types.get('dateTime')!,
     name: { namespaceUri: xsdNamespace, localName: 'dateTimeStamp' },

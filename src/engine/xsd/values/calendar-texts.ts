@@ -7,9 +7,9 @@ import { ascii, endsOfTexts, type TextKind } from './pattern-search.ts';
 export type CalendarTexts = 'date' | 'local' | 'zoned';
 
 /**
- * What patterns allow that stand for dates; null where they may allow anything else, or dates of several kinds. Days that do not exist count as
- * dates, as few patterns know the lengths of months, and so does what only a comma in a class of characters lets in (`[1,3-9]`, `[\-,\+]`), where it
- * was meant to stand between these.
+ * Returns the texts that the patterns allow if they represent dates, or null if the patterns may allow anything else, or dates of several
+ * kinds. Nonexistent days count as dates, because few patterns know the lengths of months. So do texts that only a misplaced comma in a
+ * character class allows (`[1,3-9]`, `[\-,\+]`), where the comma was meant as a separator.
  */
 export function calendarTexts(patterns: NonNullable<Facets['patterns']>): CalendarTexts | null {
   for (const step of partsOf(patterns)) {
@@ -21,7 +21,7 @@ export function calendarTexts(patterns: NonNullable<Facets['patterns']>): Calend
   return null;
 }
 
-/** What each place of a text holds: `d` is a digit. */
+/** The character class at each place of a text: `d` is a digit. */
 const form = 'dddd-dd-ddTdd:dd:dd';
 const dateEnd = 10;
 const secondsEnd = form.length;

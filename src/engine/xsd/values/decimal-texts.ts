@@ -8,14 +8,14 @@ import { ascii, endsOfTexts, type TextKind } from './pattern-search.ts';
 export interface DecimalTexts {
   readonly whole: number;
   readonly fraction: number;
-  /** where there is a point, as many digits follow it */
+  /** true if the same number of digits follows every point */
   readonly isUniform: boolean;
 }
 
 /**
- * What patterns allow that stand for a number with a fraction; null where they may allow anything else. A point and digits alone make none: versions
- * (`1.10`), sections and codes are no numbers, and their zeros count. Numbers have no leading zeros, are bounded, and may be below one, with
- * and without a fraction, or below zero.
+ * Returns the texts that the patterns allow if they represent numbers with a fraction, or null if the patterns may allow anything else. A
+ * point and digits alone are not enough: versions (`1.10`), sections and codes are not numbers, and their zeros are significant. Numbers
+ * have no leading zeros, are bounded, and may be below one, with and without a fraction, or below zero.
  */
 export function decimalTexts(patterns: NonNullable<Facets['patterns']>): DecimalTexts | null {
   for (const step of partsOf(patterns)) {
@@ -43,7 +43,7 @@ type Sign = '-' | '.' | '0' | '1';
 const signs: readonly Sign[] = ['-', '.', '0', '1'];
 const numerals = '-.0123456789';
 
-/** of whole numbers and of fractions, each */
+/** digits of whole numbers and of fractions, each */
 const mostDigits = 30;
 
 function numbersOf(states: readonly State[]): DecimalTexts | null {

@@ -233,7 +233,7 @@ function isTouchingBound(base: SimpleType, name: Bound, value: string): boolean 
   );
 }
 
-/** What two facets of the merged set contradict; `step` names those given in this step. */
+/** Returns the contradiction between two facets of the merged set; `step` names the facets given in this step. */
 function whyInconsistent(
   facets: Facets,
   step: ReadonlySet<string>,

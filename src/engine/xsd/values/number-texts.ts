@@ -3,7 +3,7 @@ import type { Facets } from '../../model/source-model.ts';
 import { isOneOf, partsOf } from './allowed-texts.ts';
 import { ascii, endsOfTexts, type TextKind } from './pattern-search.ts';
 
-/** What patterns say about the lexical forms of a number. Infinity: any number of digits. */
+/** The facts that patterns state about the lexical forms of a number. Infinity: any number of digits. */
 export interface NumberTexts {
   readonly mostWhole: number;
   readonly mostFraction: number;
@@ -147,8 +147,8 @@ interface State extends Omit<Form, 'endsInPoint'> {
 }
 
 /**
- * What a character may be: `0` and `1` (any digit but 0), with how many digits its class allows: all of them, or of the digits above 0 all (`!`),
- * or some (`?`); `e` of an exponent, `n` a letter of INF and NaN.
+ * The possible roles of a character. `0` and `1` (any digit but 0) have a suffix for the digits that their class allows: none for all of
+ * them, `!` for all digits above 0, `?` for some. `e` begins an exponent; `n` is a letter of INF and NaN.
  */
 type Sign = '+' | '-' | '.' | '0' | '1' | '0!' | '1!' | '0?' | '1?' | 'e' | 'n';
 

@@ -5,7 +5,10 @@ import type { PatternPart } from './pattern.ts';
 export interface TextKind<State extends string | number, Sign extends string> {
   /** before the first character */
   readonly start: State;
-  /** what a character of a pattern may be, as far as `follow` tells characters apart; null: something that no such text has, or nothing */
+  /**
+   * possible roles of a pattern's character, as far as `follow` distinguishes characters; null: no text of the kind has the character, or
+   * nothing matches
+   */
   readonly signsOf: (character: PatternPart & { readonly kind: 'character' }) => readonly Sign[] | null;
   /** null: what comes so is no such text */
   readonly follow: (state: State, sign: Sign) => State | null;
@@ -16,7 +19,7 @@ export const ascii: readonly string[] = Array.from({ length: 128 }, (_, code) =>
 /** steps beyond which a pattern counts as one that allows other texts, too */
 const maxSteps = 5000;
 
-/** Where the texts of a choice end; null: one of them is not of the kind, or that is not found out in reasonable time. */
+/** Returns the possible ends of the texts of a choice, or null if one of them is not of the kind, or if the search takes too long. */
 export function endsOfTexts<State extends string | number, Sign extends string>(
   options: readonly PatternPart[],
   kind: TextKind<State, Sign>,

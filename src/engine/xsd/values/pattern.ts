@@ -3,7 +3,7 @@
  * matching one may take time without bound.
  */
 
-/** What a pattern says: a character out of some, one thing after the other, one of several, or one thing several times. */
+/** A part of a pattern: one character of a set, a sequence, a choice, or a repetition. */
 export type PatternPart =
   | { readonly kind: 'character'; readonly source: string }
   | { readonly kind: 'sequence'; readonly items: readonly PatternPart[] }

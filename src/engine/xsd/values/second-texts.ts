@@ -72,7 +72,7 @@ function inBoth(some: Forms, others: Forms): Forms {
   );
 }
 
-/** What each place of a text holds: `d` is a digit. */
+/** The character class at each place of a text: `d` is a digit. */
 const form = 'dddd-dd-ddTdd:dd:dd';
 const yearEnd = 4;
 const clockStart = 11;
