@@ -1,4 +1,7 @@
-/** The mapping plan in the form the shredder walks: names as interned ids, conversions at hand; of a large model, what documents reach. */
+/**
+ * The mapping plan in the form that the shredder uses, with names as interned ids and resolved conversions. For a large model, only the
+ * parts that documents reach are compiled.
+ */
 import { lazyArray, memberOf } from '../model/packed/lazy-array.ts';
 import { lookedAt } from '../model/packed/reader.ts';
 import { factsOf } from '../model/facts.ts';
@@ -30,7 +33,7 @@ export interface CompiledTable {
   readonly conversions: readonly ValueConversion[];
   /** 1: the offset from UTC that a value is written with goes to the column behind it */
   readonly keepsOffset: Uint8Array;
-  /** 1: values of the column are QNames, whose prefixes mean something only where they stand */
+  /** 1: values of the column are QNames, whose prefixes must be resolved in the scope of the value */
   readonly holdsNames: Uint8Array;
   /** columns and marks of folded children, each with a start and an end */
   readonly slotCount: number;
@@ -49,15 +52,15 @@ export interface CompiledNode {
   readonly plan: PlanNode;
   readonly index: number;
   readonly table: CompiledTable;
-  /** slot that says whether this folded child was seen in the row; -1 where the element opens a row */
+  /** slot that records that this folded child was seen in the row; -1: the element opens a row */
   readonly seenSlot: number;
-  /** text runs make rows or a value; else text is a deviation */
+  /** runs of text make rows or a value; false: text is a deviation */
   readonly takesText: boolean;
   /** text is a value to which white space belongs */
   readonly keepsSpace: boolean;
   /** initial value of FRAME_SPACE; -1: inherited from the parent element */
   readonly space: 0 | 1 | -1;
-  /** folded, without a column of its own that says it is there */
+  /** folded, without a column of its own that shows its presence */
   readonly showsNothing: boolean;
 }
 
@@ -154,7 +157,7 @@ function compileParts({ tables }: RelationalModel, row: readonly RowColumn[]): C
   });
 }
 
-/** Columns that take values alike have one conversion. */
+/** Returns a function that gives the conversion of a column. Columns that convert values alike share one conversion. */
 function sharedConversions(
   encoder: RowEncoder,
   scalesDecimals: boolean,
@@ -172,7 +175,7 @@ function sharedConversions(
   };
 }
 
-/** The part of a row that a column lies in. */
+/** Returns the part of a row that contains a column. */
 export function partOf(table: CompiledTable, column: number): CompiledPart {
   return table.parts.find((part) => column < part.end)!;
 }

@@ -1,6 +1,7 @@
 /**
- * Documents read for the values of some columns of dates alone: no row is made, so that a look at the beginning of documents costs little. It
- * finds what a shredder puts into these columns. Memory: the open elements, and which folded children their rows have had.
+ * Reads documents only for the values of some date columns. It makes no rows, so that reading the beginning of documents is cheap. It
+ * finds the same values that a shredder writes into these columns. Memory: the open elements, and the folded children that their rows
+ * have had.
  */
 import { factsOf } from '../model/facts.ts';
 import { xsiNamespace } from '../model/name-labels.ts';
@@ -56,7 +57,7 @@ export class DateWalk {
   readonly #root: (nameId: number) => PlanEdge | null;
   readonly #edges: (((nameId: number) => PlanEdge | null) | undefined)[] = [];
   readonly #attributes: (((nameId: number) => { column: number } | null) | undefined)[] = [];
-  /** by table of a row, then by column of it */
+  /** indexed by the row's table, then by column */
   readonly #dates: (readonly (DateColumn | undefined)[] | undefined)[] = [];
   readonly #scope = new NamespaceScope();
   readonly #xsiType: number;
@@ -71,7 +72,7 @@ export class DateWalk {
   readonly #text = new ByteBuffer(64);
   readonly #unused = new ByteBuffer(64);
 
-  /** `onDate` is told each value of a column of `places`, in the order of the document. */
+  /** Calls `onDate` with each value of a column of `places`, in document order. */
   constructor(
     model: RelationalModel,
     names: NameTable,
@@ -109,7 +110,7 @@ export class DateWalk {
     }
   }
 
-  /** Handles a START with its declarations and attributes; answers the index of its last record. */
+  /** Handles a START with its declarations and attributes. Returns the index of its last record. */
   #start(batch: TokenBatch, at: number): number {
     const { events, count } = batch;
     const kindAt = (record: number): number =>
@@ -166,7 +167,7 @@ export class DateWalk {
     return row;
   }
 
-  /** The element is of the type that xsi:type names; where that is a column, a type changes nothing. */
+  /** Gives the element the type that xsi:type names. If xsi:type is a column, it changes nothing. */
   #setType(frame: number, written: string): void {
     const node = this.#nodes[frame]!;
     if (this.#attributeColumn(node, this.#xsiType) >= 0) return;
@@ -221,7 +222,7 @@ export class DateWalk {
   }
 }
 
-/** Whether the row above has room for the child, which it has from now on. */
+/** True if the parent row has room for the child. Reserves the room. */
 function hasRoom(row: Row, node: PlanNode, { head, childKeyColumn }: PlanEdge, mark: number): boolean {
   if (childKeyColumn === undefined && node.opensRow) return true;
   const had = (row.had ??= new Set());

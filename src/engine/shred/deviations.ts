@@ -7,13 +7,13 @@ export interface UnmappedPath {
   readonly xpath: string;
   readonly kind: 'element' | 'attribute' | 'text';
   count: number;
-  /** the first content met, cut to 200 characters */
+  /** the first content, cut to 200 characters */
   readonly sample: string;
   /** the document of the first, with line and column if they are known */
   readonly where?: string;
 }
 
-/** A type that `xsi:type` names, and that leads to no columns of its own: it may have none, or there may be no such type. */
+/** A type that `xsi:type` names but that has no columns of its own: it may need none, or may not exist. */
 export interface MentionedType {
   /** XPath of the element */
   readonly xpath: string;
@@ -25,7 +25,7 @@ export interface MentionedType {
 
 export interface Deviations {
   readonly paths: ReadonlyMap<string, UnmappedPath>;
-  /** columns that met values they cannot hold: name -> how many, and the first */
+  /** columns with values that they cannot hold: name -> count, and the first value */
   readonly unconvertedValues: ReadonlyMap<string, { count: number; readonly sample: string }>;
   readonly namedTypes: ReadonlyMap<string, MentionedType>;
   readonly total: number;
@@ -37,11 +37,11 @@ export interface Deviations {
   ignore(xpath: string, values: number): void;
   unmapped(xpath: string, kind: UnmappedPath['kind'], content: Uint8Array, where?: string): void;
   unconverted(column: string, text: string): void;
-  /** `where` is asked for once. */
+  /** Calls `where` only for the first occurrence. */
   namedType(xpath: string, name: QName, where: () => string): void;
 }
 
-/** distinct paths that are kept apart; what comes later is counted together */
+/** the most paths that are counted separately; further ones are counted together */
 const maxPaths = 10_000;
 
 export function createDeviations(mode: 'capture' | 'report' | 'fail'): Deviations {

@@ -1,6 +1,6 @@
 /**
- * A document that is left off in the midst of it, and gone on with by others: what is open there, as plain data. It goes on between two
- * children of the innermost open element, to which text does not belong.
+ * A partly read document that another worker continues: its open state, as plain data. It can be suspended only between two children of
+ * the innermost open element, to which text does not belong.
  */
 import type { QName } from '../model/source-model.ts';
 import {
@@ -48,7 +48,7 @@ export function suspend({ state, paths, scope, extra, documentNumber }: WalkCont
   };
 }
 
-/** Opens in `context`, in which nothing is open, what was open there. */
+/** Restores the open state in `context`, which must have nothing open. */
 export function restore(
   { state, names, scope, prefixes }: WalkContext,
   { names: open, position, frames, rows, slots, arena, namespaces }: OpenDocument,
@@ -79,8 +79,8 @@ function restoreRows(state: ShredState, rows: readonly number[], slots: readonly
 }
 
 /**
- * Names of those children of the innermost open element that leave more there than that it was one. All others have a row of their own, or
- * are kept as they are. Null: text or white space belongs to the element, or none is open.
+ * Returns the names of the innermost open element's children that contribute more to its row than their presence. All other children have
+ * a row of their own, or are kept as they are. Returns null if text or white space belongs to the element, or if none is open.
  */
 export function foldedNames(context: WalkContext): readonly QName[] | null {
   const { state, plan, settings } = context;

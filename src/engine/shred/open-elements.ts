@@ -14,7 +14,7 @@ export const FRAME_ROW = 1;
 export const FRAME_POSITION = 2;
 /** name id */
 export const FRAME_NAME = 3;
-/** rows that close with the element: 0 for folded ones, 2 where a subtype has a table of its own */
+/** number of rows that close with the element: 0 if it is folded, 2 if a subtype has a separate table */
 export const FRAME_ROW_COUNT = 4;
 /** 1: xsi:nil was true */
 export const FRAME_NIL = 5;
@@ -22,7 +22,7 @@ export const FRAME_NIL = 5;
 export const FRAME_SHOWN = 6;
 /** its own place among its parent's children */
 export const FRAME_ORDINAL = 7;
-/** node of the last folded child whose place its order tells */
+/** node of the last folded child whose position follows from its order */
 export const FRAME_LAST_FOLDED = 8;
 /** namespace declarations in scope before its own */
 export const FRAME_SCOPE = 9;
@@ -41,7 +41,7 @@ export const ROW_NUMBER = 2;
 
 /** A slot has a start and an end in the arena; instead of a start: */
 export const SLOT_FREE = -1;
-/** taken without a value */
+/** the slot is used, without a value */
 export const SLOT_TAKEN = -2;
 
 /** Returns the value of FRAME_SPACE for a value of xml:space, or -1 if the value is invalid and changes nothing. */
@@ -62,7 +62,7 @@ export class ShredState {
   readonly arena = new ByteBuffer(64 * 1024);
   /** the text of the innermost open element since its last child */
   readonly text = new ByteBuffer(1024);
-  /** by table: the number of its last row */
+  /** number of the last row, indexed by table */
   lastNumbers: Float64Array<ArrayBuffer>;
 
   constructor(lastNumbers: Float64Array<ArrayBuffer>) {
@@ -86,7 +86,7 @@ export class ShredState {
     this.frames[frame * FRAME_INTS + field] = value;
   }
 
-  /** Counts one more child or text run; answers its place. */
+  /** Counts one more child or text run. Returns its position. */
   nextPosition(frame: number): number {
     return ++this.frames[frame * FRAME_INTS + FRAME_POSITION]!;
   }
@@ -96,7 +96,7 @@ export class ShredState {
     if ((this.depth + 1) * FRAME_INTS > this.frames.length) this.frames = grown(this.frames, 0);
   }
 
-  /** Room for one more row, with so many slots. */
+  /** Reserves room for one more row with `slotCount` slots. */
   reserveRow(slotCount: number): void {
     if ((this.rowTop + 2) * ROW_INTS > this.rows.length) {
       this.rows = grown(this.rows, 0);

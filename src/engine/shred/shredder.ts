@@ -37,8 +37,8 @@ export interface ShredderOptions extends WalkSettings, JobIdentity {
   /** values of the model's extra columns for a document, in column order; parts of one that follow one another may share them */
   readonly extraValues: (documentKey: number) => readonly (string | null)[];
   /**
-   * Records of a batch from which on WebAssembly handles what is common (1024: below, it does not pay for being made). Infinity: by
-   * TypeScript alone; the rows are the same.
+   * The number of records of a batch from which on WebAssembly handles the common cases (default 1024: creating the kernel costs more
+   * than it saves below that). Infinity: only TypeScript is used. The rows are the same.
    */
   readonly kernelFrom?: number;
 }
@@ -50,12 +50,14 @@ export interface Shredder {
   readonly unconvertedValues: UnconvertedText[];
   /** NOT NULL columns left empty, as `table/column` indexes; the consumer empties it */
   readonly nullAllowed: { readonly table: number; readonly column: number }[];
-  /** For the tokeniser whose batches are handed in, where there is a choice: what it writes need not be copied. */
+  /** Kernels for the tokeniser whose batches are passed in, if there is a choice. Their output need not be copied. */
   tokenizerKernels(): TokenizerKernels;
-  /** With its SHA-256 (hex) the rows' keys follow from it (`--keys hash`); without, they are numbers that go on from document to document. */
-  /** `inherited`: namespaces declared around a document that is a part of a larger one. */
+  /**
+   * Begins a document. With `sha256` (hex), the rows' keys follow from it (`--keys hash`); otherwise they are numbers in sequence over all
+   * documents. `inherited`: namespaces declared around a document that is a part of a larger one.
+   */
   beginDocument(name: string, sha256?: string, inherited?: Surroundings): void;
-  /** Goes on with a document that was left off (keys in sequence). */
+  /** Continues a document that was suspended (keys in sequence). */
   resumeDocument(name: string, open: OpenDocument): void;
   /** The document as it is open now, between two batches. */
   openDocument(): OpenDocument;
@@ -64,8 +66,8 @@ export interface Shredder {
   /** `first`: index of the first record that has not been handled; 0 by default */
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation, first?: number): void;
   /**
-   * Documents that are parts of a larger one, from record `from` of a batch on, with white space between them: as many as can be handled at once.
-   * One may not have ended, and is gone on with by `consume`. Null: the one that begins there is to be begun by itself.
+   * Handles documents that are parts of a larger one, from record `from` of a batch on, with white space between them: as many as
+   * possible at once. If the last one has not ended, `consume` continues it. Returns null if the caller must begin the part there.
    */
   takeParts(batch: TokenBatch, from: number, parts: PartsOfFile): PartsTaken | null;
   endDocument(facts: DocumentFacts): void;
@@ -224,7 +226,7 @@ class DocumentShredder implements Shredder {
     if (this.#captured.target === null) this.#text.holdSpace(batch);
   }
 
-  /** Handles the record `at`, a START with what belongs to it; answers the index of the last record handled. */
+  /** Handles the record `at`; a START includes the records that belong to it. Returns the index of the last record handled. */
   #record(batch: TokenBatch, at: number, locate: (recordIndex: number) => TextLocation): number {
     const flags = batch.events[at * RECORD_INTS]!;
     const kind = flags & KIND_MASK;

@@ -10,9 +10,9 @@ import { rangeText } from './xml-capture.ts';
 
 /** The root elements that documents may have; plain data. */
 export interface RootRule {
-  /** null: any but that of an XSD */
+  /** null: any root except that of an XSD */
   readonly known: readonly RowElementName[] | null;
-  /** others pass, too, but for an XSD */
+  /** other roots are accepted, too, except that of an XSD */
   readonly keepsOthers: boolean;
 }
 
@@ -32,8 +32,8 @@ export function isXsdRoot({ namespaceUri, localName }: QName): boolean {
 }
 
 /**
- * Returns whether the root element at the record `at` is that of an HTML page. Documents that declare further namespaces, as
- * inline XBRL does, hold data beside the page.
+ * True if the root element at the record `at` is that of an HTML page. Documents that declare further namespaces, as inline XBRL does,
+ * contain data in addition to the page.
  */
 export function isHtmlPage(name: QName, batch: TokenBatch, at: number): boolean {
   if (!isHtmlRoot(name)) return false;

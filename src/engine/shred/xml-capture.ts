@@ -1,4 +1,4 @@
-/** Writes a stretch of the token tape back as XML text that stands on its own: for wildcards and unmapped content. */
+/** Writes a range of the token tape back as self-contained XML text: for wildcards and unmapped content. */
 import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { FLAG_DECODED, KIND_ATTRIBUTE, KIND_MASK, KIND_NAMESPACE, RECORD_INTS } from '../xml/tokens.ts';
 import { ByteBuffer } from './rows/byte-buffer.ts';
@@ -16,8 +16,8 @@ interface Tag {
 type Declarations = ReadonlyMap<string, string>;
 
 /**
- * Declarations and prefixes are the document's own: names in values keep their meaning, unprefixed ones too. Those in scope where
- * the capture starts are declared on its first element.
+ * Keeps the document's own declarations and prefixes, so that names in values keep their meaning, including unprefixed ones. The first
+ * element of the capture declares all those in scope where the capture starts.
  */
 export class XmlCapture {
   readonly out = new ByteBuffer(1024);
@@ -29,12 +29,12 @@ export class XmlCapture {
   #declared: Declarations = new Map();
   #declarations = new Uint8Array(0);
   #scope = new NamespaceScope();
-  /** by name id, where nothing is declared within the capture */
+  /** indexed by name id, if nothing is declared within the capture */
   readonly #tags = new Map<number, Tag>();
   readonly #attributes = new Map<number, Uint8Array>();
   readonly #scopeSizes: number[] = [];
   #tagOpen = false;
-  /** a run of text comes in pieces */
+  /** a run of text may consist of several pieces */
   #runCounted = false;
   readonly #open: Tag[] = [];
 
@@ -42,7 +42,7 @@ export class XmlCapture {
     this.#names = names;
   }
 
-  /** Starts a capture at the START record `at`; answers the index of the tag's last record. `scope`: prefix -> URI. */
+  /** Starts a capture at the START record `at`. Returns the index of the tag's last record. `scope`: prefix -> URI. */
   begin(batch: TokenBatch, at: number, scope: Declarations): number {
     this.out.length = 0;
     this.#tagOpen = false;
@@ -115,7 +115,7 @@ export class XmlCapture {
     let declarations = '';
     for (const [prefix, uri] of declared) {
       this.#scope.declare(prefix, uri);
-      // no default namespace is what there is without a declaration
+      // an empty default namespace needs no declaration
       if (prefix !== '' || uri !== '') declarations += declarationOf(prefix, uri);
     }
     this.#declarations = utf8.encode(declarations);
@@ -143,7 +143,7 @@ export class XmlCapture {
     return before;
   }
 
-  /** An element within the capture has declarations of its own, and is open. */
+  /** True if an open element within the capture has declarations of its own. */
   get #declaresWithin(): boolean {
     return this.#scope.size > this.#declared.size;
   }
@@ -234,14 +234,14 @@ function escapeAttribute(value: string): string {
   return value.replaceAll(/["&<\t\n\r]/g, (character) => attributeEscapes[character.charCodeAt(0)]!);
 }
 
-/** Record of the last declaration of the element that starts at `at`; `at` where it has none. */
+/** Returns the record of the last declaration of the element that starts at `at`, or `at` if it has none. */
 function lastDeclaration({ events, count }: TokenBatch, at: number): number {
   let last = at;
   while (last + 1 < count && (events[(last + 1) * RECORD_INTS]! & KIND_MASK) === KIND_NAMESPACE) last += 1;
   return last;
 }
 
-/** In their order, too: it is that of the text. */
+/** True if the declarations are equal, in the same order as in the text. */
 function isSame(some: Declarations, others: Declarations): boolean {
   if (some.size !== others.size) return false;
   const entries = others.entries();
@@ -252,7 +252,7 @@ function isSame(some: Declarations, others: Declarations): boolean {
   return true;
 }
 
-/** The bytes that the range of a record lies in. */
+/** Returns the bytes that contain the range of a record. */
 export function sourceOf({ events, bytes, decoded }: TokenBatch, at: number): Uint8Array {
   return (events[at * RECORD_INTS]! & FLAG_DECODED) === 0 ? bytes : decoded;
 }

@@ -1,6 +1,6 @@
 /**
- * Values of rows as members of JSON Lines: made of values in COPY text, whose escapes are JSON's own. Numbers keep every digit
- * (RFC 8259 §6 sets no limit), lists are arrays; a value that its column's type cannot hold is a string.
+ * Writes values of rows as members of JSON Lines. It converts values in COPY text, whose escapes are also valid in JSON. Numbers keep
+ * every digit (RFC 8259 §6 sets no limit) and lists are arrays. A value that its column's type cannot hold is a string.
  */
 import type { ColumnType } from '../../model/relational-model.ts';
 import type { ByteBuffer } from '../rows/byte-buffer.ts';
@@ -13,12 +13,12 @@ const POINT = 46;
 const ZERO = 48;
 const BACKSLASH = 92;
 
-/** bytes that a byte of a value takes at most */
+/** the most bytes that one byte of a value becomes */
 const mostBytesOfByte = 6;
 /** the writer reserves the maximum encoded size for values up to this length, in bytes */
 const shortValueBytes = 16 * 1024;
 
-/** Writes the value [start, end) of `source` at `at` in `target`, which has room; answers where it ends. */
+/** Writes the value [start, end) of `source` at `at` in `target`, which has enough room. Returns the end of the output. */
 type ValueWriter = (source: Uint8Array, start: number, end: number, target: Uint8Array, at: number) => number;
 
 export interface JsonMember {
@@ -68,7 +68,7 @@ export function pushJsonValue(
   out.length = write(source, start, end, out.bytes, out.length);
 }
 
-/** Bytes that a value can take: of long ones, by what there is to escape, or to be filled up in lists of numbers. */
+/** Returns the most bytes that a value needs. For long values, counts the characters to escape, or to complete in lists of numbers. */
 export function jsonRoom(source: Uint8Array, start: number, end: number): number {
   const length = end - start;
   if (length <= shortValueBytes) return length * mostBytesOfByte + 3;
@@ -85,7 +85,7 @@ export function writeAscii(text: string, target: Uint8Array, at: number): number
   return at + text.length;
 }
 
-/** Numbers of JSON, where they can be. */
+/** True if values of the kind can be JSON numbers. */
 export function isNumber(kind: ColumnType['kind']): boolean {
   switch (kind) {
     case 'smallint':
@@ -158,7 +158,7 @@ function skipDigits(source: Uint8Array, from: number, end: number): number {
   return at;
 }
 
-/** Past `E`, sign and digits; where one of them is missing, `from`. */
+/** Returns the position after `E`, sign and digits, or `from` if one of them is missing. */
 function skipExponent(source: Uint8Array, from: number, end: number): number {
   if (from === end || (source[from]! | 32) !== 101) return from;
   const digits = source[from + 1] === PLUS || source[from + 1] === MINUS ? from + 2 : from + 1;
@@ -166,7 +166,10 @@ function skipExponent(source: Uint8Array, from: number, end: number): number {
   return past > digits ? past : from;
 }
 
-/** An array literal, `{1,2}` or `{"a b","c"}` (src/engine/shred/values/conversion.ts), whose backslashes COPY has doubled. */
+/**
+ * Returns the writer of array literals, `{1,2}` or `{"a b","c"}` (src/engine/shred/values/conversion.ts), whose backslashes COPY has
+ * doubled.
+ */
 function listWriter(kind: ColumnType['kind']): ValueWriter {
   const plain = plainItems(scalarWriter(kind));
   return (source, start, end, target, from) => {
@@ -194,7 +197,7 @@ function plainItems(write: ValueWriter): ValueWriter {
   };
 }
 
-/** Quotes and the commas between items are JSON's already; `\\\\` stands for a backslash, `\\"` for a quote. */
+/** Writes quoted items. Quotes and the commas between items are already JSON; `\\\\` is a backslash and `\\"` a quote. */
 const writeQuotedItems: ValueWriter = (source, start, end, target, from) => {
   let at = from;
   for (let i = start; i < end; i += 1) {

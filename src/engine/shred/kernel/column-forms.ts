@@ -18,7 +18,7 @@ export interface ColumnForm {
   /** text: fewest characters; decimal: scale */
   readonly second: number;
   readonly flags: number;
-  /** digits after the point in the form that comes back; -1: any number, SHORTEST_SCALE less n: as many as the value needs, at least n */
+  /** digits after the point in the printed form; -1: any number; SHORTEST_SCALE less n: as many as the value needs, at least n */
   readonly plainScale: number;
 }
 

@@ -9,7 +9,7 @@ function nonDigits(at: usize, length: usize): i32 {
   return i8x16.bitmask(i8x16.gt_s(v, v128.load(ALL_LOWEST_NINE))) & ((1 << <i32>length) - 1);
 }
 
-/** The form that most numbers have: digits, no more than `most`, without a sign or a leading zero. */
+/** True if a number has the usual form: at most `most` digits, without a sign or a leading zero. */
 // @ts-ignore: decorator
 @inline
 function isUsualInteger(from: usize, to: usize, most: usize): bool {
@@ -163,7 +163,7 @@ function convertFloat(column: usize, from: usize, to: usize, out: usize): usize 
 const FIRST_YEAR: u32 = 0x31303030;
 const LAST_YEAR: u32 = 0x39393939;
 
-/** -1 for what is not two digits */
+/** Returns the value of two digits, or -1 if they are not digits. */
 // @ts-ignore: decorator
 @inline
 function twoDigits(at: usize): i32 {
@@ -232,7 +232,10 @@ function isUsualOffset(column: usize, from: usize, at: usize, to: usize): bool {
   return year != FIRST_YEAR && year != LAST_YEAR;
 }
 
-/** The offset of the value that ends at `to` behind it, in minutes, and in the slot behind that of the value; answers its end. */
+/**
+ * Writes the offset of the value that ends at `to` after it, in minutes, and notes it in the slot after that of the value. Returns the
+ * end of the output.
+ */
 function writeOffset(slot: usize, to: usize): usize {
   if (load<u8>(to - 1) == 0x5a) return to;
   let out = to;
@@ -269,8 +272,8 @@ function convertCalendar(column: usize, kind: i32, from: usize, to: usize, out: 
 }
 
 /**
- * A list of texts or numbers as an array literal, `{1,2}` or `{"a b","c"}`, which is then escaped as text. The literal is made behind all that
- * it can become: an item of one character with the space before it takes seven.
+ * Converts a list of texts or numbers to an array literal, `{1,2}` or `{"a b","c"}`, which is then escaped as text. The literal is first
+ * built far enough behind `out` for the longest result: an item of one character with the space before it becomes seven bytes.
  */
 function convertList(column: usize, kind: i32, from: usize, to: usize, out: usize): usize {
   if (kind == CONVERT_TEXT && load<i32>(PREFIX_COUNT) != 0 && usesPrefix(from, to)) return 0;
@@ -311,7 +314,7 @@ function convertNumber(column: usize, kind: i32, from: usize, to: usize, out: us
   return convertFloat(column, from, to, out);
 }
 
-/** The value in its column's form at `out`, answering its end; 0 for what has to be looked at by others. */
+/** Writes the value in its column's form at `out` and returns its end, or 0 if the TypeScript code must handle the value. */
 function convert(column: usize, from: usize, to: usize, out: usize): usize {
   const kind = load<i32>(column);
   if (kind == CONVERT_TEXT) {
@@ -337,7 +340,7 @@ function convert(column: usize, from: usize, to: usize, out: usize): usize {
   return convertCalendar(column, kind, from, to, out);
 }
 
-/** In decimal digits. */
+/** Writes a number in decimal digits. */
 // @ts-ignore: decorator
 @inline
 function writeInteger(value: u32, out: usize): usize {

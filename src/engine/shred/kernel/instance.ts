@@ -1,6 +1,7 @@
 /**
- * The kernel of the shredder in WebAssembly, and the memory it shares with src/engine/shred/shredder.ts and the tokeniser's kernel. It takes on
- * what is common; at anything else it stops, src/engine/shred/shredder.ts handles the one event on the same memory, and the kernel goes on.
+ * The shredder's kernel in WebAssembly, and the memory that it shares with src/engine/shred/shredder.ts and the tokeniser's kernel. The
+ * kernel handles the common cases. At anything else it stops, src/engine/shred/shredder.ts handles that one event on the same memory, and
+ * the kernel continues.
  */
 import { compileModule } from '../../compile-module.ts';
 import type { PlanEdge } from '../../model/relational-model.ts';
@@ -68,7 +69,7 @@ export interface ShredKernel {
    * columns of these roles.
    */
   beginDocument(keyBase: bigint, documentKey: string, extra: readonly (string | null)[]): void;
-  /** From now on texts that use one of these prefixes are left to others. */
+  /** Sets the prefixes that the kernel looks for. It leaves texts that use one of them to the TypeScript code. */
   lookForPrefixes(prefixes: WantedPrefixes): void;
   /** True if the kernel can read the batch at all. Makes the batch accessible to the kernel. */
   reaches(batch: TokenBatch): boolean;
@@ -77,8 +78,8 @@ export interface ShredKernel {
   /** True if the state is in the kernel's memory or can be brought there. */
   serves(): boolean;
   /**
-   * Handles the records from `from` on, of `count`, as far as it can; answers the index of the first it leaves to others.
-   * `scopeSize`: namespace declarations in force.
+   * Handles the records from `from` on, of `count`, until one that it does not support. Returns the index of that record. `scopeSize`:
+   * namespace declarations in force.
    */
   run(from: number, count: number, scopeSize: number): number;
   /**
@@ -92,13 +93,13 @@ export interface ShredKernel {
     parts: PartsOfFile,
     lastDocument: number,
   ): PartsTaken;
-  /** Number of the last document that `runParts` has begun, and what is added to numbers of its rows. */
+  /** The number of the last document that `runParts` has begun, and the base that is added to the numbers of its rows. */
   readonly lastPart: { readonly document: number; readonly keyBase: bigint };
-  /** NOT NULL columns that rows written by the kernel left empty for the first time. */
+  /** Returns the NOT NULL columns that the kernel's rows left empty for the first time. */
   takeNullAllowed(): (readonly [table: number, column: number])[];
-  /** An element that others have opened, with its row in `table`: what lies within may be the kernel's. */
+  /** Learns the node of an element that TypeScript has opened, with its row in `table`, so that the kernel can handle its content. */
   learnOpened(node: number, table: number): void;
-  /** `label`: what the element's name column takes. */
+  /** Learns an edge to a child element. `label`: value of the element name column. */
   learnElement(parent: number, nameId: number, edge: PlanEdge, label: string | null): void;
   learnAttribute(node: number, nameId: number, column: number): void;
 }
@@ -109,7 +110,7 @@ interface Exports {
   setFile(digits: number): void;
 }
 
-/** null where WebAssembly from bytes, or its vectors, are refused, or the plan is too large. */
+/** Returns null if WebAssembly compiled from bytes, or its vectors, are not available, or if the plan is too large. */
 export function createShredKernel(options: ShredKernelOptions): ShredKernel | null {
   const { plan, output } = options;
   const perTable = 64 + output.bufferBytes + 2 * layout.MARGIN_BYTES;
@@ -323,7 +324,7 @@ class SharedKernel implements ShredKernel {
     ended += rows.handTo(this.#output);
     next = this.#left();
     const { depth } = this.#state;
-    // rows of the open part that others write are not known to follow those of the part before
+    // the keys of the open part's rows that TypeScript writes may not continue those of the previous part
     if (depth > 0 && parts.sha256 !== null) this.#keyTexts.fill(0);
     return { next, ended, openFrom: depth > 0 ? control[layout.PART_FROM]! : -1, depth };
   }
@@ -347,7 +348,7 @@ class SharedKernel implements ShredKernel {
     control[layout.TEXT_LENGTH] = state.text.length;
   }
 
-  /** Answers the index of the first record that is left. */
+  /** Returns the index of the first record that has not been handled. */
   #left(): number {
     const state = this.#state;
     const control = this.#control;

@@ -1,6 +1,6 @@
 // Part of src/engine/shred/kernel/shred.as: values in COPY text as members of JSON Lines, as src/engine/shred/json-lines/members.ts writes them.
 
-/** A byte of a value takes as many at most. */
+/** The most bytes that one byte of a value becomes. */
 const MOST_JSON_BYTES: usize = 6;
 /** a backslash, and an N */
 const NULL_TEXT: u32 = 0x4e5c;
@@ -77,7 +77,10 @@ function skipDigits(at: usize, to: usize): usize {
   return at;
 }
 
-/** No plus sign, no needless zeros before it, digits on both sides of the point; what is no number of JSON is text. */
+/**
+ * Writes a number without a plus sign or needless leading zeros, and with digits on both sides of the point. Writes a value that is not a
+ * JSON number as text.
+ */
 function writeJsonNumber(from: usize, to: usize, out: usize): usize {
   const sign = load<u8>(from);
   let whole = from < to && (sign == MINUS || sign == PLUS) ? from + 1 : from;
@@ -156,7 +159,7 @@ function writeJsonList(form: i32, from: usize, to: usize, out: usize): usize {
   return out + 1;
 }
 
-/** A value as JSON has it, with what stands before it. `member`: see MEMBERS. */
+/** Writes a value in JSON, after the bytes that precede it. `member`: see MEMBERS. */
 // @ts-ignore: decorator
 @inline
 function writeMember(member: usize, from: usize, length: usize, out: usize): usize {
@@ -185,7 +188,7 @@ function writeMember(member: usize, from: usize, length: usize, out: usize): usi
   return writeJsonScalar(form, from, from + length, out);
 }
 
-/** NULL, with what stands before it. */
+/** Writes NULL, after the bytes that precede it. */
 // @ts-ignore: decorator
 @inline
 function writeNullMember(member: usize, out: usize): usize {

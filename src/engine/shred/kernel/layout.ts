@@ -57,9 +57,9 @@ export const KEY_BASE = 36;
 export const KEY_TEXTS = 38;
 export const MEMBERS = 39;
 // documents that are parts of a larger one
-/** record where the present one began */
+/** index of the record at which the present part began */
 export const PART_FROM = 40;
-/** in the larger one, of the present part or of the next */
+/** number of the present part, or of the next one, in the larger document */
 export const PART_NUMBER = 41;
 /** number of the last document that was begun, if keys are numbers; float64 */
 export const DOCUMENT_NUMBER = 42;
@@ -69,9 +69,9 @@ export const DOCUMENT_KEY_LENGTH = 45;
 /** indexes of the columns that have it in every row */
 export const DOCUMENT_COLUMNS = 46;
 export const DOCUMENT_COLUMN_COUNT = 47;
-/** address and length of what stands in a row of `_documents` before its key, before the part's number, before its size, and behind that */
+/** address and length of the pieces of a row of `_documents`: before its key, before the part's number, before its size, and after it */
 export const DOCUMENT_PIECES = 48;
-/** rows of `_documents`: where they lie, their bytes, how many bytes there may be, and how many rows there are */
+/** rows of `_documents`: address, bytes, capacity in bytes, and number of rows */
 export const DOCUMENTS = 49;
 export const DOCUMENTS_LENGTH = 50;
 export const DOCUMENTS_CAPACITY = 51;
@@ -86,7 +86,7 @@ export const HEADS = 56;
 export const XML_SPACE = 57;
 /** initial value of FRAME_SPACE in a part */
 export const PART_SPACE = 58;
-/** prefixes that texts are left to others for: each a byte with its length, and the prefix; how many, -1: all */
+/** prefixes whose texts are left to the TypeScript code: each as a byte with its length, and the prefix; then their number, -1: all */
 export const PREFIXES = 59;
 export const PREFIX_COUNT = 60;
 export const CONTROL_SLOTS = 64;
@@ -109,20 +109,20 @@ export const EDGE_NODE = 0;
 export const EDGE_NAME = 1;
 export const EDGE_NEXT = 6;
 export const EDGE_CHILD_KEY = 7;
-/** An edge to a member whose rows are two: in place of EDGE_CHILD_KEY, this less the number of its head. */
+/** An edge to a member with two rows: EDGE_CHILD_KEY has this value less the number of its head. */
 export const FIRST_HEAD: number = -2;
 export const HEAD_INTS = 2;
 export const HEAD_NODE = 0;
 export const HEAD_PARENT_KEY = 1;
 /** Added to a node's index: an attribute of it. */
 export const ATTRIBUTE_OF = 0x40000000;
-/** In place of a node's index: what edges to root elements lead from. */
+/** Replaces a node's index as the source of the edges to root elements. */
 export const ROOT_NODE = 0x3fffffff;
 
 export const OPENS_ROW = 1;
 export const TAKES_TEXT = 2;
 export const SHOWS_NOTHING = 4;
-/** folded, with a text column and no other of its own */
+/** folded, with a text column as its only column */
 export const LEAF = 8;
 /** has a default of xml:space */
 export const SETS_SPACE = 16;
@@ -138,10 +138,13 @@ export const EXIT_DONE = 0;
 export const EXIT_EVENT = 1;
 export const EXIT_TABLE_FULL = 2;
 
-/** In place of a table's index: `_documents`. */
+/** Replaces a table's index for `_documents`. */
 export const DOCUMENTS_TABLE = -2;
 
-/** Conversions of columns (src/engine/shred/kernel/column-forms.ts); others: names whose prefixes mean something, lists of dates and truths. */
+/**
+ * Conversions of columns (src/engine/shred/kernel/column-forms.ts). OTHERS: names with prefixes to resolve, lists of dates and truth
+ * values.
+ */
 export const CONVERT_OTHERS = 0;
 export const CONVERT_TEXT = 1;
 export const CONVERT_BOOLEAN = 2;
@@ -152,23 +155,23 @@ export const CONVERT_DATE = 6;
 export const CONVERT_TIME = 7;
 export const CONVERT_TIMESTAMP = 8;
 export const CONVERT_TIMESTAMP_UTC = 9;
-/** with the offset in the column behind it */
+/** with the offset in the next column */
 export const CONVERT_TIMESTAMP_OFFSET = 10;
 /** added to that of its items: a list, as an array literal */
 export const CONVERT_LIST = 16;
 
-// how values are written as members of JSON
+// the forms of values as members of JSON
 export const MEMBER_TEXT = 0;
 export const MEMBER_NUMBER = 1;
 export const MEMBER_BOOLEAN = 2;
 /** a number that is written by us: digits alone */
 export const MEMBER_DIGITS = 3;
-/** added to what its items are */
+/** added to the form of the items */
 export const MEMBER_LIST = 4;
 
 // flags of a column
 export const COLLAPSES = 1;
 export const KEEPS_FORM = 2;
 
-/** plain scale of what comes back with as few digits after the point as it needs; less n: with n at least */
+/** plain scale of values that are printed with as few digits after the point as they need; less n: with at least n */
 export const SHORTEST_SCALE = -2;

@@ -4,7 +4,7 @@ import { isNumber, memberPrefix } from '../json-lines/members.ts';
 import * as layout from './layout.ts';
 import type { KernelMemory } from './layout.ts';
 
-/** Names of all columns with what stands around them. */
+/** Names of all columns with the bytes around them. */
 const PREFIX_BYTES = 4 * 1024 * 1024;
 /** The most bytes that a value needs beyond its own: quotes, or a zero before a point. */
 const AROUND_BYTES = 3;
@@ -24,10 +24,10 @@ export class LearnedMembers {
   readonly #members: Int32Array;
   readonly #prefixes: Uint8Array;
   #prefixesUsed = 0;
-  /** by table */
+  /** indexed by table */
   readonly #rowBytes: number[] = [];
 
-  /** Bytes that so many columns take at most. */
+  /** Returns the most bytes that this number of columns needs. */
   static bytesFor(columnCount: number): number {
     return columnCount * layout.MEMBER_INTS * 4 + PREFIX_BYTES + 2 * layout.MARGIN_BYTES;
   }
@@ -56,7 +56,7 @@ export class LearnedMembers {
     return true;
   }
 
-  /** Bytes that a row of that table takes beside its values. */
+  /** Returns the bytes of a row of the table without its values. */
   rowBytes(table: number): number {
     return this.#rowBytes[table]!;
   }

@@ -22,7 +22,7 @@ const LABEL_BYTES = 256 * 1024;
 const CONSTANT_BYTES = 32 * 1024;
 /** Digits of a document's key: a number below 2^63. */
 const KEY_BYTES = 20;
-/** In place of a size: rows of the table are left to others. */
+/** Used as a size: the TypeScript code writes the rows of the table. */
 const NEVER = 0x20000000;
 
 /** Start and length of a constant value. */
@@ -35,14 +35,14 @@ const utf8 = new TextEncoder();
 export class LearnedPlan {
   readonly #plan: CompiledPlan;
   readonly #encoder: RowEncoder;
-  /** null: rows are no lines of JSON */
+  /** null: rows are not lines of JSON */
   readonly #members: LearnedMembers | null;
   readonly #nodes: Int32Array;
   readonly #knownNodes: Uint8Array;
   readonly #tables: Int32Array;
   readonly #knownTables: Uint8Array;
   readonly #learnedTables: CompiledTable[] = [];
-  /** documents have used more tables than there is room for: what lies in the others cannot be told from what is known */
+  /** documents have used more tables than there is room for, so the kernel cannot tell what belongs to the other tables */
   #isFull = false;
   readonly #columns: Int32Array;
   #columnsUsed = 0;
@@ -59,7 +59,7 @@ export class LearnedPlan {
   readonly #labels: Uint8Array;
   #labelsUsed = 0;
   readonly #labelRanges = new Map<string, ByteRange>();
-  /** NULL, behind it the document's key, and the values of the extra columns */
+  /** NULL, then the document's key, then the values of the extra columns */
   readonly #constants: Uint8Array;
   readonly #nullLength: number;
   /** offset of the document's key in the constants */
@@ -67,7 +67,7 @@ export class LearnedPlan {
   #extra: readonly (string | null)[] = [];
   #extraRanges: readonly ByteRange[] = [];
 
-  /** Bytes that a plan takes at most. */
+  /** Returns the most bytes that a plan needs. */
   static bytesFor(plan: CompiledPlan, encoding: EncodingName): number {
     const ints =
       plan.nodes.length * layout.NODE_INTS +
@@ -220,7 +220,7 @@ export class LearnedPlan {
     this.#setConstants(table);
   }
 
-  /** `parent`: ROOT_NODE of a root element; `label`: what the column that names the element takes, its own or its head's. */
+  /** `parent`: ROOT_NODE for a root element; `label`: value of the column that names the element, in its own row or its head's. */
   learnElement(parent: number, nameId: number, edge: PlanEdge, label: string | null): void {
     const range = label === null ? noBytes : this.#rangeOfLabel(label);
     if (range === null) return;
@@ -266,7 +266,7 @@ export class LearnedPlan {
     this.#learnEdge([node + layout.ATTRIBUTE_OF, nameId, column, -1, ...noBytes], -1);
   }
 
-  /** NOT NULL columns that the kernel has left empty for the first time. */
+  /** Returns the NOT NULL columns that the kernel has left empty for the first time. */
   takeNullAllowed(): (readonly [table: number, column: number])[] {
     const nullAllowed: (readonly [number, number])[] = [];
     for (const table of this.#learnedTables) {
@@ -361,7 +361,7 @@ function isLeaf(node: PlanNode): boolean {
   );
 }
 
-/** Rows that are written to several tables are left to others. */
+/** True if rows are written to several tables. The kernel does not write such rows. */
 function isWide(table: CompiledTable): boolean {
   return table.parts.length > 1;
 }

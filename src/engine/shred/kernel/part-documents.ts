@@ -1,4 +1,4 @@
-/** Rows of `_documents` in the kernel's memory: of parts of a larger document, which are alike but for key, number and size. */
+/** Rows of `_documents` in the kernel's memory, for the parts of a larger document. The rows differ only in key, number and size. */
 import { sideTableDefinitions } from '../../model/side-tables.ts';
 import { ByteBuffer } from '../rows/byte-buffer.ts';
 import type { EncodingName } from '../rows/encoding.ts';
@@ -59,7 +59,7 @@ export class PartDocuments {
     return true;
   }
 
-  /** Hands over the rows that there are; answers how many. */
+  /** Passes the rows to the output. Returns their number. */
   handTo(output: RowOutput): number {
     const count = this.#control[layout.DOCUMENTS_PENDING]!;
     if (count > 0) output.documents(this.#rows, this.#control[layout.DOCUMENTS_LENGTH]!, count);
@@ -76,7 +76,7 @@ export class PartDocuments {
     ends.push(out.length);
     const part = new TextEncoder().encode(partText(name, 0));
     form.text(out, 1, part, 0, part.length);
-    // the number is the name's last digit, behind which a quote may stand
+    // the number is at the end of the name, possibly before a quote
     const quotes = out.bytes[out.length - 1] === QUOTE ? 1 : 0;
     ends.push(out.length - 1 - quotes);
     form.nothing(out, 2);

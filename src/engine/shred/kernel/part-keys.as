@@ -19,7 +19,7 @@ const SCHEDULE: usize = memory.data(64 * 4);
 /** After the block that is the same for all parts of a file. */
 const FILE_STATE: usize = memory.data(8 * 4);
 const PART_STATE: usize = memory.data(8 * 4);
-/** The block of a part: a hash sign, a number, and what SHA-256 puts behind. */
+/** The block of a part: a hash sign, a number, and the padding of SHA-256. */
 const PART_BLOCK: usize = memory.data(64 + 16);
 
 /** `state` after the block at `block`, into `result`. */

@@ -1,7 +1,7 @@
-// Part of src/engine/shred/kernel/shred.as: documents that are parts of a larger one, one after the other, with their rows of
-// `_documents`. A part that has anything of its own to be told apart by is left to others, before it is begun.
+// Part of src/engine/shred/kernel/shred.as: handles consecutive documents that are parts of a larger one, with their rows of `_documents`.
+// A part that differs from the others in any way is left to the TypeScript code before it is begun.
 
-/** Digits of a document's number, of its size and of its key, and what is written further. */
+/** Bytes for the digits of a document's number, size and key, and the bytes around them. */
 const DOCUMENT_BYTES: usize = 128;
 
 /** `[from, length]` of the piece `index` of a row of `_documents`. */
@@ -24,7 +24,7 @@ function setDocumentKey(key: u64): void {
   for (; named < end; named += 4) store<i32>(columns + (load<usize>(named) << 5), length, COLUMN_DEFAULT_LENGTH);
 }
 
-/** Opens the row of the part that begins at the record `e`; false: nothing was done, as the part is one for others. */
+/** Opens the row of the part that begins at the record `e`. Returns false, without changes, if the TypeScript code must handle the part. */
 function openPart(e: usize, last: usize): bool {
   const name = load<i32>(e, 4);
   const edge = searchEdge(ROOT_NODE, name);
@@ -76,7 +76,7 @@ function openPart(e: usize, last: usize): bool {
   return true;
 }
 
-/** Writes the row of `_documents` of the part whose end tag is the record `e`. */
+/** Writes the row of `_documents` for the part whose end tag is the record `e`. */
 function closePart(e: usize): void {
   const start = load<usize>(EVENTS) + (load<usize>(PART_FROM) << RECORD_SHIFT);
   const begin = load<usize>(DOCUMENTS);
@@ -90,8 +90,8 @@ function closePart(e: usize): void {
 }
 
 /**
- * Parts from record `from` on, of `count`, with nothing but white space between them; sets NEXT to the record it stopped at: inside the
- * part that begins at PART_FROM where DEPTH is not 0.
+ * Handles parts from record `from` on, of `count`, with only white space between them. Sets NEXT to the record it stopped at; if DEPTH is
+ * not 0, that record is inside the part that begins at PART_FROM.
  */
 export function shredParts(from: i32, count: i32): i32 {
   const events: usize = load<usize>(EVENTS);

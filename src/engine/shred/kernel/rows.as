@@ -79,8 +79,8 @@ function writeKey(index: i32, number: f64, out: usize): usize {
 }
 
 /**
- * Opens a row above the top one; there is room for it. Answers the end of the arena, with its key written. `holder`: the row that has the
- * key of this one, in column `childKey`; -1: there is none.
+ * Opens a row above the top one, for which there must be room. Returns the end of the arena, with the row's key written. `holder`: the
+ * row that has the key of this one, in column `childKey`; -1: there is none.
  */
 function openRow(table: usize, index: i32, out: usize, holder: usize, childKey: i32): usize {
   const top = load<i32>(ROW_TOP) + 1;
@@ -141,8 +141,8 @@ function hasRoomForRow(table: usize, out: usize): bool {
 }
 
 /**
- * Opens the row of the head of the substitution group that the edge's element is a member of, which has a row in `table`, too; answers the end of
- * the arena, 0 where there is no room for both.
+ * Opens the row of the substitution group's head if the edge's element is a member, which also has a row in `table`. Returns the end of
+ * the arena, or 0 if there is no room for both.
  */
 function openHead(edge: usize, table: usize, parent: usize, position: i32, out: usize): usize {
   const number = FIRST_HEAD - load<i32>(edge, EDGE_CHILD_KEY);
@@ -195,7 +195,7 @@ function rowBelowFits(row: usize): bool {
   return index != load<i32>(row) && fits(tableAt(index), index, from, to, to - from);
 }
 
-/** Writes the top row to its table's buffer, where it fits, and forgets it; answers the end of the arena. */
+/** Writes the top row to its table's buffer if it fits, and removes it from the stack. Returns the end of the arena. */
 function closeRow(): usize {
   const top = load<i32>(ROW_TOP);
   const row = load<usize>(ROWS) + ((<usize>top) << 5);
@@ -255,10 +255,7 @@ function closeRow(): usize {
   return arena + load<i32>(row, ROW_MARK);
 }
 
-/**
- * A run of text of mixed content, as a row of its own in table `index`; answers the end of the arena, 0 where there is no room
- * (see `fits`).
- */
+/** Writes a run of text of mixed content as a row in table `index`. Returns the end of the arena, or 0 if there is no room (see `fits`). */
 function writeTextRow(frame: usize, index: i32, out: usize): usize {
   const table = tableAt(index);
   const length = load<usize>(TEXT_LENGTH);

@@ -10,7 +10,7 @@ function leave(exit: i32, e: usize, depth: i32, out: usize): i32 {
   return exit;
 }
 
-/** The element has xml:space, whose value begins at `value`; what is no value of it changes nothing. */
+/** Sets the FRAME_SPACE of an element with xml:space, whose value begins at `value`. An invalid value changes nothing. */
 function setSpace(frame: usize, value: usize, length: usize): void {
   // preserve, and default
   if (length == 8 && load<u64>(value) == 0x6576726573657270) store<i32>(frame, 1, FRAME_SPACE);
@@ -254,7 +254,7 @@ export function shred(from: i32, count: i32): i32 {
         const written = convert(rowColumns + ((<usize>textColumn) << 5), start, end, out);
         if (written == 0) return leave(EXIT_EVENT, event, depth, out);
         const index = load<i32>(row);
-        // with room for an offset
+        // includes room for an offset
         if (rowCount > 0 && !fits(tableAt(index), index, arena + load<i32>(row, ROW_MARK), written, written - arena - load<i32>(row, ROW_MARK) + 4))
           return leave(load<i32>(FULL_TABLE) >= 0 ? EXIT_TABLE_FULL : EXIT_EVENT, event, depth, out);
         if (rowCount > 1 && !rowBelowFits(row))

@@ -14,7 +14,7 @@ const ALL_LOWEST_NINE: usize = CONTROL + 1136;
 const ALL_CONTINUATION: usize = CONTROL + 1152;
 const ALL_COLON: usize = CONTROL + 1168;
 
-/** Writes the vectors that the kernel loads: once, before all else. */
+/** Writes the vectors that the kernel loads. Must be called once, before any other function. */
 export function prepare(): void {
   v128.store(ALL_BACKSLASH, i8x16.splat(BACKSLASH));
   v128.store(ALL_TAB, i8x16.splat(TAB));
@@ -188,7 +188,7 @@ function needsCollapse(from: usize, to: usize): bool {
   return before;
 }
 
-/** Answers the end of the value. */
+/** Collapses white space. Returns the end of the value. */
 function collapse(from: usize, to: usize, out: usize): usize {
   const begin = out;
   for (; from < to; from++) {
@@ -201,7 +201,7 @@ function collapse(from: usize, to: usize, out: usize): usize {
 
 function convertText(column: usize, from: usize, to: usize, out: usize): usize {
   if ((load<i32>(column, COLUMN_FLAGS) & COLLAPSES) != 0 && from < to && needsCollapse(from, to)) {
-    // far enough behind what is written that it is read before it is overwritten
+    // far enough behind the output that each byte is read before it is overwritten
     const value = out + (to - from) + 32;
     to = collapse(from, to, value);
     from = value;

@@ -18,18 +18,18 @@ export type ConsumeBatch = (batch: TokenBatch, locate: (recordIndex: number) => 
 export class BetweenTags {
   readonly #consume: ConsumeBatch;
   readonly #part = new PartOfBatch();
-  /** start tags that are still to come before the range */
+  /** number of start tags that still precede the range */
   #lead = 0;
   /** the last of them may have declarations and attributes */
   #inLead = false;
-  /** offset behind the range, once what comes may lie there; Infinity */
+  /** end offset of the range, once it is known; Infinity before */
   #end = Infinity;
 
   constructor(consume: ConsumeBatch) {
     this.#consume = consume;
   }
 
-  /** `tags`: how many start tags stand before the range. */
+  /** `tags`: number of start tags before the range. */
   begin(tags: number): void {
     this.#lead = tags;
     this.#inLead = tags > 0;

@@ -1,6 +1,6 @@
 /**
- * One document after another out of a larger one (`--row-tag`): every outermost element of a name is a document of its own, the
- * elements around them are only read past. Memory: the namespaces declared around.
+ * Reads the documents in a larger one (`--row-tag`): every outermost element of a name is a document, and the elements around them are
+ * skipped. Memory: the namespaces declared around.
  */
 import {
   FLAG_WHITE_SPACE,
@@ -23,7 +23,7 @@ import type { PartsTaken, Surroundings } from './parts.ts';
 import { PartOfBatch } from './part-of-batch.ts';
 
 export interface RowElementName {
-  /** null: of any namespace */
+  /** null: any namespace */
   readonly namespaceUri: string | null;
   readonly localName: string;
 }
@@ -31,11 +31,11 @@ export interface RowElementName {
 export interface RowElementReader {
   begin(inherited: Surroundings): void;
   /**
-   * In place of `begin`, `consume` and `end`: the elements that follow one another from record `at` of a batch on. Null: the one that begins
-   * there is to be begun.
+   * Replaces `begin`, `consume` and `end` for the elements that follow one another from record `at` of a batch on. Returns null if the
+   * caller must begin the element there.
    */
   take?(batch: TokenBatch, at: number, inherited: Surroundings): PartsTaken | null;
-  /** `first`: index of the first record that was not taken */
+  /** `first`: index of the first record that has not been handled */
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation, first: number): void;
   /** `bytes`: of the element, in UTF-8 */
   end(bytes: number): void;
@@ -45,7 +45,7 @@ export interface RowElements {
   /** The next batch is the first of another document, however the one before ended. */
   begin(): void;
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
-  /** attributes and runs of text that lie outside of every row element */
+  /** number of attributes and runs of text outside of all row elements */
   readonly outside: number;
 }
 
@@ -54,7 +54,7 @@ export function createRowElementTest(
   { namespaceUri, localName }: RowElementName,
   names: NameTable,
 ): (nameId: number) => boolean {
-  /** by name id: 0 not looked at yet, 1 a row element, 2 another */
+  /** by name id: 0 not tested yet, 1 a row element, 2 another element */
   let kinds = new Uint8Array(256);
   return (nameId) => {
     if (nameId >= kinds.length) {
@@ -98,7 +98,7 @@ class RowElementCutter implements RowElements {
   #depth = 0;
   /** start of the present row element if it began in an earlier batch; -1 otherwise */
   #beganAt = -1;
-  /** the text that goes on is counted already */
+  /** the current run of text has been counted */
   #inText = false;
 
   constructor(name: RowElementName, names: NameTable, reader: RowElementReader) {
@@ -120,7 +120,7 @@ class RowElementCutter implements RowElements {
 
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void {
     const { events, count } = batch;
-    // a field that is read and written for every record would cost more than all else here
+    // a local variable, because reading and writing a field for every record would dominate the cost
     let depth = this.#depth;
     let from = depth > 0 ? 0 : -1;
     let first = 0;

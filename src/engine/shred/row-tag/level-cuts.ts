@@ -22,7 +22,7 @@ export interface QuickLevelCuts {
   write(chunk: Uint8Array): boolean;
   /** nothing more is to be found */
   readonly isDone: boolean;
-  /** Null: the document is not whole, or may not be cut. */
+  /** Null: the document is incomplete, or may not be cut. */
   end(): LevelCuts | null;
 }
 

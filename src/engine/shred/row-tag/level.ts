@@ -17,7 +17,7 @@ import type { PieceOfLevel } from './pieces.ts';
 export interface FoundLevel {
   readonly offset: number;
   readonly contentOffset: number;
-  /** name ids of its children, as far as they were read */
+  /** name ids of its children that have been read */
   readonly children: ReadonlySet<number>;
 }
 
@@ -25,7 +25,9 @@ export interface FoundLevel {
 export interface RowLevel {
   /** offset of the start tag of the element around them */
   readonly offset: number;
-  /** names of elements that leave more than a row of their own: they end what may be cut, unless they stand near the beginning */
+  /**
+   * names of elements that contribute more than a row of their own: they end the part that may be cut, unless they are near the beginning
+   */
   readonly folded: readonly QName[];
   /** bytes of the document, near its beginning */
   readonly headBytes: number;
@@ -37,7 +39,7 @@ export interface RowLevel {
 export interface LevelAround {
   /** start tags of the elements around the rows, outermost first */
   readonly tags: readonly string[];
-  /** how many elements there have been at each of their places */
+  /** number of elements so far at each of their places */
   readonly met: readonly (readonly [place: string, count: number])[];
 }
 
@@ -62,7 +64,7 @@ interface OpenElement {
   largest: number;
 }
 
-/** Children of which one is larger than such a part of what was read are no rows. */
+/** The largest share of the bytes read that a child may have for its siblings to be rows. */
 const largestShare = 1 / 4;
 const fewestChildren = 4;
 

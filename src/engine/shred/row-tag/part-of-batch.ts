@@ -1,4 +1,4 @@
-/** A part of a batch of tokens, for who is to see no more of it. */
+/** A view of a part of a token batch, for consumers that must not see the rest. */
 import { RECORD_INTS, type TextLocation, type TokenBatch } from '../../xml/tokens.ts';
 
 /** Some records of a batch: one for all that are handed over, as it is needed only meanwhile. */

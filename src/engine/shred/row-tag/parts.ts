@@ -1,4 +1,4 @@
-/** Documents that are parts of a larger one, and are read one after the other. */
+/** Consecutive documents that are parts of a larger one. */
 
 /** Namespaces declared around a part, by prefix, '' for the default one. */
 export interface Surroundings extends ReadonlyMap<string, string> {
@@ -23,7 +23,7 @@ export interface PartsOfFile {
 export interface PartsTaken {
   /** index of the first record that is left */
   readonly next: number;
-  /** how many have ended */
+  /** number of parts that have ended */
   readonly ended: number;
   /** start of the part that has not ended; -1 if there is none */
   readonly openFrom: number;
@@ -31,7 +31,10 @@ export interface PartsTaken {
   readonly depth: number;
 }
 
-/** The name of a part by that of the larger document; also what its SHA-256 is taken of, by the larger one's (hex). */
+/**
+ * Returns the name of a part from the name of the larger document. Applied to the larger document's SHA-256 (hex), it returns the text
+ * whose SHA-256 is the part's.
+ */
 export function partText(whole: string, number: number): string {
   return `${whole}#${number}`;
 }

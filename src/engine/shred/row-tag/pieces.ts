@@ -1,13 +1,13 @@
 /**
- * A document whose places to cut it at are looked for in pieces, each apart from the others: a piece that is taken to begin at a row
- * element has cuts that are right if one does begin there, outside of any other. That is so where the piece before ends there.
+ * Finds the cuts of a document in pieces that are searched independently. A piece that is assumed to begin at a row element has correct
+ * cuts if a row element outside of any other does begin there. That is the case if the previous piece ends there.
  */
 import type { TextLocation } from '../../xml/tokens.ts';
 import type { RowCut } from './ranges.ts';
 
-/** Elements around a place, as the piece it lies in knows them. */
+/** The elements around a place, as known from its piece. */
 export interface TagsAround {
-  /** how many of the elements around the beginning of the piece have ended */
+  /** number of the elements around the beginning of the piece that have ended */
   readonly ended: number;
   /** start tags of those that have begun since, outermost first */
   readonly begun: readonly string[];
@@ -20,15 +20,15 @@ export interface PieceCut extends TagsAround {
 }
 
 export interface PieceOfRows {
-  /** offset where it begins: 0, or before the `<` of a row element */
+  /** start offset: 0, or that of the `<` of a row element */
   readonly from: number;
-  /** start tags that it took to be around it, where that made a difference; else null */
+  /** start tags that the piece assumed to be around it, if that made a difference; null otherwise */
   readonly outer: readonly string[] | null;
   /** bytes of the document before its root element; -1: the document does not begin in this piece */
   readonly prologBytes: number;
-  /** the last one is where the next piece begins, if there is one */
+  /** the last one is the start of the next piece, if there is one */
   readonly cuts: readonly PieceCut[];
-  /** at the end of the document; null: it ends in another piece */
+  /** state at the end of the document; null: the document ends in another piece */
   readonly end: TagsAround | null;
   /** present if rows are the elements of a level */
   readonly level?: PieceOfLevel;
@@ -37,9 +37,12 @@ export interface PieceOfRows {
 export interface PieceOfLevel {
   /** the first row from which on there are rows alone, up to the last cut; of a piece within the level its first; null: there is none */
   readonly head: Omit<PieceCut, keyof TagsAround> | null;
-  /** the level ends here, or what may be cut of it: no other piece has a cut */
+  /** the level, or the part of it that may be cut, ends here: no other piece has a cut */
   readonly hasEnded: boolean;
-  /** the elements around the rows are the only ones of their paths, as far as names at a depth tell; but for those within rows */
+  /**
+   * the elements around the rows are the only ones with their paths, as far as names and depths show; elements within rows are not
+   * counted
+   */
   readonly isSole: boolean;
 }
 
@@ -101,7 +104,7 @@ export function cutAt({ location, number, around }: PieceStart): RowCut {
   };
 }
 
-/** Null: more elements have ended than have begun. */
+/** Returns the start tags around a place, or null if more elements have ended than have begun. */
 function tagsAt({ around }: PieceStart, { ended, begun }: TagsAround): readonly string[] | null {
   return ended > around.length ? null : [...around.slice(0, around.length - ended), ...begun];
 }
@@ -114,7 +117,7 @@ function locationAt(start: TextLocation, { line, column, offset }: TextLocation)
   };
 }
 
-/** By name, as they stand in a start tag. */
+/** Yields the attributes of a start tag with their values as written. */
 export function* attributesOf(tag: string): Iterable<readonly [name: string, value: string]> {
   for (const [, name, value] of tag.matchAll(/([^\s<>"'=]+)\s*=\s*("[^"]*"|'[^']*')/g))
     yield [name!, value!.slice(1, -1)];

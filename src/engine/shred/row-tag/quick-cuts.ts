@@ -11,17 +11,17 @@ import { createTagReader, type PieceBounds, type QuickPiece } from './tag-reader
 export interface QuickCuts {
   /** False: the document needs more than its tags to be seen; nothing more is to be written. */
   write(chunk: Uint8Array): boolean;
-  /** Cuts that have been found since this was asked last, in their order. Null: what follows them cannot be cut. */
+  /** Returns the cuts found since the last call, in their order, or null if the rest cannot be cut. */
   take(): readonly RowCut[] | null;
   /** bytes before the root element; -1: it has not begun */
   readonly prologBytes: number;
-  /** Null: the document is not whole, or has no element. */
+  /** Null: the document is incomplete, or has no element. */
   end(): { readonly cuts: readonly RowCut[]; readonly prologBytes: number } | null;
 }
 
 /**
- * `rangeBytes`: of a range, but for the rest of the row that it ends in; `markBytes`: of the file, which are not written. Null:
- * WebAssembly is refused, or the name is longer than any.
+ * `rangeBytes`: bytes of a range, not counting the rest of its last row; `markBytes`: bytes of the file's byte order mark, which are not
+ * written. Returns null if WebAssembly is not available, or if the name is too long.
  */
 export function createQuickCuts(
   rowTag: RowElementName,

@@ -22,7 +22,7 @@ export interface RowCut {
   readonly location: TextLocation;
   /** number of the row element in the document, from 1 */
   readonly number: number;
-  /** start tags of the elements around, outermost first, as they stand in the document */
+  /** start tags of the elements around, outermost first, as written in the document */
   readonly openTags: string;
   /** attributes of these, those that a DTD supplies among them */
   readonly attributes: number;

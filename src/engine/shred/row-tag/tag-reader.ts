@@ -16,7 +16,7 @@ export interface PieceBounds {
   readonly from: number;
   /** it ends before the first row element, but its own first, that begins there or behind */
   readonly until: number;
-  /** start tags of the elements around, outermost first, as far as they are known */
+  /** known start tags of the elements around, outermost first */
   readonly outer: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export interface QuickPiece {
   readonly cuts: readonly PieceCut[];
   /** See `PieceOfRows`. */
   readonly prologBytes: number;
-  /** Null: the document has ended, and is not whole. */
+  /** Null: the document has ended but is incomplete. */
   end(): PieceOfRows | null;
 }
 
@@ -53,7 +53,10 @@ const PAGE_BYTES = 65_536;
 const longestKnown = layout.MAX_NAME_BYTES - 2;
 const stops = Uint8Array.of(LESS, GREATER, QUOTE, APOSTROPHE);
 
-/** `markBytes`: of the file, where the piece begins with it. Null: WebAssembly is refused, or the name is longer than any. */
+/**
+ * `markBytes`: bytes of the file's byte order mark, if the piece begins with it. Returns null if WebAssembly is not available, or if the
+ * name is too long.
+ */
 export function createTagReader(looking: Looking, markBytes: number, bounds: PieceBounds): TagReader | null {
   if (new TextEncoder().encode(looking.rowTag?.localName).length > layout.MAX_NAME_BYTES) return null;
   const pages = Math.ceil((layout.WINDOW_AT + layout.WINDOW_BYTES + layout.MARGIN_BYTES) / PAGE_BYTES);
@@ -100,13 +103,13 @@ export class TagReader implements QuickPiece {
   readonly #places: LocationCounter;
   readonly #namespaceUri: string | null;
   readonly #level: RowLevel | null;
-  /** by place: elements outside of rows; once the level is met, those at places of elements around it */
+  /** number of elements outside of rows, by place; once the level is found, only for the places of elements around it */
   #met: Map<string, number> = new Map();
-  /** the next row is what tells that a run of text beside the rows has ended */
+  /** the next row shows that a run of text beside the rows has ended */
   #endsText = false;
-  /** in the file: where nothing more is looked for, once the rows have ended */
+  /** offset in the file at which the search ends, once the rows have ended */
   #tailEnd = Infinity;
-  /** how many elements are around rows of the level */
+  /** number of elements around rows of the level */
   #levelDepth = NOT_YET;
   readonly #rangeBytes: number;
   readonly #bounds: PieceBounds;
@@ -116,10 +119,10 @@ export class TagReader implements QuickPiece {
   /** the elements around the beginning have been asked for */
   #asksOuter = false;
   readonly #cuts: PieceCut[] = [];
-  /** bytes in the window, and where it begins in the file */
+  /** bytes in the window, and the window's offset in the file */
   #filled = 0;
   #offset: number;
-  /** in the file: where the next cut is wanted */
+  /** offset in the file from which the next cut is wanted */
   #wanted: number;
   #prologBytes = -1;
 
@@ -275,7 +278,7 @@ export class TagReader implements QuickPiece {
     this.#head = { location, number: this.#control[layout.NUMBER]! };
   }
 
-  /** Something else than rows at their level. */
+  /** Handles content other than rows at their level. */
   #interrupt(): void {
     const { headBytes } = this.#level!;
     if (this.#offset + this.#control[layout.POS]! - layout.WINDOW_AT > headBytes) this.#leaveLevel();
@@ -317,7 +320,7 @@ export class TagReader implements QuickPiece {
     this.#asksOuter = true;
     for (const declaring of [...this.#outerAndBegun(), tag])
       for (const [declared, value] of attributesOf(declaring)) if (declared === declaration) uri = value;
-    // references and white space in a value are for others to read, and so is what nobody has declared
+    // this reader does not resolve references, white space in a value, or undeclared prefixes
     if (uri === undefined ? prefix !== '' : /[&\s]/.test(uri)) return false;
     const namespaceUri = uri ?? '';
     const localName = prefix === '' ? name : name.slice(prefix.length + 1);
@@ -342,7 +345,7 @@ export class TagReader implements QuickPiece {
     return [...this.#outer(), ...this.#begun];
   }
 
-  /** Elements outside of rows that are open, as far as they are known. */
+  /** The number of known open elements outside of rows. */
   get #depth(): number {
     return Math.max(0, this.#bounds.outer.length - this.#ended) + this.#begun.length;
   }
@@ -358,7 +361,7 @@ export class TagReader implements QuickPiece {
     this.#control[layout.KNOWN_BYTES] = at + 2 + bytes - layout.KNOWN_AT;
   }
 
-  /** Answers how many bytes the text has. */
+  /** Writes a text. Returns the number of its bytes. */
   #put(text: string, at: number): number {
     return new TextEncoder().encodeInto(text, this.#bytes.subarray(at, at + layout.MAX_NAME_BYTES)).written;
   }

@@ -20,7 +20,7 @@ export class ByteBuffer {
     this.bytes = grown;
   }
 
-  /** Starts again, empty; what a single large value has made of it is given up. */
+  /** Empties the buffer, and frees the memory that a single large value has added. */
   clear(): void {
     if (this.bytes.length > largeBytes) this.bytes = new Uint8Array(smallBytes);
     this.length = 0;

@@ -16,7 +16,7 @@ export interface RowEncoder {
   pushText(out: ByteBuffer, source: Uint8Array, start: number, end: number): void;
   readonly trueText: string;
   readonly falseText: string;
-  /** stands before and behind a text that holds one; null: none does */
+  /** byte that is written before and after a text that contains one; null: texts have no quotes */
   readonly quote: number | null;
 }
 
@@ -45,7 +45,7 @@ export const copyTextEncoder: RowEncoder = {
   },
 };
 
-/** COPY text whose booleans are words, as XML Schema has them: so they stand in a column that became text, too. */
+/** COPY text with booleans as words, as in XML Schema, so that they have the same form in a column that became text. */
 export const wordsEncoder: RowEncoder = { ...copyTextEncoder, trueText: 'true', falseText: 'false' };
 
 /** RFC 4180 with LF line ends: NULL is an empty field, the empty string is `""`. */
@@ -84,9 +84,12 @@ export const csvEncoder: RowEncoder = {
 /** The properties of the row encoding of a target. */
 interface RowEncodingTraits {
   readonly values: RowEncoder;
-  /** Rows are lines of JSON, made of values in COPY text (src/engine/shred/rows/forms.ts); else values with separators between them. */
+  /**
+   * True if rows are lines of JSON, made of values in COPY text (src/engine/shred/rows/forms.ts). False: values with separators between
+   * them.
+   */
   readonly isJson: boolean;
-  /** The target takes the items of lists out of array literals. */
+  /** The target extracts the items of lists from array literals. */
   readonly takesListsApart: boolean;
 }
 

@@ -18,7 +18,7 @@ import {
 const QUOTE = 34;
 const LF = 10;
 
-/** Writes rows of one table, or of any where all look alike, value by value: `column` is the next one, from 0. */
+/** Writes rows value by value, for one table, or for all tables if their rows look alike. `column` is the next one, from 0. */
 export interface RowForm {
   /** Writes the bytes before a value. The caller may push the value's digits after them. */
   begin(out: ByteBuffer, column: number): void;
@@ -28,7 +28,7 @@ export interface RowForm {
   text(out: ByteBuffer, column: number, source: Uint8Array, start: number, end: number): void;
   /** Text in which no encoding escapes anything, or digits. */
   ascii(out: ByteBuffer, column: number, text: string): void;
-  /** NULL */
+  /** Writes NULL. */
   nothing(out: ByteBuffer, column: number): void;
   end(out: ByteBuffer): void;
 }

@@ -1,4 +1,4 @@
-/** The rows of the open elements: values lie encoded in one arena that works as a stack, as rows close inside out. */
+/** The rows of the open elements. Their encoded values are in one arena, which works as a stack because inner rows close first. */
 import type { Column } from '../../model/relational-model.ts';
 import type { CompiledPart, CompiledPlan, CompiledTable } from '../compiled-plan.ts';
 import { rowEncoderFor, type EncodingName, type RowEncoder } from './encoding.ts';
@@ -29,7 +29,7 @@ export class OpenRows {
   readonly #output: RowOutput;
   readonly #encoder: RowEncoder;
   readonly #encoding: EncodingName;
-  /** by table */
+  /** indexed by table */
   readonly #forms: RowForm[] = [];
   readonly #rowKeys: RowKeys;
   /** number of the document that rows are of */
@@ -58,7 +58,7 @@ export class OpenRows {
     return this.#plan.tables[this.#state.rows[row * ROW_INTS + ROW_TABLE]!]!;
   }
 
-  /** Number of the row in its table; what is written is up to `RowKeys`. */
+  /** Returns the number of the row in its table. `RowKeys` determines the key that is written. */
   number(row: number): number {
     return this.#state.rowNumbers[row * ROW_FLOATS + ROW_NUMBER]!;
   }
@@ -95,7 +95,7 @@ export class OpenRows {
     return this.#state.slots[this.#slotOf(row, column)]! >= 0;
   }
 
-  /** Takes a slot without a value; false when it was taken already. */
+  /** Marks a slot as used without a value. Returns false if it was already used. */
   mark(row: number, slot: number): boolean {
     const at = this.#slotOf(row, slot);
     if (this.#state.slots[at] !== SLOT_FREE) return false;
@@ -135,7 +135,7 @@ export class OpenRows {
     this.#set(row, column, start);
   }
 
-  /** A source value through its column's conversion; answers the conversion's result (src/engine/shred/values/conversion.ts). */
+  /** Converts a source value for its column and sets it. Returns the conversion's result (src/engine/shred/values/conversion.ts). */
   setValue(row: number, column: number, source: Uint8Array, from: number, to: number): number {
     const start = this.#state.arena.length;
     const result = this.table(row).conversions[column]!(source, from, to, this.#state.arena);

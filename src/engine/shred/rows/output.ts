@@ -13,7 +13,7 @@ export interface RowChunk {
 
 /** The facts about a document in `_documents`, except its key and its name. */
 export interface DocumentFacts {
-  /** hex; null: it is not told */
+  /** hex; null: not recorded */
   readonly sha256: string | null;
   readonly bytes: number;
   /** ISO 8601 */
@@ -35,7 +35,7 @@ interface SideRows {
 }
 
 const fullAt = 128 * 1024;
-/** all buffers of a model with thousands of tables together */
+/** most bytes of all buffers of a model with thousands of tables */
 const allBuffersBytes = 24 * 1024 * 1024;
 
 /** most bytes of all buffers kept for reuse: a sink returns at once all the buffers that it gathered before a write */
@@ -48,11 +48,11 @@ const shortText = 1024;
 export class RowOutput {
   /** full buffers, oldest first; the consumer empties it */
   readonly chunks: RowChunk[] = [];
-  /** by table: rows in all chunks so far */
+  /** rows in all chunks so far, indexed by table */
   readonly rowCounts: Float64Array;
   readonly #encoding: EncodingName;
   readonly #buffers: (ByteBuffer | undefined)[] = [];
-  /** by table: bytes in its buffer, and rows */
+  /** bytes and rows in the buffer of each table */
   #lengths: Int32Array;
   #pendingRows: Int32Array;
   readonly #spare: ArrayBuffer[] = [];
@@ -78,7 +78,7 @@ export class RowOutput {
     return this.#threshold + Math.min(32 * 1024, this.#threshold >> 1);
   }
 
-  /** Gives the tables' buffers, their lengths and the counts of rows in them, a place where others write rows too. */
+  /** Moves the tables' buffers, their lengths and their row counts to memory that the kernel also writes rows to. */
   moveTo(buffers: readonly Uint8Array<ArrayBuffer>[], lengths: Int32Array, pendingRows: Int32Array): void {
     this.#handAll();
     this.#lent = buffers;
@@ -132,7 +132,7 @@ export class RowOutput {
     this.#endSideRow('documents', entry);
   }
 
-  /** Rows of `_documents` that others have written: `length` bytes. */
+  /** Adds rows of `_documents` that the kernel has written: `length` bytes. */
   documents(rows: Uint8Array, length: number, count: number): void {
     const entry = this.#side('documents');
     entry.buffer.push(rows, 0, length);
@@ -194,7 +194,7 @@ export class RowOutput {
       if (this.#lengths[table]! > 0) this.hand(table);
   }
 
-  /** Hands over what a table's buffer holds. */
+  /** Passes on the content of a table's buffer. */
   hand(table: number): void {
     const buffer = this.buffer(table);
     const rowCount = this.#pendingRows[table]!;
@@ -214,7 +214,7 @@ export class RowOutput {
     this.rowCounts[table]! += rowCount;
   }
 
-  /** The buffer of a chunk is needed no more: rows are copied into it again. */
+  /** Reuses the buffer of a chunk that the consumer no longer needs. */
   recycle(bytes: Uint8Array): void {
     const { bufferBytes } = this;
     if (bytes.buffer.byteLength === bufferBytes && (this.#spare.length + 1) * bufferBytes <= spareBytes)
@@ -222,7 +222,7 @@ export class RowOutput {
   }
 
   #copy(bytes: Uint8Array, length: number): Uint8Array {
-    // a buffer of its own: it may travel to another thread; few rows of a table have one of their length
+    // a separate buffer, because it may be transferred to another thread; a table with few rows gets one of their length
     const isFew = length < this.bufferBytes >> 1;
     const spare = isFew ? undefined : this.#spare.pop();
     const copy = new Uint8Array(spare ?? new ArrayBuffer(isFew ? length : this.bufferBytes), 0, length);

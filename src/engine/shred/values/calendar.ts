@@ -5,7 +5,7 @@ export type Zone = 'none' | 'utc' | 'offset';
 
 export interface CalendarValue {
   readonly zone: Zone;
-  /** end of the date and time part, where the zone starts */
+  /** end of the date and time, and start of the zone */
   readonly zoneStart: number;
   /** digits of the fraction of a second, trailing zeros included */
   readonly fractionDigits: number;
@@ -31,7 +31,7 @@ const shortestWithOffset = 25;
 
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Position after `YYYY-MM-DD` with a year of 1 to 9999 and a day that exists; -1 for anything else. */
+/** Returns the position after `YYYY-MM-DD` with a year of 1 to 9999 and a day that exists, or -1 for anything else. */
 function readDate(bytes: Uint8Array, start: number, end: number): number {
   if (start + 10 > end || bytes[start + 4] !== DASH || bytes[start + 7] !== DASH) return -1;
   const century = twoDigits(bytes, start);
@@ -107,7 +107,7 @@ export function isToldByMinutes(bytes: Uint8Array, start: number, zoneStart: num
   return year > 1 && year < 9999;
 }
 
-/** null: not a date that a database column holds (also years beyond 1 … 9999). */
+/** Returns null if the text is not a date that a database column holds (also for years beyond 1 … 9999). */
 export function readDateValue(bytes: Uint8Array, start: number, end: number): CalendarValue | null {
   const at = readDate(bytes, start, end);
   if (at < 0) return null;

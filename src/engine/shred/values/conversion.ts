@@ -1,6 +1,6 @@
 /**
- * From the lexical form in the document to what the column's type takes, byte for byte where that is possible.
- * Value spaces: XSD 1.0 Part 2. Nothing passes through a floating-point number.
+ * Converts the lexical form in the document to the form of the column's type, byte for byte if possible. Value spaces: XSD 1.0 Part 2. No
+ * value is converted to a floating-point number.
  */
 import type { Column } from '../../model/relational-model.ts';
 import { isCollapsed } from '../../model/white-space.ts';
@@ -15,8 +15,10 @@ import {
 } from './calendar.ts';
 import type { RowEncoder } from '../rows/encoding.ts';
 
-/** FITS: the column holds the value whole. INEXACT: it does, but not the form; keep the text in `_lexical` too.
- *  EMPTY: an empty value where the type has none. UNCONVERTED: the column cannot hold it. */
+/**
+ * FITS: the column holds the whole value. INEXACT: it does, but not the value's form; keep the text in `_lexical` too. EMPTY: an empty
+ * value of a type that has none. UNCONVERTED: the column cannot hold the value.
+ */
 export const FITS = 0;
 export const INEXACT = 1;
 export const EMPTY = 2;
@@ -254,7 +256,7 @@ function decimalConversion(precision: number | undefined, scale: number | undefi
 /** digits that an exponent may add */
 const maxAddedDigits = 400;
 
-/** Numbers with an exponent are written out; their form is kept beside. */
+/** Writes numbers with an exponent without it. Their form is kept beside the row. */
 function scientificConversion(convert: ValueConversion): ValueConversion {
   return (source, start, end, out) => {
     const before = out.length;
@@ -301,8 +303,8 @@ function floatConversion(largest: number): ValueConversion {
 const columnFractionDigits = 6;
 
 /**
- * `keeps`: the zones that values of the column show when they are read back, with that of its offset; other zones, and forms a database prints otherwise, are
- * INEXACT. `leastFraction`: digits of a second that are written back.
+ * `keeps`: the zones with which values of the column are printed, including that of its offset. Other zones, and forms that a database
+ * prints differently, are INEXACT. `leastFraction`: digits of a second that are written back.
  */
 function calendarConversion(
   read: (source: Uint8Array, start: number, end: number) => CalendarValue | null,
@@ -314,7 +316,7 @@ function calendarConversion(
     if (value === null) return UNCONVERTED;
     // cut, as rounding would lead into another day, or behind the last year that databases have
     out.push(source, start, value.zoneStart - Math.max(0, value.fractionDigits - columnFractionDigits));
-    // a column without zone shows the local value; the zone is kept beside it
+    // a column without a zone has the local value; the zone is kept beside the row
     if (keeps !== 'never') out.push(source, value.zoneStart, end);
     if (keeps !== 'never' && value.zone === 'none') out.pushByte(90);
     const zoneKept =

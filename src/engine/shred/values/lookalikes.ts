@@ -1,6 +1,6 @@
 /**
- * Text that a column's type cannot hold, and that looks like what rows have in place of a value of the type: who reads the rows back would take `t` for
- * true and `{a,b}` for a list of two.
+ * Texts that a column's type cannot hold but that look like the encoded form of one of its values: a reader of the rows would take `t`
+ * for true and `{a,b}` for a list of two.
  */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { takesListsApart, type EncodingName } from '../rows/encoding.ts';

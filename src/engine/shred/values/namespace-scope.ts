@@ -21,7 +21,7 @@ export class NamespaceScope {
     this.#pairs.push([prefix, uri]);
   }
 
-  /** null for a prefix that is not declared */
+  /** Returns null for a prefix that is not declared. */
   uriOf(prefix: string): string | null {
     const known = this.#pairs.findLast(([other]) => other === prefix)?.[1];
     return known ?? (prefix === 'xml' ? xmlNamespace : prefix === '' ? '' : null);
@@ -32,7 +32,7 @@ export class NamespaceScope {
     return new Map(this.#pairs);
   }
 
-  /** Each declaration, outermost first. */
+  /** Returns all declarations, outermost first. */
   all(): (readonly [prefix: string, uri: string])[] {
     return [...this.#pairs];
   }
@@ -42,7 +42,7 @@ export class NamespaceScope {
     return this.#pairs.slice(place);
   }
 
-  /** A prefix in scope for a namespace; null where there is none. */
+  /** Returns a prefix in scope for a namespace, or null if there is none. */
   prefixOf(uri: string, isAttribute: boolean): string | null {
     if (!isAttribute && this.uriOf('') === uri) return '';
     const found = this.#pairs.findLast(
@@ -51,7 +51,7 @@ export class NamespaceScope {
     return found?.[0] ?? (uri === xmlNamespace ? 'xml' : null);
   }
 
-  /** The name a QName value stands for; null for what is none, and for an undeclared prefix. */
+  /** Returns the name that a QName value denotes, or null if the value is not a QName or its prefix is not declared. */
   resolve(value: string): QName | null {
     if (!qualifiedName.test(value)) return null;
     const colon = value.indexOf(':');
@@ -60,8 +60,8 @@ export class NamespaceScope {
   }
 
   /**
-   * A value of type QName, or a list of such, with every name written `{uri}local`; null where `known` prefixes alone, and no
-   * default namespace, give the same names back, and where the value is none.
+   * Returns a value of type QName, or a list of QNames, with every name written as `{uri}local`. Returns null if the prefixes of `known`
+   * alone, without a default namespace, give the same names, or if the value is not valid.
    */
   expand(value: string, isList: boolean, known: Readonly<Record<string, string>>): string | null {
     let exact = true;

@@ -6,8 +6,8 @@ import type { Column } from '../../model/relational-model.ts';
 import { readDateTimeValue, readTimeValue, type CalendarValue } from './calendar.ts';
 
 /**
- * For a value without surrounding white space that the column's type holds; `scalesDecimals`: decimals without a scale come back without zeros
- * at their end.
+ * The value must have no surrounding white space and fit the column's type; `scalesDecimals`: decimals without a scale are printed
+ * without trailing zeros.
  */
 export function isPrintedAlike(
   { type, writtenAs }: Pick<Column, 'type' | 'writtenAs'>,

@@ -1,4 +1,7 @@
-/** Attributes: in their columns, as what XSD lets every element say of itself (XSD Part 1 §2.6), or beside the data. */
+/**
+ * Handles attributes: writes them to their columns, interprets those that XSD allows on every element (XSD Part 1 §2.6), or keeps them
+ * beside the data.
+ */
 import { clarkName, isSameName, type QName } from '../../model/source-model.ts';
 import { allowsNamespace } from '../../model/wildcard-namespaces.ts';
 import { RECORD_INTS, type TextLocation, type TokenBatch } from '../../xml/tokens.ts';
@@ -53,7 +56,7 @@ export class Attributes {
     this.#turns = turns;
   }
 
-  /** Takes the attribute at `at`, of the innermost open element. */
+  /** Handles the attribute at `at` of the innermost open element. */
   add(batch: TokenBatch, at: number, node: CompiledNode, row: number): void {
     const nameId = batch.events[at * RECORD_INTS + 1]!;
     if (this.#xsi.locations.has(nameId)) return;
@@ -89,7 +92,7 @@ export class Attributes {
     let typed = -1;
     for (let i = first; i <= last; i += 1)
       if (batch.events[i * RECORD_INTS + 1] === this.#xsi.type) typed = i;
-    // a model inferred without an XSD knows xsi:type as an attribute like any other
+    // in a model inferred without an XSD, xsi:type is an ordinary attribute
     return typed >= 0 && this.#plan.attributeColumn(node.index, this.#xsi.type) >= 0 ? -1 : typed;
   }
 
@@ -130,8 +133,8 @@ export class Attributes {
   }
 
   /**
-   * xsi:type where no type has columns of its own, so that it changes nothing: it is kept with its namespace, `{uri}local`, and is
-   * no deviation. What a wrong one allows deviates by itself.
+   * Keeps an xsi:type that changes nothing because no type has columns of its own. It is kept with its namespace, `{uri}local`, and is
+   * not a deviation. Content that only a wrong type allows is itself a deviation.
    */
   #keepType(typeName: QName, row: number): void {
     this.#unmapped.keep(
@@ -143,7 +146,7 @@ export class Attributes {
     );
   }
 
-  /** xsi:type in a column like any other attribute's: the label of the type, whatever prefix the document has for it. */
+  /** Writes xsi:type to a column like any other attribute: the label of the type, regardless of the document's prefix for it. */
   #addTypeAsValue(batch: TokenBatch, at: number, row: number, column: number): void {
     const { labels, scope } = this.#context;
     const written = rangeText(batch, at);
@@ -163,7 +166,7 @@ export class Attributes {
     if (prefixes.wanted.length > 0) prefixes.meet(this.#unmapped, sourceOf(batch, at), start, end);
   }
 
-  /** An attribute without a column of its own. */
+  /** Handles an attribute without a column. */
   #addOther(batch: TokenBatch, at: number, node: CompiledNode, row: number): void {
     const { names } = this.#context;
     const nameId = batch.events[at * RECORD_INTS + 1]!;

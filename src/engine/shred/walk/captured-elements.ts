@@ -1,4 +1,4 @@
-/** Elements that are kept as XML: for wildcards, where the plan knows none of that name, and documents of another kind. */
+/** Captures elements as XML: for wildcards if the plan has no element of that name, and for documents of another kind. */
 import type { InputError } from '../../diagnostics.ts';
 import {
   KIND_END,
@@ -21,7 +21,7 @@ const tooLongToKeep = `, and it is too long to be kept whole: more than ${longes
 
 /** The element that is being captured. */
 interface CaptureTarget {
-  /** table of the wildcard that takes it; -1: it is unmapped */
+  /** table of the wildcard that allows the element; -1: it is unmapped */
   readonly wildcardTable: number;
   readonly position: number;
   /** location of the document's root, if the root is captured */
@@ -29,7 +29,7 @@ interface CaptureTarget {
 }
 
 export class CapturedElements {
-  /** null: nothing is being captured */
+  /** null if nothing is being captured */
   target: CaptureTarget | null = null;
   readonly #context: WalkContext;
   readonly #elementRows: ElementRows;
@@ -43,7 +43,7 @@ export class CapturedElements {
     this.#capture = new XmlCapture(context.names);
   }
 
-  /** A document of another kind than the schema's: refused, or kept whole beside the data. */
+  /** Handles a document of another kind than the schema's: refuses it, or keeps it whole beside the data. */
   beginRoot(batch: TokenBatch, at: number, location: TextLocation): number {
     const { paths, settings } = this.#context;
     const nameId = batch.events[at * RECORD_INTS + 1]!;
@@ -55,7 +55,7 @@ export class CapturedElements {
     return this.begin(batch, at, -1, 1, location);
   }
 
-  /** Starts at the START record `at`; answers the index of the tag's last record. */
+  /** Starts at the START record `at`. Returns the index of the tag's last record. */
   begin(
     batch: TokenBatch,
     at: number,
@@ -70,7 +70,7 @@ export class CapturedElements {
     return this.#capture.begin(batch, at, scope.declared());
   }
 
-  /** Takes the record `at`, of this kind, a START with what belongs to it; answers the index of the last record taken. */
+  /** Adds the record `at`, of this kind; a START includes the records that belong to it. Returns the index of the last record added. */
   add(batch: TokenBatch, at: number, kind: number): number {
     const { events } = batch;
     const { root } = this.target!;

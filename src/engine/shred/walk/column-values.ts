@@ -1,4 +1,4 @@
-/** Values of the source in their columns; what a column's type cannot hold exactly goes beside it. */
+/** Writes values of the source to their columns. Keeps values that a column's type cannot hold exactly beside the row. */
 import { utf8Text } from '../../xml/utf8.ts';
 import { partOf } from '../compiled-plan.ts';
 import type { OpenRows } from '../rows/open-rows.ts';
@@ -70,7 +70,7 @@ export class ColumnValues {
     output.side('lexical', [this.#context.documentKey(), part.name, rowKey, name, kept]);
   }
 
-  /** A QName whose prefix means something else in the model, or nothing, is kept with its namespace: then true. */
+  /** Keeps a QName with its namespace, and returns true, if the model gives its prefix another meaning or none. */
   #keepName(row: number, column: number, value: Uint8Array): boolean {
     const { output, scope, settings } = this.#context;
     const table = this.#rows.table(row);

@@ -17,11 +17,11 @@ interface Declared {
   readonly uri: string;
   /** place in the scope of the outermost declaration that this one repeats, or its own */
   readonly meant: number;
-  /** it is to be kept when its prefix is met */
+  /** the declaration is kept when its prefix is used */
   isWanted: boolean;
 }
 
-/** Takes what is kept of the document beside its rows. */
+/** Stores the content of the document that is kept beside its rows. */
 interface Keeper {
   keep(kind: 'attribute', position: number, xpath: string, content: string, row: number): void;
 }
@@ -36,14 +36,14 @@ const COLON = 0x3a;
 const ASTERISK = 0x2a;
 
 export class ContentPrefixes {
-  /** another array whenever the prefixes are others */
+  /** a new array whenever the prefixes change */
   wanted: WantedPrefixes = noPrefixes;
   readonly #model: RelationalModel;
   readonly #scope: NamespaceScope;
   readonly #state: ShredState;
   readonly #paths: DocumentPaths;
   #atRoot: ReadonlyMap<string, string> | null = null;
-  /** in the order of the scope */
+  /** in scope order */
   readonly #declared: Declared[] = [];
   /** places in the scope, by prefix, outermost first */
   readonly #places = new Map<string, number[]>();
@@ -56,7 +56,7 @@ export class ContentPrefixes {
     this.#paths = paths;
   }
 
-  /** With what is in scope around the document. */
+  /** Begins a document with the declarations in scope around it. */
   beginDocument(): void {
     this.#declared.length = 0;
     this.#places.clear();

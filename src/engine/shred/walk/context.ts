@@ -20,16 +20,16 @@ export interface WalkSettings {
   readonly encoding: EncodingName;
   /** last key in use per table name, `_documents` among them; rows are numbered from there */
   readonly keyOffsets: ReadonlyMap<string, number>;
-  /** the sink can widen a column afterwards; else a value that does not fit is written as it is */
+  /** true: the sink can widen a column afterwards; false: a value that does not fit is written as it is */
   readonly widensInPlace: boolean;
   /** the target gives each decimal a scale: zeros at the end of one without are not kept there; default false */
   readonly scalesDecimals?: boolean;
   readonly unmapped: 'capture' | 'report' | 'fail';
-  /** documents that start with another element than the model's roots are kept whole as unmapped content; else they are refused */
+  /** true: documents whose root is not one of the model's are kept whole as unmapped content; otherwise they are refused */
   readonly keepsOtherRoots?: boolean;
 }
 
-/** Name ids of what XSD Part 1 §2.6 lets every element have. */
+/** Name ids of the attributes that XSD Part 1 §2.6 allows on every element. */
 export interface XsiNames {
   readonly type: number;
   readonly nil: number;
@@ -90,7 +90,7 @@ export class WalkContext {
     return this.plan.nodes[this.state.frames[frame * FRAME_INTS + FRAME_NODE]!]!;
   }
 
-  /** Number of the document; 0 where its rows' keys follow from its content. */
+  /** The number of the document; 0 if its rows' keys follow from its content. */
   get documentNumber(): number {
     return this.rows.documentNumber;
   }

@@ -1,4 +1,4 @@
-/** Names and paths of what is open, as people read them. */
+/** Readable names and paths of the open elements and attributes. */
 import type { NameLabels } from '../../model/name-labels.ts';
 import type { QName } from '../../model/source-model.ts';
 import type { NameTable } from '../../xml/tokens.ts';
@@ -8,7 +8,7 @@ export class DocumentPaths {
   readonly #names: NameTable;
   readonly #labels: NameLabels;
   readonly #state: ShredState;
-  /** by name id */
+  /** indexed by name id */
   readonly #elementLabels: string[] = [];
 
   constructor(names: NameTable, labels: NameLabels, state: ShredState) {

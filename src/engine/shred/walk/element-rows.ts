@@ -1,4 +1,7 @@
-/** Rows of elements and of pieces of content: opened where the plan has them hang, closed with what was left empty noted. */
+/**
+ * Opens and closes the rows of elements and of pieces of content: opens them below the rows that the plan defines, and notes the columns
+ * left empty when it closes them.
+ */
 import { partOf, type CompiledNode, type CompiledPlan, type CompiledTable } from '../compiled-plan.ts';
 import type { PlanEdge } from '../../model/relational-model.ts';
 import { FRAME_ROW, type ShredState } from '../open-elements.ts';
@@ -28,7 +31,7 @@ export class ElementRows {
     parentFrame: number,
     position: number,
   ): number {
-    // before the row is opened: what is written behind its start is forgotten when it closes
+    // before the row is opened, because bytes written after its start are discarded when it closes
     if (childKeyColumn !== undefined)
       this.#rows.setKey(
         this.#state.frame(parentFrame, FRAME_ROW),
@@ -71,7 +74,7 @@ export class ElementRows {
     this.nullAllowed.push({ table: part.index, column: column - part.start });
   }
 
-  /** A row of its own for a run of text or for what a wildcard took. */
+  /** Adds a row for a run of text or for content that a wildcard allows. */
   addContent(table: number, parentRow: number, position: number, content: Uint8Array, length: number): void {
     const compiled = this.#plan.tables[table]!;
     const parent = this.#rows.number(parentRow);

@@ -82,7 +82,7 @@ export class Elements {
     this.#captured = steps.captured;
   }
 
-  /** Handles a START with its declarations and attributes; answers the index of its last record. */
+  /** Handles a START with its declarations and attributes. Returns the index of its last record. */
   start(batch: TokenBatch, at: number, locate: (recordIndex: number) => TextLocation): number {
     const nameId = batch.events[at * RECORD_INTS + 1]!;
     const state = this.#state;
@@ -104,7 +104,7 @@ export class Elements {
     }
     const target = this.#plan.nodes[edge.node]!;
     this.#learn(parent.index, nameId, edge);
-    // the model has room for one: the second may match a wildcard, else it is kept whole beside the data
+    // the model has room for one element: the second may match a wildcard, otherwise it is kept whole beside the data
     const row = state.frame(parentFrame, FRAME_ROW);
     const hasOne =
       edge.childKeyColumn === undefined

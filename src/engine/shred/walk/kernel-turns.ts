@@ -1,4 +1,4 @@
-/** Turns of the WebAssembly kernel: when it is made, what it is told, and how often it is asked. */
+/** Decides when the WebAssembly kernel is created, what it is given, and how often it is called. */
 import {
   createKernelThreshold,
   createTokenizerKernels,
@@ -17,9 +17,9 @@ import type { JobIdentity } from '../rows/output.ts';
 const longestPause = 63;
 
 export class KernelTurns {
-  /** null: not needed yet, or not to be had */
+  /** null: not needed yet, or not available */
   kernel: ShredKernel | null = null;
-  /** For the tokeniser whose batches are handed in. */
+  /** Kernels for the tokeniser whose batches are passed in. */
   readonly tokenizerKernels: TokenizerKernels;
   readonly #context: WalkContext;
   readonly #job: JobIdentity;
@@ -28,7 +28,7 @@ export class KernelTurns {
   #kernelFrom: number;
   readonly #pays = createKernelThreshold();
   readonly #otherKernels = createTokenizerKernels(0);
-  /** records that are left to TypeScript before the kernel is asked again, where it does not get far */
+  /** number of records that TypeScript handles before the kernel is called again, if the kernel made little progress */
   #pause = 0;
   #pauseLength = 0;
   #toldPrefixes: WantedPrefixes | null = null;
@@ -54,13 +54,13 @@ export class KernelTurns {
     this.#tellDocument();
   }
 
-  /** The kernel where it can read this batch; it is made for the first that is worth it. */
+  /** Returns the kernel if it can read this batch. Creates it for the first batch that is worth it. */
   kernelFor(batch: TokenBatch): ShredKernel | null {
     this.#makeFor(batch);
     return this.kernel?.reaches(batch) === true ? this.kernel : null;
   }
 
-  /** Lets the kernel handle records from `from` on, if it is its turn; answers the index of the first that it leaves. */
+  /** Lets the kernel handle records from `from` on, if it is its turn. Returns the index of the first record that it has not handled. */
   take(kernel: ShredKernel, from: number, count: number): number {
     if (this.#pause > 0) {
       this.#pause -= 1;
@@ -105,7 +105,7 @@ export class KernelTurns {
       this.#elementRows.allowNull(this.#context.plan.tables[table]!, column);
   }
 
-  /** An element was opened by others. */
+  /** Learns an element that TypeScript has opened. */
   learnOpened(frame: number): void {
     if (this.kernel === null) return;
     const { rows, state } = this.#context;

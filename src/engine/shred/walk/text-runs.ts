@@ -23,7 +23,7 @@ export class TextRuns {
   readonly #unmapped: UnmappedContent;
   /** start of the present text run in the state's text, for values that children interrupt */
   #runStart = 0;
-  /** white space that a batch ended with, where only other text would make it matter */
+  /** white space at the end of a batch that only matters if other text follows */
   readonly #heldSpace = new ByteBuffer(64);
 
   constructor(
@@ -44,7 +44,7 @@ export class TextRuns {
     this.#runStart = 0;
   }
 
-  /** Takes the TEXT record `at`, whose flags are `flags`. */
+  /** Adds the TEXT record `at`, whose flags are `flags`. */
   add(batch: TokenBatch, at: number, flags: number): void {
     const { depth, text } = this.#state;
     const node = depth === 0 ? null : this.#context.nodeOf(depth - 1);
@@ -61,7 +61,7 @@ export class TextRuns {
     this.#runStart = 0;
   }
 
-  /** The element ends whose text is a value in `column`. */
+  /** Ends an element whose text is a value in `column`. */
   endValue(frame: number, row: number, column: number): void {
     const state = this.#state;
     if (state.frame(frame, FRAME_POSITION) > 0) this.closeRun(frame);
@@ -73,7 +73,7 @@ export class TextRuns {
     this.#runStart = 0;
   }
 
-  /** A run of text ends where a child starts or the element ends. */
+  /** Ends a run of text, because a child starts or the element ends. */
   closeRun(frame: number): void {
     const { text } = this.#state;
     const { length } = text;
@@ -81,7 +81,7 @@ export class TextRuns {
     const { plan, keepsSpace } = this.#context.nodeOf(frame);
     const row = this.#state.frame(frame, FRAME_ROW);
     if (plan.textColumn >= 0) {
-      // a value's text goes on over a child that has no place in it; its parts are kept beside
+      // a value's text continues after a child that has no place in it; its parts are kept beside the row
       const run = text.bytes.slice(this.#runStart, length);
       this.#runStart = length;
       if (!isWhiteSpace(run, run.length)) this.#addUnmapped(frame, run, row);
@@ -105,7 +105,7 @@ export class TextRuns {
     return this.#state.frame(frame, FRAME_SPACE) === 1;
   }
 
-  /** White space that is content, where the element has no place for text. */
+  /** Keeps white space that is content if the element has no place for text. */
   #keepSpace(frame: number, run: Uint8Array, row: number): void {
     const { plan } = this.#context.nodeOf(frame);
     if (plan.ignored?.text === true || this.#context.settings.unmapped !== 'capture') return;
@@ -139,7 +139,7 @@ export class TextRuns {
     to.push(sourceOf(batch, at), events[at * RECORD_INTS + 2]!, events[at * RECORD_INTS + 3]!);
   }
 
-  /** White space was passed over before text that now turns out to stand where no text is expected: it belongs to it. */
+  /** Adds the white space that was skipped before a text that turns out to be unexpected: it belongs to the text. */
   #pushSpaceBefore(batch: TokenBatch, at: number): void {
     const { text } = this.#state;
     const first = firstOfSpace(batch, at);
@@ -148,7 +148,7 @@ export class TextRuns {
   }
 }
 
-/** First of the white space TEXT records that lead up to record `end`; `end` where there is none. */
+/** Returns the first of the white space TEXT records that precede record `end`, or `end` if there is none. */
 function firstOfSpace(batch: TokenBatch, end: number): number {
   let first = end;
   while (first > 0) {

@@ -1,4 +1,4 @@
-/** Content that has no column: counted as a deviation, and kept beside the data (docs/decisions/loading/nothing-lost.md). */
+/** Handles content that has no column: counts it as a deviation and keeps it beside the data (docs/decisions/loading/nothing-lost.md). */
 import { pathSteps } from '../../model/name-labels.ts';
 import type { KeptBeside } from '../../model/relational-model.ts';
 import { sideTableNames } from '../../model/side-tables.ts';
@@ -45,7 +45,7 @@ export class UnmappedContent {
     this.add('attribute', 0, xpath, utf8.encode(rangeText(batch, at)), row);
   }
 
-  /** A row of `_unmapped`, where deviations are kept. */
+  /** Adds a row to `_unmapped`, if deviations are kept. */
   keep(
     kind: 'element' | 'attribute' | 'text' | 'place',
     position: number,

@@ -1,5 +1,5 @@
-// AssemblyScript. Where row elements begin, as far as it is to be seen by tags alone: nothing is checked, as what lies between two
-// cuts is read with all checks. Compiled by `npm run wasm`; src/engine/shred/row-tag/quick-cuts.ts works with it.
+// AssemblyScript. Finds the starts of row elements, as far as tags alone show them. It checks nothing, because the content between two
+// cuts is read with all checks. Compiled by `npm run wasm`; used by src/engine/shred/row-tag/quick-cuts.ts.
 
 const VECTOR: usize = 16;
 
@@ -31,7 +31,7 @@ function findTagStop(p: usize): usize {
   }
 }
 
-/** The `>` of the start tag whose name begins at p; `end` or behind: it is not in the window. */
+/** Returns the `>` of the start tag whose name begins at p, or `end` or more if it is not in the window. */
 function endOfStartTag(p: usize, end: usize): usize {
   while (true) {
     p = findTagStop(p);
@@ -81,7 +81,7 @@ function hasText(from: usize, to: usize): bool {
   return false;
 }
 
-/** Behind what ends a comment, CDATA or a processing instruction; 0: it is not in the window. */
+/** Returns the end of the comment, CDATA section or processing instruction that p is in, or 0 if it is not in the window. */
 function behind(inside: i32, p: usize, end: usize): usize {
   const last: i32 = inside == IN_INSTRUCTION ? 1 : 2;
   const before: u8 = inside == IN_COMMENT ? DASH : inside == IN_CDATA ? CLOSE_BRACKET : QUESTION;
@@ -95,8 +95,8 @@ function behind(inside: i32, p: usize, end: usize): usize {
 }
 
 /**
- * The `<` of the next tag within a row element that its name may stand in, or of a comment, CDATA or an instruction: from p on; `end` or behind:
- * there is none. Elements of other names end before the row does.
+ * Returns the `<` of the next tag within a row element, from p on, that may have the row's name, or of a comment, CDATA or an
+ * instruction. Returns `end` or more if there is none. Elements of other names end before the row does.
  */
 // @ts-ignore: decorator
 @inline
@@ -238,7 +238,7 @@ export function findRows(): i32 {
   }
 }
 
-/** LFs of `[from, to)`; -1 where there is a CR. */
+/** Counts the LFs of `[from, to)`. Returns -1 if there is a CR. */
 export function countLineFeeds(from: usize, to: usize): i32 {
   let count: i32 = 0;
   let returns = i8x16.splat(0);

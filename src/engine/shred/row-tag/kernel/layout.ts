@@ -1,9 +1,9 @@
 /** Memory of the kernel that looks for row elements: int32 slots of its control block, the row's name, and the window. */
 
-/** addresses: where the look goes on, and behind the last byte of the window */
+/** addresses: the present position, and the end of the window */
 export const POS = 0;
 export const END = 1;
-/** a row element that begins here or behind is told of */
+/** row elements that begin at this address or later are reported */
 export const WANTED = 2;
 /** open elements of the present row element's name, itself included; 0 outside */
 export const DEPTH = 3;
@@ -12,16 +12,16 @@ export const NUMBER = 4;
 /** the construct that POS is inside of, IN_… */
 export const INSIDE = 5;
 export const NAME_BYTES = 6;
-/** addresses of the tag that an exit tells of */
+/** addresses of the tag that an exit reports */
 export const TAG = 7;
-/** 1: the namespace counts, too: other tags of the local name than the one known to be a row's are asked for */
+/** 1: the namespace is significant, so that other tags with the local name of rows than the known one are asked about */
 export const NAMESPACED = 8;
 /** bytes at KNOWN_AT: names, with their prefixes, that are rows' in tags without declarations here, each behind its length in two bytes */
 export const KNOWN_BYTES = 9;
 /** the verdict on the tag at POS; ASK if there is none */
 export const VERDICT = 10;
 export const TAG_END = 11;
-/** 1: every element that begins outside of rows is one, but for those whose names are answered to be others'; text there is told of */
+/** 1: every element that begins outside of rows is a row, except those whose names the caller rejects; text there is reported */
 export const AT_LEVEL = 12;
 /** bytes at ROW_NAME_AT: the name of the present row element, or of the last one, with its prefix */
 export const ROW_NAME_BYTES = 13;
@@ -42,18 +42,18 @@ export const EXIT_MORE = 0;
 export const EXIT_OPEN = 1;
 /** The end tag of one. */
 export const EXIT_CLOSE = 2;
-/** A row element that is told of. */
+/** A reported row element. */
 export const EXIT_ROW = 3;
 /** Declarations: the document is to be read with all that XML has. */
 export const EXIT_DECLARATION = 4;
-/** Is the tag at TAG a row's? The look goes on there. */
+/** The caller must decide if the tag at TAG is a row's. Scanning continues there. */
 export const EXIT_ASK = 5;
 /** AT_LEVEL: text between rows that is not white space. */
 export const EXIT_TEXT = 6;
 /** NAMELESS: the tag of an element without content outside of rows. */
 export const EXIT_EMPTY = 7;
 
-/** NAME_BYTES where rows have no name in common. */
+/** NAME_BYTES if rows have no common name. */
 export const NAMELESS = -1;
 
 export const ROW_NAME_AT = 2048;
@@ -62,5 +62,5 @@ export const KNOWN_AT = 6144;
 export const MAX_NAME_BYTES = 2000;
 export const WINDOW_AT = 8192;
 export const WINDOW_BYTES = 512 * 1024;
-/** Behind the window: `<>"'`, as whatever is looked for is found there at last. */
+/** Bytes after the window: `<>"'`, so that every search ends there at the latest. */
 export const MARGIN_BYTES = 64;
