@@ -1,4 +1,4 @@
-/** One column of a row group: its pages, each in the encoding that takes the least room, and what is told of its values. */
+/** One column of a row group: its pages, each in its smallest encoding, and its bounds. */
 import type { SpareBuffers } from '../spare-buffers.ts';
 import * as layout from './kernel/layout.ts';
 import type { ColumnsKernel, Span } from './kernel/instance.ts';
@@ -23,14 +23,14 @@ export interface ColumnPage {
   readonly entries: number;
   readonly rows: number;
   readonly nulls: number;
-  /** null: not told, or there is no value */
+  /** null: unknown, or there is no value */
   readonly bounds: Bounds | null;
   readonly bytes: number;
   /** bytes as written */
   compressed: Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** Levels of a page whose entries are not simply its rows. */
+/** Levels of a page if its entries are not simply its rows. */
 export interface Levels {
   readonly bytes: Uint8Array;
   readonly entries: number;
@@ -39,12 +39,12 @@ export interface Levels {
 
 export interface ChunkOptions {
   readonly type: ParquetType;
-  /** gives what it compressed back to `buffers` */
+  /** returns what it compressed to `buffers` */
   readonly compress: Compress;
   readonly buffers: SpareBuffers;
   /** bytes of a page: a column is not compressed if none of its pages, including its dictionary, is longer */
   readonly plainBytes: number;
-  /** whether whole numbers may be written as differences, lengths of texts among them */
+  /** whether whole numbers, including the lengths of texts, may be written as differences */
   readonly deltas: boolean;
   /** most bytes of a dictionary */
   readonly dictionaryBytes: number;
@@ -55,7 +55,7 @@ export interface ChunkOptions {
 }
 
 const mostEntries = 65_536;
-/** Values that tell how the others are best written. */
+/** The number of values that decide how the rest is encoded. */
 const enough = 1024;
 /** The largest useful size of a dictionary, as a fraction of the texts written whole. A larger one is not worth the time to read it. */
 const worthwhile = 0.8;
@@ -66,7 +66,7 @@ export class ColumnChunk {
   /** decided when all pages are there */
   isCompressed = false;
   #hasLong = false;
-  /** short pages, which are compressed only if others are */
+  /** short pages, which are only compressed if others are */
   readonly #short: { readonly page: ColumnPage; readonly bytes: Uint8Array<ArrayBuffer> }[] = [];
   /** bounds of all pages; null if one page has none */
   bounds: Bounds | null = null;
@@ -86,7 +86,10 @@ export class ColumnChunk {
     this.habit = options.habit;
   }
 
-  /** A page of the kernel's rows; `levels`: where its rows are items. Answers false where a value does not fit the type: nothing was added. */
+  /**
+   * Adds a page of the kernel's rows; `levels`: present if its rows are items. Returns false, without adding anything, if a value does
+   * not fit the type.
+   */
   add(column: number, rows: number, levels: Levels | null = null): boolean {
     const { type } = this.#options;
     const encoded = type.width === 0 ? this.#texts(column, rows) : this.#values(column, rows);
@@ -107,7 +110,7 @@ export class ColumnChunk {
     return true;
   }
 
-  /** All pages are there: now it is known whether they are compressed. */
+  /** Called after the last page, when it is known whether the pages are compressed. */
   finish(): void {
     const { compress, plainBytes } = this.#options;
     const shortBytes = this.#short.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -116,7 +119,10 @@ export class ColumnChunk {
     for (const { page, bytes } of this.#short) page.compressed = compress(bytes);
   }
 
-  /** Bytes of the pages before the last one that were not told yet, once long ones are compressed: however long that takes, they are the same. */
+  /**
+   * Returns the bytes of the pages before the last one that have not been reported yet, after compression of the long ones. The result
+   * does not depend on how long the compression takes.
+   */
   async toldBytes(): Promise<number> {
     let bytes = 0;
     for (; this.#told < this.pages.length - 1; this.#told += 1)
@@ -154,7 +160,7 @@ export class ColumnChunk {
     return page;
   }
 
-  /** The page that goes before all others; null where none is encoded by it. */
+  /** Returns the dictionary page, which precedes all others, or null if no page uses it. */
   dictionaryPage(): ColumnPage | null {
     this.keepDictionary();
     if (this.#kept === null) return null;
@@ -162,7 +168,7 @@ export class ColumnChunk {
     return this.#placed(bytes, { encoding: ENCODING.plain, entries, rows: 0, nulls: 0, bounds: null });
   }
 
-  /** Takes the dictionary out of the kernel's memory: no further page is encoded by it. */
+  /** Copies the dictionary out of the kernel's memory. No further page uses it. */
   keepDictionary(): void {
     if (this.#usesDictionary && this.#kept === null) {
       const { count, from, length } = this.#kernel.dictionary(this.#dictionary);
@@ -219,7 +225,7 @@ export class ColumnChunk {
     return this.#wholeTexts(count, bounds, levelsOf(kernel, rows, count), kernel.result(layout.VALUES_END));
   }
 
-  /** Lengths before all texts are shorter than one before each, and the texts then take zstd less time. */
+  /** Writes all lengths before the texts. This is shorter than a length before each text, and zstd compresses the texts faster. */
   #wholeTexts(count: number, bounds: Bounds | null, presence: Span | null, end: number): Encoded {
     const texts = this.#wholeValues(end);
     if (!this.#options.deltas) return this.#decided(ENCODING.plain, count, bounds, presence, texts);
@@ -300,7 +306,7 @@ export class ColumnChunk {
 
   #hasNaN = false;
 
-  /** Numbers that the kernel does not round; false where one is none. */
+  /** Reads the numbers that the kernel does not round. Returns false if one is not a number. */
   #readLeftFloats(): boolean {
     this.#hasNaN = false;
     const kernel = this.#kernel;
@@ -325,11 +331,11 @@ export class ColumnChunk {
 
 interface Encoded {
   readonly encoding: number;
-  /** one behind the other */
+  /** parts of the page in order */
   readonly body: readonly Span[];
   readonly count: number;
   readonly bounds: Bounds | null;
-  /** levels of rows with and without a value; null where all are the same */
+  /** levels of rows with and without a value; null if all are the same */
   readonly presence: Span | null;
 }
 
@@ -349,7 +355,7 @@ function sameLevels(rows: number, count: number): Uint8Array {
   return withLength(Uint8Array.of(...run, rest, count === 0 ? 0 : 1));
 }
 
-/** Levels stand behind their length. */
+/** Returns the levels after their length. */
 export function withLength(levels: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(levels.length + 4);
   writeLength(bytes, levels.length);

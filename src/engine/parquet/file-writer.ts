@@ -1,6 +1,6 @@
 /**
- * Rows in COPY text into a Parquet file, column by column: a batch of rows is a page of each column, and many pages are a row group. No
- * more of them is held than one row group, compressed (docs/decisions/loading/columns.md).
+ * Writes rows in COPY text to a Parquet file, column by column: a batch of rows is a page of each column, and many pages are a row group.
+ * At most one row group is in memory, compressed (docs/decisions/loading/columns.md).
  */
 import { ColumnChunk, type Compress, type ColumnPage } from './column-chunk.ts';
 import { valueTypeOf } from './values/column-types.ts';
@@ -35,13 +35,13 @@ export interface ParquetOptions {
   readonly rowsBytes: number;
   /** no row is longer */
   readonly longestRowBytes: number;
-  /** whether whole numbers may be written as differences, which not all readers of tables take */
+  /** whether whole numbers may be written as differences, which some readers of tables do not support */
   readonly deltas: boolean;
-  /** with zstd, into a buffer that was taken from those of `memory`, or one of its own */
+  /** compresses with zstd, into a buffer of `memory` or one of its own */
   readonly compress: Compress;
-  /** `release`: to be called when the bytes are needed no more, as their memory is used again */
+  /** `release`: to be called when the bytes are no longer needed, so that their memory can be reused */
   readonly write: (bytes: Uint8Array, release?: () => void) => Promise<void>;
-  /** used by no other writer before this one has finished */
+  /** no other writer uses it before this one has finished */
   readonly memory: WriterMemory;
 }
 
@@ -67,15 +67,15 @@ const mostRowsOfPage = 20_480;
 const mostRowsOfGroup = 6 * mostRowsOfPage;
 const mostCells = 2 * 1024 * 1024;
 const usualTextBytes = 4 * 1024 * 1024;
-/** at once: what is read beyond the end of a batch is moved */
+/** bytes to read at once; bytes beyond the end of a batch are moved */
 const readBytes = 128 * 1024;
 /** compressed, and in dictionaries */
 const mostGroupBytes = 16 * 1024 * 1024;
 const mostDictionaryBytes = 48 * 1024 * 1024;
-/** In files of so few rows, columns whose pages have so few bytes stay as they are: compressed, they take hardly less room, and each its time. */
+/** In smaller files, columns whose pages have few bytes stay uncompressed: compression would save little, and costs time for each. */
 const smallFileBytes = 256 * 1024;
 const mostPlainBytes = 256;
-/** In others, pages that are hardly more than one run. */
+/** In larger files, only pages of hardly more than one run stay uncompressed. */
 const fewPlainBytes = 64;
 const utf8 = new TextEncoder();
 
@@ -86,11 +86,11 @@ export class ParquetWriter {
   /** kernel for list items; created with the first list */
   #items: ColumnsKernel | null = null;
   #chunks: ColumnChunk[];
-  /** how the columns of the last row group were written */
+  /** the encodings of the columns in the last row group */
   readonly #habits: Pick<ColumnChunk, 'habit' | 'entries'>[];
   readonly #facts: { nulls: number; least: bigint | null; greatest: bigint | null; isTold: boolean }[];
   #textLength = 0;
-  /** bytes of the text whose delimiters are known, and how many those are */
+  /** bytes of the text whose delimiters are known, and the number of these */
   #scanned = 0;
   #found = 0;
   #groupRows = 0;
@@ -119,7 +119,7 @@ export class ParquetWriter {
       try {
         return await options.compress(bytes);
       } catch (error) {
-        // told when the row group is written: nobody waits for it now
+        // reported when the row group is written, because nothing awaits the promise yet
         this.#fault ??= error;
         return bytes;
       } finally {
@@ -132,8 +132,8 @@ export class ParquetWriter {
   }
 
   /**
-   * Takes rows in their order, as far as `read` gives any: it fills what it is given from its start on, and answers by how many bytes, 0
-   * at the end. MisfitError: the file is to be written anew, with another type.
+   * Adds rows in order until `read` returns 0. `read` fills its argument from the start and returns the number of bytes, 0 at the end.
+   * Throws MisfitError if the file must be written again with another type.
    */
   async rows(read: (target: Uint8Array<ArrayBuffer>) => number): Promise<void> {
     const kernel = this.#kernel;
@@ -153,7 +153,7 @@ export class ParquetWriter {
     }
   }
 
-  /** Writes what is left, and what the file tells of itself. */
+  /** Writes the remaining rows and the footer. */
   async finish(): Promise<readonly ColumnFacts[]> {
     while (this.#textLength > 0) {
       this.#found = this.#kernel.split(0, this.#textLength, 0);

@@ -1,4 +1,4 @@
-/** Memory of writers of files that follow one another: what is new for each file keeps the garbage collector at work. */
+/** The memory that consecutive file writers share. New memory for each file would burden the garbage collector. */
 import { SpareBuffers } from '../spare-buffers.ts';
 import { ColumnsMemory } from './kernel/instance.ts';
 

@@ -47,7 +47,7 @@ export const nameClass: Uint8Array = table((byte) => {
   return (byte >= 0x30 && byte <= 0x39) || byte === DASH || byte === 0x2e ? NAME_PART : NAME_NONE;
 });
 
-/** 1 where character data cannot simply run on: markup, `]`, CR, control characters and multi-byte sequences. */
+/** 1 for bytes that end a run of plain character data: markup, `]`, CR, control characters and multi-byte sequences. */
 export const textStops: Uint8Array = table((byte) =>
   byte >= 0x80 ||
   byte === LESS ||
@@ -58,7 +58,7 @@ export const textStops: Uint8Array = table((byte) =>
     : 0,
 );
 
-/** 1 where an attribute value cannot simply run on: quotes, markup, white space other than a space, multi-byte sequences. */
+/** 1 for bytes that end a run of a plain attribute value: quotes, markup, white space other than a space, multi-byte sequences. */
 export const attributeStops: Uint8Array = table((byte) =>
   byte >= 0x80 || byte < SPACE || byte === LESS || byte === AMPERSAND || byte === QUOTE || byte === APOSTROPHE
     ? 1

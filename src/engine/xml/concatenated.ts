@@ -35,7 +35,7 @@ export interface ConcatenatedReader {
   end(): void;
 }
 
-/** Tells each document when its end is known. */
+/** Reports each document when its end is known. */
 export function createConcatenatedReader(onDocument: (found: FoundDocument) => void): ConcatenatedReader {
   return new Reader(onDocument);
 }
@@ -50,13 +50,15 @@ const IN_END_TAG = 2;
 /** up to `closing` */
 const IN_OTHER = 3;
 
-/** bytes that tell an encoding without a declaration */
+/** bytes that identify an encoding without a declaration */
 const headBytes = 4;
 /** most bytes of an unterminated declaration */
 const longestDeclaration = 4096;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-/** in place of characters of UTF-16 that are none of ASCII: any, a byte order mark, and two bytes that begin markup of another encoding */
+/**
+ * replace the UTF-16 characters that are not ASCII: any character, a byte order mark, and two bytes that begin markup of another encoding
+ */
 const OTHER = 0x80;
 const MARK = 0xff;
 const FOREIGN = 0xfe;
@@ -72,7 +74,7 @@ const declarationStart = ascii('<?xml');
 const longestStart = cdataStart.length;
 const noBytes = new Uint8Array(0);
 
-/** How a document is written: characters of one byte or more each, or of two. */
+/** The width of a document's characters: one byte or more each, or two bytes. */
 type Width = 'bytes' | 'utf-16le' | 'utf-16be';
 
 class Reader implements ConcatenatedReader {
@@ -170,7 +172,7 @@ class Reader implements ConcatenatedReader {
     this.#quote = 0;
   }
 
-  /** So many bytes have been looked at: counts their lines, and forgets them. */
+  /** Counts the lines of the first `length` bytes and discards these. */
   #countTo(length: number): void {
     const bytes = this.#bytes.subarray(0, length);
     const units = this.#width === 'bytes' ? bytes : unitsOf(bytes, this.#width);
@@ -192,7 +194,7 @@ class Reader implements ConcatenatedReader {
     this.#offset += length;
   }
 
-  /** Goes on as far as it can; `isNext`: another document begins there, else what lies there needs more to be seen. */
+  /** Scans as far as possible. `isNext`: another document begins at `at`; otherwise more input is needed there. */
   #scan(units: Uint8Array): { readonly at: number; readonly isNext: boolean } {
     const { length } = units;
     let at = 0;
@@ -232,7 +234,10 @@ class Reader implements ConcatenatedReader {
     return { at: length, isNext: false };
   }
 
-  /** Behind the root element: true where a byte order mark, or text of another width, begins a document; false: more is needed; null: none. */
+  /**
+   * Checks the place after the root element: true if a byte order mark, or text of another width, begins a document; false if more input
+   * is needed; null if neither.
+   */
   #markAt(units: Uint8Array, at: number): boolean | null {
     const first = units[at]!;
     if (this.#width !== 'bytes') return first === MARK || first === FOREIGN ? true : null;
@@ -244,7 +249,7 @@ class Reader implements ConcatenatedReader {
     return second === (first === 0xfe ? 0xff : 0xfe) ? true : null;
   }
 
-  /** At a `<`: where to go on; -1: more is needed; null: a document begins there. */
+  /** Handles a `<`. Returns the position to continue at, -1 if more input is needed, or null if a document begins there. */
   #markup(units: Uint8Array, at: number): number | null {
     const next = units[at + 1];
     if (next === EXCLAMATION) {
@@ -361,7 +366,7 @@ function widthOf([a = 0x20, b = 0x20]: Uint8Array): Width {
   return (a === 0xfe && b === 0xff) || (a === 0 && b !== 0) ? 'utf-16be' : 'bytes';
 }
 
-/** A byte for each two of UTF-16, as far as they matter here. */
+/** Returns a byte for each two of UTF-16, enough for finding markup. */
 function unitsOf(bytes: Uint8Array, width: Exclude<Width, 'bytes'>): Uint8Array {
   const units = new Uint8Array(bytes.length >> 1);
   const low = width === 'utf-16le' ? 0 : 1;

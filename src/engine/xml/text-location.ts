@@ -11,12 +11,12 @@ interface Cursor {
   afterCr: boolean;
 }
 
-/** From here on words and vectors count faster than a look at each byte. */
+/** From this length on, words and vectors count faster than single bytes. */
 const longWay = 256;
 
 /**
- * Lines and columns of offsets in the window. Nothing is counted while scanning: what leaves the window is counted in one go,
- * and places within it when they are asked for.
+ * Computes lines and columns of offsets in the window. Nothing is counted while scanning: bytes that leave the window are counted at
+ * once, and places within the window on request.
  */
 export class LocationCounter {
   private readonly windowStart: Cursor = { at: 0, line: 0, column: 0, afterCr: false };
@@ -120,7 +120,7 @@ interface Stretch {
   readonly afterCr: boolean;
 }
 
-/** LF, CR and CR LF, each one line end. Words are taken to be little-endian, as they are wherever JavaScript runs. */
+/** Counts LF, CR and CR LF as one line end each. Assumes little-endian words, which all JavaScript platforms have. */
 function countLineEnds(bytes: Uint8Array, words: Uint32Array, { from, to, afterCr }: Stretch): number {
   let lines = 0;
   let follows = afterCr;
@@ -147,7 +147,7 @@ function countLineEnds(bytes: Uint8Array, words: Uint32Array, { from, to, afterC
   return lines;
 }
 
-/** 0x80 in every byte of the result where the word has a zero byte. */
+/** Returns 0x80 in every byte in which the word has a zero byte. */
 function zeroMarks(word: number): number {
   return ~(((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word | 0x7f7f7f7f);
 }

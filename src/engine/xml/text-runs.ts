@@ -1,4 +1,4 @@
-/** How long the values are that a consumer joins from several TEXT records, also over the borders of batches. */
+/** Measures the values that a consumer joins from several TEXT records, including across batches. */
 import { KIND_END, KIND_MASK, KIND_START, KIND_TEXT, RECORD_INTS } from './tokens.ts';
 
 /**

@@ -43,7 +43,7 @@ export interface TokenBatch {
 /** Interned expanded names. Ids are dense from 0 and stable for the table's life; a table may serve many documents. */
 export interface NameTable {
   readonly size: number;
-  /** how many of the names and namespaces are long (`checkNameCount`) */
+  /** number of long names and namespaces (`checkNameCount`) */
   readonly longNames: number;
   namespaceUri(id: number): string;
   localName(id: number): string;
@@ -70,11 +70,11 @@ export interface XmlTokenizer {
    * handler. Throws `InputError`.
    */
   room(): Uint8Array | null;
-  /** The first `length` bytes of what `room` answered have been filled: as if they had been written. */
+  /** Notes that the first `length` bytes of the buffer that `room` returned have been filled. Has the same effect as `write`. */
   filled(length: number): void;
   /** End of the document; checks that it is complete. Throws `InputError`. */
   end(): void;
-  /** Place of a record of the batch being handled (START, END, TEXT, ATTRIBUTE: where its range starts). */
+  /** Returns the location of a record of the batch being handled (START, END, TEXT, ATTRIBUTE: the start of its range). */
   locate(recordIndex: number): TextLocation;
   /** bytes consumed so far */
   readonly bytesRead: number;

@@ -24,11 +24,11 @@ export interface XmlAttribute {
 /** An element of a small document that is read whole. Comments and processing instructions are left out. */
 export interface XmlElement {
   readonly name: QName;
-  /** in document order; namespace declarations are not among them */
+  /** in document order, without namespace declarations */
   readonly attributes: readonly XmlAttribute[];
-  /** in document order; adjoining text is one string */
+  /** in document order; adjacent text is one string */
   readonly children: readonly (XmlElement | string)[];
-  /** prefix -> URI in scope, '' for the default namespace; the parent's own map where nothing is declared */
+  /** prefix -> URI in scope, '' for the default namespace; the parent's map if nothing is declared */
   readonly namespaces: ReadonlyMap<string, string>;
   /** place of the start tag; from 1 */
   readonly line: number;
@@ -140,7 +140,7 @@ function createTreeBuilder() {
   };
 }
 
-/** An empty URI takes the default namespace out of scope. */
+/** An empty URI removes the default namespace from the scope. */
 function declare(namespaces: Map<string, string>, prefix: string, uri: string): void {
   if (uri === '') namespaces.delete(prefix);
   else namespaces.set(prefix, uri);

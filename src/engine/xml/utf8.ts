@@ -1,4 +1,4 @@
-/** UTF-8 by hand, for the places where a `TextDecoder` would cost a string. */
+/** Handles UTF-8 without a `TextDecoder`, which would create a string. */
 
 /** Length that the first byte of a sequence announces; 0 when no sequence starts with it. */
 function announcedLength(byte: number): number {
@@ -8,7 +8,7 @@ function announcedLength(byte: number): number {
   return byte >= 0xf0 && byte <= 0xf4 ? 4 : 0;
 }
 
-/** Whether `second` may follow `first`: refuses overlong forms, surrogates and code points over U+10FFFF. */
+/** True if `second` may follow `first`. Refuses overlong forms, surrogates and code points over U+10FFFF. */
 function secondFits(first: number, second: number): boolean {
   if ((second & 0xc0) !== 0x80) return false;
   if (first === 0xe0) return second >= 0xa0;

@@ -14,7 +14,7 @@ function twoDigits(at: usize): i32 {
   return <i32>(tens * 10 + ones);
 }
 
-/** Pairs of digits that stand at these places, each a number in 16 bits; what is beyond them is zero. */
+/** Returns the pairs of digits at these places, each as a number in 16 bits; the other lanes are zero. */
 // @ts-ignore: decorator
 @inline
 function pairsOf(text: v128, places: v128): v128 {
@@ -29,7 +29,7 @@ function pairsOf(text: v128, places: v128): v128 {
 function dayOf(pairs: v128): i32 {
   const month = <u32>i16x8.extract_lane_u(pairs, 2);
   const day = <u32>i16x8.extract_lane_u(pairs, 3);
-  // years that begin in March: leap days come last (proleptic Gregorian calendar); 400 more, as none is negative then
+  // years begin in March, so that leap days are last (proleptic Gregorian calendar); plus 400, so that none is negative
   const early = <u32>(month <= 2);
   const year = <u32>i16x8.extract_lane_u(pairs, 0) * 100 + <u32>i16x8.extract_lane_u(pairs, 1) + 400 - early;
   const century = year / 100;
@@ -37,7 +37,10 @@ function dayOf(pairs: v128): i32 {
   return <i32>(year * 365 + (year >> 2) - century + (century >> 2) + ofYear) - 719_468 - 146_097;
 }
 
-/** Seconds that end before `at`, and a fraction of which six digits stay, rounded by the seventh; adds microseconds to `instant`, answers the end. */
+/**
+ * Reads the seconds that end before `at`, and a fraction, of which six digits are kept, rounded by the seventh. Adds microseconds to
+ * `instant` and returns the end.
+ */
 // @ts-ignore: decorator
 @inline
 function readSeconds(at: usize, to: usize): usize {
@@ -57,7 +60,7 @@ function readSeconds(at: usize, to: usize): usize {
   return at;
 }
 
-/** `hh:mm:ss`, and a fraction; adds microseconds to `instant`, answers the end. */
+/** Reads `hh:mm:ss` and a fraction. Adds microseconds to `instant` and returns the end. */
 // @ts-ignore: decorator
 @inline
 function readClock(at: usize, to: usize): usize {

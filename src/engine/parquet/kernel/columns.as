@@ -1,8 +1,8 @@
-// Columns of rows in COPY text, as Parquet has their values. One call reads the column of many rows that the control block tells of;
-// src/engine/parquet/kernel/instance.ts has the memory. For each kind of values there is a function of its own: those that are not called
+// Reads columns of rows in COPY text as values of Parquet. One call reads the column of many rows that the control block describes;
+// src/engine/parquet/kernel/instance.ts has the memory. Each kind of values has a separate function, because functions that are not called
 // are not compiled.
 
-/** Powers of ten, and vectors: once, before all else. */
+/** Writes the powers of ten and the vectors. Must be called once, before any other function. */
 export function prepare(): void {
   let power: u64 = 1;
   for (let i: usize = 0; i < 20; i++) {
@@ -12,7 +12,7 @@ export function prepare(): void {
   prepareVectors();
 }
 
-/** Levels are needed where some rows have a value and others none: those before the first NULL are written when it comes. */
+/** Levels are needed if some rows have a value and others do not: those before the first NULL are written when it occurs. */
 // @ts-ignore: decorator
 @inline
 function noteNull(row: i32, count: i32): void {
@@ -39,7 +39,7 @@ function signed(isNegative: bool): i64 {
   return isNegative ? -<i64>magnitude : <i64>magnitude;
 }
 
-/** A number; answers whether the text is one. `instant` has it, of 128 bits `magnitude` and `magnitudeHigh`. */
+/** Reads a number. Returns true if the text is one. The value is in `instant`, or for 128 bits in `magnitude` and `magnitudeHigh`. */
 function readNumber(kind: i32, from: usize, to: usize, scale: i32): bool {
   if (from == to) return false;
   const sign = load<u8>(from);
@@ -64,7 +64,7 @@ function readNumber(kind: i32, from: usize, to: usize, scale: i32): bool {
   return kind != READ_INT32 || instant == <i64>(<i32>instant);
 }
 
-/** One value that `instant` then has; answers whether the text is one. */
+/** Reads one value into `instant`. Returns true if the text is one. */
 // @ts-ignore: decorator
 @inline
 function readInstant(kind: i32, from: usize, to: usize, scale: i32): bool {
@@ -227,7 +227,7 @@ export function readBooleans(): void {
   store<usize>(VALUES_END, out);
 }
 
-/** Numbers that no digit of theirs is to be rounded for; the others are noted, and left to who called. */
+/** Reads numbers whose digits need no rounding. Notes the others, which the caller must convert. */
 // @ts-ignore: decorator
 @inline
 function readFloats(isDouble: bool): void {

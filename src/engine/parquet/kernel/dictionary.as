@@ -1,11 +1,11 @@
-// Part of src/engine/parquet/kernel/columns.as: values that come again, each kept once.
+// Part of src/engine/parquet/kernel/columns.as: dictionaries of repeated values, each stored once.
 
 const HASH: u64 = 0x9e3779b97f4a7c15;
 const FIRST_SLOTS: usize = 256;
 const FIRST_BYTES: usize = 4096;
 const NEAR_NUMBERS: usize = 1024;
 
-/** Makes a dictionary for values of so many bytes; 0: for text. `expected`: entries that it is made for. */
+/** Makes a dictionary for values of `width` bytes; 0: for text. `expected`: the number of entries to reserve memory for. */
 export function makeDictionary(width: usize, limit: i32, bytesLimit: i32, expected: i32): usize {
   const dictionary = allocate(DICTIONARY_BYTES);
   memory.fill(dictionary, 0, DICTIONARY_BYTES);
@@ -101,7 +101,7 @@ function isSame(a: usize, b: usize, width: usize): bool {
   return load<u64>(a) == load<u64>(b) && (width == 8 || load<u64>(a, 8) == load<u64>(b, 8));
 }
 
-/** Number of a value in its dictionary; -1 where that has no room for it. */
+/** Returns the number of a value in its dictionary, or -1 if the dictionary has no room for it. */
 // @ts-ignore: decorator
 @inline
 function findValue(dictionary: usize, value: usize, width: usize): i32 {
@@ -164,7 +164,7 @@ function lookUpWidth(values: usize, count: i32, out: usize, dictionary: usize, w
   return true;
 }
 
-// Numbers of values of so many bits in their dictionary, int32 each; false where it has no room for one.
+// Looks up the numbers of values of 32 bits in their dictionary, int32 each. Returns false if it has no room for one.
 
 export function lookUp32(values: usize, count: i32, out: usize, dictionary: usize): bool {
   return lookUpWidth(values, count, out, dictionary, 4);
@@ -209,7 +209,7 @@ function hashOfText(from: usize, length: usize, prefix: u64): u64 {
   return mixed(hash ^ rest);
 }
 
-/** Bits of a hash that stand above the number of a text, from 1, in its slot. */
+/** The bits of a hash that are above the text's number (from 1) in its slot. */
 const TAG_MASK: u32 = 0xfffe0000;
 
 // @ts-ignore: decorator
@@ -224,7 +224,10 @@ function placeText(table: usize, mask: usize, hash: u64, number: i32): void {
   store<u32>(table + (slot << 2), tagOf(hash) | <u32>(number + 1));
 }
 
-/** Number of a text in its dictionary; -1 where that has no room for it. `prefix`: its first eight bytes, zeros behind its end. */
+/**
+ * Returns the number of a text in its dictionary, or -1 if the dictionary has no room for it. `prefix`: its first eight bytes, padded
+ * with zeros.
+ */
 // @ts-ignore: decorator
 @inline
 function findText(dictionary: usize, from: usize, length: usize, prefix: u64): i32 {

@@ -20,7 +20,7 @@ function zigzag(value: i64): u64 {
   return <u64>((value << 1) ^ (value >> 63));
 }
 
-/** Int32 in so many bits each, the first lowest; so many of them that they fill whole bytes. */
+/** Packs int32 values into `width` bits each, the first one lowest. `count` must fill whole bytes. */
 export function packBits(from: usize, count: i32, width: i32, out: usize): usize {
   let pending: u64 = 0;
   let bits: u64 = 0;
@@ -47,7 +47,10 @@ function areEqual(from: usize): bool {
   return i32x4.all_true(v128.and(i32x4.eq(v128.load(from), v), i32x4.eq(v128.load(from, 16), v)));
 }
 
-/** Runs of the same int32, and what lies between them in so many bits each ("RLE/bit-packing hybrid"); what follows `from` may be overwritten. */
+/**
+ * Encodes runs of equal int32 values, and the values between them in `width` bits each ("RLE/bit-packing hybrid"). May overwrite the
+ * bytes after `from`.
+ */
 export function encodeRuns(from: usize, count: i32, width: i32, out: usize): usize {
   const end = from + ((<usize>count) << 2);
   // the last group is filled up
@@ -76,7 +79,10 @@ export function encodeRuns(from: usize, count: i32, width: i32, out: usize): usi
   return out;
 }
 
-/** Differences of up to 128 whole numbers of 4 bytes from those before them, which go round at the ends of 32 bits; answers the least. */
+/**
+ * Writes the differences of up to 128 whole numbers of 4 bytes from the previous ones, which wrap around at 32 bits. Returns the least
+ * difference.
+ */
 function differencesOf32(from: usize, count: i32, out: usize): i64 {
   let least = i32x4.splat(i32.MAX_VALUE);
   let i = 0;
@@ -115,7 +121,10 @@ function differencesOf64(from: usize, count: i32, out: usize): i64 {
   return smallest;
 }
 
-/** 32 differences, less the least of their block, in as few bits each as all of them need; answers where they end. `widthAt`: takes how many. */
+/**
+ * Packs 32 differences, less the least of their block, in as few bits each as all of them need. Returns the end. `widthAt`: address for
+ * the number of bits.
+ */
 // @ts-ignore: decorator
 @inline
 function packOf32(mini: usize, count: i32, least: i64, widthAt: usize, out: usize): usize {

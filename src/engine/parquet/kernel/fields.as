@@ -7,7 +7,7 @@ function delimitersOf(at: usize): u64 {
   return <u64><u32>i8x16.bitmask(v128.or(i8x16.eq(v, i8x16.splat(TAB)), i8x16.eq(v, i8x16.splat(LF))));
 }
 
-/** Addresses of the tabs and line feeds from `from` to `to`, of which no value has one, at most so many; answers how many there are. */
+/** Writes the addresses of at most `most` tabs and line feeds from `from` to `to`, which no value contains. Returns their number. */
 export function split(from: usize, to: usize, out: usize, most: usize): usize {
   const end = out + (most << 2);
   let at = out;
@@ -23,7 +23,7 @@ export function split(from: usize, to: usize, out: usize, most: usize): usize {
       }
       return most;
     }
-    // most have no more than these; what is written beyond the end is written again
+    // most words have no more than these; addresses written beyond the end are overwritten later
     while (at < next) {
       for (let i: usize = 0; i < 16; i += 4) {
         store<u32>(at + i, <u32>from + <u32>ctz(found));
@@ -54,7 +54,7 @@ function hasEscape(from: usize, length: usize): bool {
   return (i8x16.bitmask(i8x16.eq(v128.load(from), backslash)) & ((1 << <i32>length) - 1)) != 0;
 }
 
-/** Copies; what follows the copy may be overwritten up to the end of a vector. */
+/** Copies bytes. May overwrite the bytes after the copy up to the end of a vector. */
 // @ts-ignore: decorator
 @inline
 function copyText(to: usize, from: usize, length: usize): void {
@@ -65,7 +65,7 @@ function copyText(to: usize, from: usize, length: usize): void {
   for (let at: usize = 0; at < length; at += 16) v128.store(to + at, v128.load(from + at));
 }
 
-/** Text without its escapes; answers where it ends. What follows it may be overwritten up to the end of a vector. */
+/** Writes a text without its escapes and returns its end. May overwrite the bytes after it up to the end of a vector. */
 function unescape(from: usize, to: usize, out: usize): usize {
   while (from < to) {
     const v = v128.load(from);
@@ -82,7 +82,7 @@ function unescape(from: usize, to: usize, out: usize): usize {
   return out;
 }
 
-/** Room for so many bytes, which stays until FREE is set back; the memory grows where it has to. */
+/** Allocates memory that remains valid until FREE is reset. Grows the memory if necessary. */
 function allocate(bytes: usize): usize {
   const at = (load<usize>(FREE) + 15) & ~15;
   const end = at + bytes + MARGIN_BYTES;

@@ -32,7 +32,7 @@ interface Exports {
 type LookUp = (values: number, count: number, out: number, dictionary: number) => number;
 type EncodeDeltas = (from: number, count: number, scratch: number, out: number) => number;
 
-/** By READ_…; of texts those that are kept whole, behind their lengths or with these apart. */
+/** The read functions by READ_…; for texts, those that keep texts whole, after their lengths or with separate lengths. */
 const readers = {
   [layout.READ_INT32]: 'readInt32',
   [layout.READ_INT64]: 'readInt64',
@@ -76,7 +76,7 @@ export class ColumnsMemory {
     this.exports.prepare();
   }
 
-  /** Makes room for so many bytes. */
+  /** Grows the memory to at least this number of bytes. */
   grow(bytes: number): void {
     const pages = Math.ceil(bytes / layout.PAGE_BYTES) - this.memory.buffer.byteLength / layout.PAGE_BYTES;
     if (pages > 0) this.memory.grow(pages);
@@ -90,7 +90,7 @@ export class ColumnsKernel {
   readonly #text: number;
   readonly #delimiters: number;
   readonly #heap: number;
-  /** addresses: values as they are read, numbers of a dictionary, a level for each row, what is made of each, and text without escapes */
+  /** addresses: the values read, numbers of a dictionary, a level for each row, the encoded form of each, and text without escapes */
   readonly values: number;
   readonly levels: number;
   readonly #numbers: number;
@@ -149,7 +149,7 @@ export class ColumnsKernel {
     return this.#bytes.slice(from, to);
   }
 
-  /** Copies to `at` of the target; answers where it ends there. */
+  /** Copies to `at` of the target. Returns the end in the target. */
   copy([from, to]: Span, target: Uint8Array, at: number): number {
     target.set(this.#bytes.subarray(from, to), at);
     return at + to - from;
@@ -172,7 +172,7 @@ export class ColumnsKernel {
     return this.#bytes.subarray(this.#text, this.#text + this.room.textBytes);
   }
 
-  /** Finds delimiters of the text from `from` to `to`, where `found` are known; answers how many there are. */
+  /** Finds delimiters of the text from `from` to `to`, of which `found` are already known. Returns their number. */
   split(from: number, to: number, found: number): number {
     const most = this.room.columns * this.room.rows - found;
     this.#view.setUint32(this.#delimiters - 4, this.#text - 1, true);
@@ -180,7 +180,7 @@ export class ColumnsKernel {
     return found + this.#exports.split(this.#text + from, this.#text + to, at, most);
   }
 
-  /** The field of a row: where it starts in the text, and where it ends. */
+  /** Returns the start and end of a row's field in the text. */
   field(row: number, column: number): readonly [start: number, end: number] {
     const at = this.#delimiters + (row * this.room.columns + column) * 4;
     const before = this.#view.getUint32(at - 4, true) + 1 - this.#text;
@@ -192,7 +192,7 @@ export class ColumnsKernel {
     return rows === 0 ? 0 : this.field(rows - 1, this.room.columns - 1)[1] + 1;
   }
 
-  /** Reads a column of the first rows; results are in the control block. False where a value does not fit. */
+  /** Reads a column of the first rows; results are in the control block. Returns false if a value does not fit. */
   read(column: number, rows: number, kind: ReadKind, scale: number, dictionary: number): boolean {
     const control = this.#control;
     control[layout.FIRST] = this.#delimiters + column * 4;
@@ -211,7 +211,7 @@ export class ColumnsKernel {
     return this.#control[layout.MISFIT] === 0;
   }
 
-  /** Values that were left to others: their number and their text. */
+  /** Yields the values that the kernel did not convert: their number and their text. */
   *leftValues(): Generator<readonly [number: number, text: string]> {
     const decoder = new TextDecoder();
     for (let index = 0; index < this.#control[layout.LEFT_COUNT]!; index += 1) {
@@ -238,7 +238,7 @@ export class ColumnsKernel {
     };
   }
 
-  /** Numbers in the dictionary of the values that were read; false where it has no room for all of them. */
+  /** Looks up the numbers of the values read in the dictionary. Returns false if it has no room for all of them. */
   lookUp(count: number, width: number, dictionary: number): boolean {
     const { lookUp32, lookUp64, lookUp128 } = this.#exports;
     const lookUp = width === 4 ? lookUp32 : width === 8 ? lookUp64 : lookUp128;
@@ -247,7 +247,7 @@ export class ColumnsKernel {
     return isWhole !== 0;
   }
 
-  /** Makes values of the numbers of texts, with their lengths apart or before each; answers their end. */
+  /** Writes the texts for the numbers, with their lengths apart or before each. Returns the end. */
   expandTexts(count: number, dictionary: number, areApart: boolean): number {
     return this.#exports.expandTexts(
       this.#numbers,
@@ -260,13 +260,13 @@ export class ColumnsKernel {
 
   // the results of these methods do not overlap those of the other methods
 
-  /** Levels of so many rows. */
+  /** Encodes the levels of `count` rows. */
   encodeLevels(count: number, width: number): Span {
     const at = this.#encodedLevels;
     return [at, this.#exports.encodeRuns(this.levels, count, width, at)];
   }
 
-  /** Numbers of a dictionary of so many entries, behind the bits that each has. */
+  /** Encodes the numbers of a dictionary with `entries` entries, after the number of bits of each. */
   encodeNumbers(count: number, entries: number): Span {
     const width = Math.max(1, 32 - Math.clz32(Math.max(0, entries - 1)));
     const at = this.#encodedNumbers;
@@ -279,7 +279,7 @@ export class ColumnsKernel {
     return [this.#encodedNumbers, this.#exports.packBits(this.values, count, 1, this.#encodedNumbers)];
   }
 
-  /** Lengths of texts that lie apart from them. */
+  /** Encodes the lengths of texts that are stored apart from them. */
   encodeLengths(count: number): Span {
     return this.#encodeDeltas(this.#left, count, 4);
   }

@@ -7,7 +7,7 @@ export const MARGIN_BYTES = 64;
 /** Start of the heap. The control block and the powers of ten are before it. */
 export const HEAP_AT = 8192;
 
-// control block, int32 slots; the first are what a column is read with
+// control block, int32 slots; the first ones are the parameters of reading a column
 /** address of the delimiter behind the column's field of the first row */
 export const FIRST = 0;
 /** bytes from there to that of the next row */
@@ -38,14 +38,14 @@ export const GREATEST_AT = 16;
 export const GREATEST_LENGTH = 17;
 /** first free address */
 export const FREE = 18;
-/** int64 or double; of 128 bits the low half comes first */
+/** int64 or double; for 128 bits the low half is first */
 export const LEAST = 20;
 export const GREATEST = 24;
 export const CONTROL_SLOTS = 32;
 export const POWERS_AT: number = CONTROL_AT + CONTROL_SLOTS * 4;
-/** 16 bytes of zeros, and 16 of ones: from the nth on, a vector that takes the last n bytes of another */
+/** 16 bytes of zeros, and 16 of ones: from the nth on, a vector that selects the last n bytes of another */
 export const LAST_BYTES_AT = 2048;
-/** for each place of a point among 16 bytes, and for none: the vector that moves what stands before it up by one */
+/** for each place of a point among 16 bytes, and for none: the vector that moves the digits before it up by one */
 export const WITHOUT_POINT_AT: number = LAST_BYTES_AT + 32;
 
 // a dictionary, int32 fields
@@ -66,7 +66,7 @@ export const DICTIONARY_LIMIT = 7;
 export const DICTIONARY_BYTES_LIMIT = 8;
 /** pages that were read by it, this one included */
 export const DICTIONARY_PAGE = 9;
-/** the last page that each entry of text was on, as far as that was looked at */
+/** the last page that each entry of text was on, as far as known */
 export const DICTIONARY_PAGES = 10;
 /** for whole numbers: int16 for those near the first one */
 export const DICTIONARY_NEAR = 11;
@@ -75,7 +75,7 @@ export const DICTIONARY_INTS = 16;
 // the facts about a text in a dictionary: its first eight bytes, then int32 fields
 export const TEXT_PREFIX = 0;
 export const TEXT_LENGTH = 2;
-/** from the first entry */
+/** offset from the first entry */
 export const TEXT_START = 3;
 export const TEXT_INTS = 4;
 

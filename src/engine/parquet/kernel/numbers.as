@@ -1,4 +1,4 @@
-// Part of src/engine/parquet/kernel/columns.as: numbers in decimal digits. Each answers whether the text is one that the type holds.
+// Part of src/engine/parquet/kernel/columns.as: reads numbers in decimal digits. Each function returns true if the type holds the text.
 
 const ZEROS: u64 = 0x3030303030303030;
 
@@ -13,7 +13,7 @@ function powerOfTen(exponent: i32): u64 {
   return load<u64>(POWERS_AT + ((<usize>exponent) << 3));
 }
 
-/** The value of eight digits, the first of them lowest; sets `areDigits` to false where one is none. */
+/** Returns the value of eight digits, the first of them lowest. Sets `areDigits` to false if one is not a digit. */
 let areDigits = true;
 // @ts-ignore: decorator
 @inline
@@ -24,7 +24,7 @@ function eightDigits(text: u64): u64 {
   return ((v & 0x000000ff000000ff) * 0x000f424000000064 + ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >> 32;
 }
 
-/** Up to eight digits before `to`; what stands before them is left out. */
+/** Reads up to eight digits before `to`, and ignores the bytes before them. */
 // @ts-ignore: decorator
 @inline
 function fewDigits(length: i32, to: usize): u64 {
@@ -32,7 +32,7 @@ function fewDigits(length: i32, to: usize): u64 {
   return length == 0 ? 0 : eightDigits(((load<u64>(to - 8) >> shift) << shift) | (ZEROS & (((<u64>1) << shift) - 1)));
 }
 
-/** One to eight bytes before `to`, of digits alone; -1: others are among them. */
+/** Reads one to eight bytes before `to`, which must all be digits. Returns -1 if they are not. */
 // @ts-ignore: decorator
 @inline
 function wholeOfFew(length: i32, to: usize): i64 {
@@ -56,7 +56,7 @@ function worthOf(digits: v128): i64 {
   return <i64>i32x4.extract_lane(eights, 0) * 100_000_000 + <i64>i32x4.extract_lane(eights, 1);
 }
 
-/** One to 16 bytes before `to`, of digits alone; -1: others are among them. */
+/** Reads one to 16 bytes before `to`, which must all be digits. Returns -1 if they are not. */
 // @ts-ignore: decorator
 @inline
 function wholeOfSixteen(length: i32, to: usize): i64 {
@@ -76,7 +76,7 @@ function decimalOfSixteen(length: i32, to: usize): i64 {
   return worthOf(digits);
 }
 
-/** Vectors that numbers are read with: once, before all else. */
+/** Writes the vectors for reading numbers. Must be called once, before any other function. */
 function prepareVectors(): void {
   v128.store(LAST_BYTES_AT, i8x16.splat(0));
   v128.store(LAST_BYTES_AT, i8x16.splat(-1), 16);

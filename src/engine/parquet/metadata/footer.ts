@@ -63,7 +63,7 @@ export interface PlacedGroup {
 /** The place of a column's page index. */
 export interface PlacedIndex {
   readonly offsets: readonly [at: number, bytes: number];
-  /** null: bounds are not told */
+  /** null: no bounds */
   readonly bounds: readonly [at: number, bytes: number] | null;
 }
 
@@ -90,7 +90,7 @@ function startOf({ dictionaryAt, at }: PlacedColumn): number {
   return dictionaryAt ?? at;
 }
 
-/** `told`: of the column as a whole. */
+/** `told`: the facts about the whole column. */
 export function placedColumn(
   { pages, dictionary }: PlacedPages,
   told: Pick<PlacedColumn, 'plainBytes' | 'bytes' | 'isCompressed' | 'nulls' | 'bounds'>,
@@ -106,7 +106,7 @@ export function placedColumn(
   };
 }
 
-/** Bounds of a column's pages; null where one of them does not tell. */
+/** Returns the bounds of a column's pages, or null if one of them has none. */
 function columnIndex(pages: readonly PlacedPage[]): Uint8Array | null {
   if (pages.some((placed) => placed.page.bounds === null && !isEmpty(placed))) return null;
   const none = new Uint8Array(0);

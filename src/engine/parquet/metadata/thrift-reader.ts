@@ -1,14 +1,14 @@
-/** Structures of Thrift's compact protocol, read: what is not asked for is passed over. */
+/** Reads structures of Thrift's compact protocol. Fields that are not requested are skipped. */
 
 const [TRUE, BYTE, DOUBLE, BINARY, LIST, SET, STRUCT] = [1, 3, 7, 8, 9, 10, 12];
 
-/** By the number of a field: whole numbers, booleans, bytes, lists, and structures. */
+/** Fields by number: whole numbers, booleans, bytes, lists, and structures. */
 export type ThriftFields = ReadonlyMap<number, ThriftValue>;
 export type ThriftValue = number | boolean | Uint8Array | readonly ThriftValue[] | ThriftFields;
 
 const utf8 = new TextDecoder();
 
-/** RangeError where the bytes end before the structure does. `end`: behind it. */
+/** Throws RangeError if the bytes end before the structure does. `end`: offset after it. */
 export function readThrift(
   bytes: Uint8Array,
   at = 0,
@@ -22,7 +22,7 @@ export function numberOf(fields: ThriftFields, field: number): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** RangeError where it is missing or negative, which no count and no place of a file is. */
+/** Returns a count or a position in a file. Throws RangeError if the field is missing or negative. */
 export function countOf(fields: ThriftFields, field: number): number {
   const value = numberOf(fields, field);
   if (value === null || value < 0) throw new RangeError(`field ${field} of a structure is no count`);
@@ -37,7 +37,7 @@ export function structOf(value: ThriftValue | undefined): ThriftFields | null {
   return value instanceof Map ? (value as ThriftFields) : null;
 }
 
-/** Empty where the field is missing. RangeError where it is another one. */
+/** Returns an empty array if the field is missing. Throws RangeError if it has another type. */
 export function structsOf(value: ThriftValue | undefined): readonly ThriftFields[] {
   const items: readonly ThriftValue[] = Array.isArray(value) ? (value as readonly ThriftValue[]) : [];
   return items.map((item) => {

@@ -48,13 +48,13 @@ export class ThriftWriter {
     this.#varint(value * 2);
   }
 
-  /** not negative, as all numbers of Parquet's metadata */
+  /** must not be negative; no number of Parquet's metadata is */
   i32(field: number, value: number): void {
     this.#field(field, I32);
     this.#varint(value * 2);
   }
 
-  /** not negative */
+  /** must not be negative */
   i64(field: number, value: number): void {
     this.#field(field, I64);
     this.#varint(value * 2);

@@ -1,7 +1,7 @@
 /**
- * Rows of a file that our writer made, as blocks of text (docs/decisions/loading/columns.md): no value becomes a string or an object on
- * its way. Of each column that is asked for one page is held, and its dictionary. Where rows of one number are wanted, row groups whose bounds
- * leave it out are not read.
+ * Reads rows of a file that our writer made, as blocks of text (docs/decisions/loading/columns.md), without making a string or an object
+ * for each value. For each requested column, one page and the dictionary are in memory. If only rows of one number are requested, row
+ * groups whose bounds exclude it are not read.
  */
 import type { RowBlock } from '../../unshred/rows/document-rows.ts';
 import type { CellsKernel } from './kernel/instance.ts';
@@ -19,9 +19,9 @@ export interface RowsOnly {
 export interface RowsWanted {
   /** columns of the file by name, each with its conversion to text and its index in the rows */
   readonly columns: ReadonlyMap<string, { readonly form: StoredForm; readonly at: number }>;
-  /** how many columns a row has; those that the file does not fill are empty */
+  /** number of columns of a row; those that the file does not have are empty */
   readonly width: number;
-  /** bytes of a block, as far as its rows are shorter; of its cells twice as many */
+  /** bytes of a block if its rows are shorter; its cells have twice as many */
   readonly blockBytes: number;
   /** buffers for blocks */
   readonly buffers: SpareBuffers;
@@ -38,7 +38,9 @@ export class ParquetFileReader {
     this.#kernel = kernel;
   }
 
-  /** Null where the file is not of our writer. RangeError where it is damaged. `only`: row groups that have no such row are left out. */
+  /**
+   * Returns null if the file is not of our writer. Throws RangeError if it is damaged. `only`: row groups without such a row are skipped.
+   */
   static async open(
     size: number,
     source: ChunkSource,
@@ -65,7 +67,10 @@ export class ParquetFileReader {
     });
   }
 
-  /** The whole numbers of a column that go up from row to row, the first of them above `last`; answers the last one. Null: they do not. */
+  /**
+   * Returns the last of a column's whole numbers if each row's is greater than the previous one and the first is greater than `last`.
+   * Returns null if not.
+   */
   async lastAscending(name: string, form: StoredForm, last: bigint): Promise<bigint | null> {
     const at = this.#file.columns.findIndex((column) => column.name === name);
     const column = new StoredColumn(this.#kernel, form, this.#source);
@@ -123,7 +128,7 @@ export class ParquetRows {
     });
   }
 
-  /** The next rows, one at least; null: there are no more. RangeError where the file is damaged. */
+  /** Returns the next rows, at least one, or null if there are no more. Throws RangeError if the file is damaged. */
   async next(): Promise<RowBlock | null> {
     while (this.#rowsLeft === 0) {
       const group = this.#file.groups[this.#group];

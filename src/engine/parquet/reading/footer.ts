@@ -43,8 +43,8 @@ export interface FileLayout {
 const lastBytes = 32 * 1024;
 
 /**
- * Null for a file of another writer. RangeError where it is none, or damaged. `boundsOf`: a column of whole numbers of 64 bits whose bounds
- * are wanted.
+ * Returns null for a file of another writer. Throws RangeError if it is not a Parquet file, or damaged. `boundsOf`: a column of whole
+ * numbers of 64 bits whose bounds are requested.
  */
 export async function readFooter(
   size: number,

@@ -1,4 +1,4 @@
-/** A column of a file while it is read: page after page, each of which is in the kernel's memory until its rows are taken. */
+/** Reads a column of a file page by page. Each page is in the kernel's memory until its rows have been read. */
 import { ENCODING } from '../column-chunk.ts';
 import { PHYSICAL, valueTypeOf } from '../values/column-types.ts';
 import { countOf, readThrift, structOf, type ThriftFields } from '../metadata/thrift-reader.ts';
@@ -22,30 +22,30 @@ export interface StoredForm {
   /** PHYSICAL */
   readonly physical: number;
   readonly width: number;
-  /** digits after the point, and how many of them stay where they are zeros */
+  /** digits after the point, and the number of these that are kept even if they are zeros */
   readonly scale: number;
   readonly kept: number;
   /** true for lists of such values */
   readonly isList: boolean;
 }
 
-/** A column as blocks of rows take it. */
+/** A column from which blocks of rows are read. */
 export interface ColumnRows {
   /** rows of the page that have not been read */
   readonly rowsLeft: number;
   beginChunk(chunk: StoredChunk): void;
-  /** The next page with rows. RangeError where the file is damaged. */
+  /** Reads the next page with rows. Throws RangeError if the file is damaged. */
   nextPage(): Promise<void>;
   /** Bytes that the texts of the page's next rows may have. */
   mostBytes(rows: number): number;
   /** Returns an estimate of the bytes of `rows` rows. */
   usualBytes(rows: number): number;
-  /** Texts of the next rows of the page at `out`, and their cells; answers where the texts end. */
+  /** Writes the texts of the next rows of the page at `out`, and their cells. Returns the end of the texts. */
   take(rows: number, cells: number, stride: number, out: number): number;
   close(): void;
 }
 
-/** A page of other values than those that are read, as one of these: `rows` of them. */
+/** Converts a page of other values into one of `rows` readable values. */
 type PageOf = (page: Uint8Array, entries: number) => { readonly page: Uint8Array; readonly rows: number };
 
 const forms: Readonly<Record<string, number>> = {
@@ -246,13 +246,13 @@ export class StoredColumn implements ColumnRows {
     const { view, origin } = this.#kernel;
     for (let row = 0, cell = cells; row < rows; row += 1, cell += stride) {
       const from = view.getInt32(cell, true);
-      // items of lists may lie before the texts of the block
+      // items of lists may be before the texts of the block
       if (from === noValue) continue;
       view.setInt32(cell + 4, from + this.#floatAt(origin + from), true);
     }
   }
 
-  /** Puts the text of the double there in its place; answers its length. */
+  /** Replaces the double there with its text. Returns the text's length. */
   #floatAt(at: number): number {
     const value = this.#kernel.view.getFloat64(at, true);
     const text = floatText(value, this.#form.form === layout.FORM_FLOAT);
@@ -262,7 +262,7 @@ export class StoredColumn implements ColumnRows {
   }
 }
 
-/** In a cell, where others have the beginning of a text. */
+/** Value of a cell without a value, in place of the start of a text. */
 const noValue = -1;
 
 export function damaged(): RangeError {

@@ -1,6 +1,6 @@
 /**
- * A column of lists while it is read: the items of a page are a column of their own, whose texts are put together row by row with a blank
- * between them. Levels are those that `addLists` writes: 3 for an item, 1 for a list without any, 0 for NULL.
+ * Reads a column of lists: the items of a page are read as a column of their own, whose texts are joined row by row with a blank between
+ * them. The levels are those that `addLists` writes: 3 for an item, 1 for an empty list, 0 for NULL.
  */
 import type { StoredChunk } from './footer.ts';
 import type { CellsKernel, Region } from './kernel/instance.ts';
@@ -23,7 +23,7 @@ export class StoredLists implements ColumnRows {
   /** for each row of the page, the number of its items; below 0: NULL */
   #counts = new Int32Array(0);
   #next = 0;
-  /** for the items of a call, before they are put together */
+  /** for the items of a call, before they are joined */
   #texts: Region;
   #cells: Region;
 
@@ -116,7 +116,7 @@ export class StoredLists implements ColumnRows {
       else counts.push(definition === noList ? -1 : definition === item ? 1 : 0);
       if (definition === item) items += 1;
     }
-    // an item that goes on with a row that has none
+    // an item continues a row that has none
     if (counts.reduce((sum, count) => sum + Math.max(0, count), 0) !== items) throw damaged();
     this.#counts = Int32Array.from(counts);
     this.#next = 0;
@@ -129,7 +129,7 @@ export class StoredLists implements ColumnRows {
   }
 }
 
-/** So many levels of `width` bits, which begin at `at` with the length of their bytes: runs of one, and of packed ones. */
+/** Reads levels of `width` bits, which begin at `at` after the length of their bytes: runs of one level, and of packed ones. */
 function readLevels(
   page: Uint8Array,
   at: number,

@@ -1,4 +1,4 @@
-/** The least and the greatest value of a page or column, as Parquet's statistics have them: text is cut where it is long. */
+/** The least and the greatest value of a page or column, in the form of Parquet's statistics. Long text is truncated. */
 import * as layout from '../kernel/layout.ts';
 import type { ColumnsKernel } from '../kernel/instance.ts';
 import { PHYSICAL, type ParquetType } from './column-types.ts';
@@ -7,7 +7,7 @@ export interface Bound {
   readonly bytes: Uint8Array;
   /** false: no value is less (greater), but none may be equal */
   readonly isExact: boolean;
-  /** to compare numbers by */
+  /** the value for comparing numbers */
   readonly value: bigint | number | null;
 }
 
@@ -123,7 +123,7 @@ function characters(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, end);
 }
 
-/** The least text above all that begin with this one; null where there is none. */
+/** Returns the least text greater than all texts with this prefix, or null if there is none. */
 function next(bytes: Uint8Array): Uint8Array | null {
   const points = Array.from(new TextDecoder().decode(bytes), (character) => character.codePointAt(0)!);
   while (points.length > 0) {

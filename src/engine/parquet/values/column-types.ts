@@ -1,4 +1,4 @@
-/** Columns of a file: types of DuckDB's names, and what Parquet has for them. */
+/** Maps types by DuckDB's names to types of Parquet. */
 import type { ReadKind } from '../kernel/instance.ts';
 import * as layout from '../kernel/layout.ts';
 

@@ -1,6 +1,6 @@
 /** Numbers with a fraction that are to be rounded, as IEEE 754 says. */
 
-/** `text`: in the words that rows have them in (`Infinity`, `NaN`); null for what is no number. */
+/** `text`: with the words that rows have (`Infinity`, `NaN`). Returns null if it is not a number. */
 export function readFloat(text: string, isSingle: boolean): number | null {
   const value = Number(text);
   if (text.trim() === '' || (Number.isNaN(value) && text !== 'NaN')) return null;
@@ -16,7 +16,7 @@ function toSingle(text: string, double: number): number {
   if ((view.getUint32(4) & 0x1fffffff) !== 0x10000000) return single;
   const side = compareExactly(text, double);
   if (side === 0) return single;
-  // just beside the middle: the double next to it is on the right side
+  // just beside the midpoint: the next double is on the correct side
   const bits = view.getBigInt64(0) + BigInt(double > 0 ? side : -side);
   view.setBigInt64(0, bits);
   return Math.fround(view.getFloat64(0));

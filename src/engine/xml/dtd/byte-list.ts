@@ -14,7 +14,7 @@ export class ByteList {
     this.#bytes[this.#length++] = byte;
   }
 
-  /** All of them, followed by one 0 byte. */
+  /** Returns all bytes, followed by one 0 byte. */
   withNul(): Uint8Array {
     const all = new Uint8Array(this.#length + 1);
     all.set(this.#bytes.subarray(0, this.#length));

@@ -51,7 +51,7 @@ function readChildren(reader: DeclarationReader): void {
   }
 }
 
-/** Takes a separator, the same throughout a group; false when the group ends here. */
+/** Reads a separator, which must be the same throughout a group. Returns false if the group ends here. */
 function readSeparator(reader: DeclarationReader, separators: string[]): boolean {
   reader.skipSpace();
   if (reader.accept(')')) return false;

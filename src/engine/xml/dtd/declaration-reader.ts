@@ -15,9 +15,12 @@ export class IncompleteDeclaration extends Error {}
 export interface TextOrigin {
   /** see `ExternalPart.base`; null: the document */
   readonly base: string | null;
-  /** XML 1.0, 2.8: in the external subset and in external parameter entities, references may stand within declarations, and sections may be conditional */
+  /**
+   * XML 1.0, 2.8: in the external subset and in external parameter entities, references may be within declarations, and sections may be
+   * conditional
+   */
   readonly isExternal: boolean;
-  /** number of the line that the text begins with; null: nobody can tell */
+  /** number of the text's first line; null: unknown */
   readonly line: number | null;
 }
 
@@ -69,7 +72,7 @@ export class DeclarationReader {
     return ` (in ${base}, line ${this.lineOf(at)!})`;
   }
 
-  /** Number of the line of a place, in the part outside of the document; null: nobody can tell. */
+  /** Returns the line number of a place in the part outside of the document, or null if it is unknown. */
   lineOf(at: number): number | null {
     let { line } = this.origin;
     if (line !== null) for (let i = 0; i < at; i += 1) if (this.bytes[i] === LF) line += 1;
@@ -89,14 +92,14 @@ export class DeclarationReader {
     return this.bytes[this.pos]!;
   }
 
-  /** Whether `literal` stands here, all of it. */
+  /** True if all of `literal` is at the present position. */
   stands(literal: string): boolean {
     for (let i = 0; i < literal.length; i++)
       if (this.pos + i >= this.end || this.bytes[this.pos + i] !== literal.charCodeAt(i)) return false;
     return true;
   }
 
-  /** Takes `literal` when it stands here. */
+  /** Reads `literal` if it is at the present position. */
   accept(literal: string): boolean {
     for (let i = 0; i < literal.length; i++) {
       if (this.pos + i >= this.end) {
@@ -209,7 +212,7 @@ export class DeclarationReader {
       .replaceAll(/[ \t\r\n]+/g, ' ');
   }
 
-  /** `ExternalID`, and `PublicID` where `systemOptional`; null when there is none. */
+  /** Reads `ExternalID`, and `PublicID` if `systemOptional`. Returns null if there is none. */
   externalId(systemOptional: boolean): ExternalReference | null {
     const { base } = this.origin;
     if (this.accept('SYSTEM')) {

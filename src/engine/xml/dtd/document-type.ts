@@ -25,13 +25,13 @@ export interface Entity {
 export interface AttributeDefinition {
   /** raw name id */
   readonly name: number;
-  /** whether the type is another than CDATA: then white space is collapsed (XML 1.0 §3.3.3) */
+  /** true if the type is not CDATA: white space is then collapsed (XML 1.0 §3.3.3) */
   readonly tokenized: boolean;
   /** normalised default value; null for #REQUIRED and #IMPLIED */
   readonly defaultValue: Uint8Array | null;
 }
 
-/** All that is declared of one element's attributes. */
+/** All attribute declarations of one element. */
 export interface AttributeList {
   /** by raw attribute name id; the first declaration binds (XML 1.0 §3.3) */
   readonly definitions: Map<number, AttributeDefinition>;

@@ -1,4 +1,4 @@
-/** The subsets of a DTD: entities, attribute lists, parameter entities, and conditional sections of what lies outside of the document. */
+/** Reads the subsets of a DTD: entities, attribute lists, parameter entities, and the conditional sections of external parts. */
 import { collapseSpaces } from './attribute-defaults.ts';
 import { decodeAttributeValue } from '../scan/attribute-value.ts';
 import { AMPERSAND, CLOSE_BRACKET, LESS, PERCENT } from '../characters.ts';
@@ -167,7 +167,7 @@ function readEntity(reader: DeclarationReader, documentType: DocumentType, nesti
   if (external !== null && !unparsed) reader.state.settings.external?.declared?.(external);
 }
 
-/** The predefined entities may be declared, but only as what they are (XML 1.0 §4.6). */
+/** Checks that a predefined entity is declared with its predefined value (XML 1.0 §4.6). */
 function checkPredefined(reader: DeclarationReader, name: string, text: Uint8Array | null, at: number): void {
   const allowed: Record<string, readonly string[]> = {
     amp: ['&#38;', '&#x26;'],

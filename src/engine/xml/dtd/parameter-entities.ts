@@ -1,4 +1,4 @@
-/** References to parameter entities within declarations and values of entities, which stand outside of the document alone (XML 1.0, 2.8). */
+/** Replaces references to parameter entities within declarations and entity values. Only external parts may have these (XML 1.0, 2.8). */
 import {
   AMPERSAND,
   APOSTROPHE,
@@ -42,7 +42,7 @@ export function referencedText(
   return entity === null ? null : parameterText(reader, documentType, entity, nesting, at);
 }
 
-/** The replacement text and a 0 byte, counted; null: it lies outside, and is not read. */
+/** Returns the replacement text and a 0 byte, and counts it. Returns null if the entity is external and not read. */
 export function parameterText(
   reader: DeclarationReader,
   documentType: DocumentType,
@@ -65,15 +65,15 @@ export function parameterText(
   return replacementText(state, entity, nesting, faultOffset);
 }
 
-/** Declarations may be missing, and what comes after them may be declared otherwise (XML 1.0, 5.1). */
+/** Notes that declarations may be missing, so that later ones may be declared differently (XML 1.0, 5.1). */
 function lacks({ state }: DeclarationReader, documentType: DocumentType): void {
   documentType.incomplete = true;
   documentType.ignoresDeclarations ||= !state.standalone;
 }
 
 /**
- * A reader of the declaration that begins here, in which references to parameter entities have been replaced, each with a space around it
- * (XML 1.0, 4.4.8); `reader` where it has none. null: a part of it is not known, so all of it was passed over.
+ * Returns a reader of the declaration that begins here, with references to parameter entities replaced, each with a space around it (XML
+ * 1.0, 4.4.8). Returns `reader` if there are none, and null if a part of the declaration is unknown, so that all of it was skipped.
  */
 export function expanded(
   reader: DeclarationReader,
@@ -93,7 +93,7 @@ export function expanded(
   });
 }
 
-/** Whether a parameter entity is referred to in the declaration at `pos`, outside of literals. */
+/** True if the declaration at `pos` refers to a parameter entity, outside of literals. */
 function hasReference({ bytes, pos, end }: DeclarationReader): boolean {
   for (let i = pos; i < end; i++) {
     const byte = bytes[i]!;
@@ -107,7 +107,7 @@ function hasReference({ bytes, pos, end }: DeclarationReader): boolean {
   return false;
 }
 
-/** Takes a declaration, or all of a parameter entity's text within one; false: a part of it is not known. */
+/** Reads a declaration, or all of a parameter entity's text within one. Returns false if a part of it is unknown. */
 function expandInto(
   out: ByteList,
   reader: DeclarationReader,

@@ -2,10 +2,10 @@
 
 import { usualDeclarationBytes } from './usual-declarations.ts';
 
-/** How far the XML declaration is looked for. */
+/** The most bytes that are searched for the XML declaration. */
 export const DECLARATION_BYTES = 4096;
 
-/** For messages: families that readers of browsers know, too. */
+/** The list of encodings for messages: the families that web browsers also support. */
 export const supportedEncodings =
   'supported are UTF-8, UTF-16, US-ASCII, ISO-8859-1 to 16, windows-1250 to 1258, KOI8-R, KOI8-U, GBK, GB18030, Big5, Shift_JIS, EUC-JP, ISO-2022-JP and EUC-KR: convert the document to UTF-8, as by iconv -t UTF-8, with the encoding of its XML declaration';
 
@@ -17,7 +17,7 @@ export interface DetectedEncoding {
   /** the XML declaration says version 1.1, which has more line ends */
   readonly isVersion11?: true;
   readonly problem?: { readonly code: string; readonly message: string };
-  /** with a problem: the text before the place of it */
+  /** if there is a problem: the text before its place */
   readonly lead?: string;
 }
 
@@ -84,7 +84,7 @@ function leadText(head: Uint8Array, family: string, markBytes: number): string {
   return lead;
 }
 
-/** Behind the first `?>`, or where a declaration is looked for no further. */
+/** Returns the position after the first `?>`, or after the last byte that is searched. */
 function declarationEnd(head: Uint8Array, from: number): number {
   const last = Math.min(head.length, from + DECLARATION_BYTES);
   for (let at = from + 1; at < last; at += 1) if (head[at] === 0x3e && head[at - 1] === 0x3f) return at + 1;
@@ -152,7 +152,7 @@ function overridden(encoding: string, family: string, markBytes: number): Detect
   return { encoding, markBytes: encoding === family ? markBytes : 0 };
 }
 
-/** Checks what the declaration says against what the first bytes show. */
+/** Checks the declared encoding against the one that the first bytes show. */
 function declared(name: string, family: string, markBytes: number, lead: string): DetectedEncoding {
   const encoding = canonicalName(name);
   const isWide = family === 'utf-16le' || family === 'utf-16be';

@@ -13,7 +13,7 @@ const DELETE = 0x7f;
  */
 export class LineEnds11 implements Utf8Sink {
   readonly #sink: Utf8Sink;
-  /** the end of the piece before, as what follows decides what it is: a CR, or a part of a character */
+  /** the end of the previous piece, whose meaning depends on the next bytes: a CR, or a part of a character */
   #held = new Uint8Array(0);
 
   constructor(sink: Utf8Sink) {

@@ -22,14 +22,14 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
 }
 
 /**
- * Finds out the encoding of a document and passes it on as UTF-8. What is UTF-8 already is passed on as it is.
- * `override` is an encoding known from outside the document.
+ * Detects the encoding of a document and passes it on as UTF-8. UTF-8 is passed on unchanged. `override`: an encoding known from outside
+ * the document.
  */
 export function createEncodingReader(override: string | undefined, sink: Utf8Sink): EncodingReader {
   return new DetectingReader(override, sink);
 }
 
-/** A class, as one is made for every document, however small: closures and getters of their own cost more than what they do. */
+/** A class because one is created for every document, even a small one: its own closures and getters would cost more than their work. */
 class DetectingReader implements EncodingReader {
   passesOn = false;
   readonly #override: string | undefined;
@@ -62,7 +62,7 @@ class DetectingReader implements EncodingReader {
     this.#lineEnds?.end();
   }
 
-  /** `first`: what there is of the document. */
+  /** `first`: the bytes of the document so far. */
   #begin(detected: DetectedEncoding, first: Uint8Array): void {
     const sink = this.#sink;
     if (detected.problem !== undefined) {

@@ -20,18 +20,18 @@ const MULTI_BYTE = new Set([
   'euc-kr',
 ]);
 
-/** For UTF-8 that its sink is to see. */
+/** Returns a transcoder that passes UTF-8 to the sink. */
 export function plainTranscoder(sink: Utf8Sink): Transcoder {
   return { write: (bytes) => sink.take(bytes, 0, bytes.length), end() {} };
 }
 
-/** Null when the encoding is not known. */
+/** Returns null if the encoding is unknown. */
 export function createTranscoder(encoding: string, sink: Utf8Sink): Transcoder | null {
   if (encoding === 'utf-16le' || encoding === 'utf-16be')
     return createUtf16Transcoder(encoding === 'utf-16be', sink);
   if (encoding === 'us-ascii')
     return createByteTranscoder('us-ascii', (byte) => (byte < 0x80 ? byte : -1), sink);
-  // TextDecoder takes ISO-8859-1 for windows-1252; here it is itself.
+  // TextDecoder treats ISO-8859-1 as windows-1252; this code decodes real ISO-8859-1.
   if (encoding === 'iso-8859-1') return createByteTranscoder('iso-8859-1', (byte) => byte, sink);
   let decoder: TextDecoder;
   try {
@@ -163,6 +163,6 @@ export interface Utf8Sink {
   take(bytes: Uint8Array, from: number, to: number): void;
   /** bytes of a byte order mark, which are not part of the text */
   skip(bytes: number): void;
-  /** stops the reading behind what has been taken */
+  /** stops reading after the bytes that have been passed */
   fail(code: string, message: string): never;
 }

@@ -1,9 +1,9 @@
-/** XML declarations as most programs write them: they say UTF-8, and nothing else is to be read of them. */
+/** XML declarations in the form that most programs write: they declare UTF-8 and have no other information. */
 
 const spellings = ['UTF-8', 'utf-8'].map((encoding) => `<?xml version="1.0" encoding="${encoding}"?>`);
 const usual = spellings.map((text) => Uint8Array.from(text, (character) => character.charCodeAt(0)));
 
-/** Bytes of the declaration that the document begins with, where it is one of these; 0: it is not, or is not all there. */
+/** Returns the length of the declaration at the start of the document if it is one of these, or 0 if it is another or incomplete. */
 export function usualDeclarationBytes(bytes: Uint8Array): number {
   for (const declaration of usual) {
     let at = 0;

@@ -8,8 +8,8 @@ import { usualDeclarationBytes } from './usual-declarations.ts';
 const LEAD = '<?xml';
 
 /**
- * The XML declaration (XML 1.0 §2.8), if the document has one. A document of version 1.1 has its line ends (the encoding reader
- * normalises them); one of any other version 1.x is read by the rules of 1.0.
+ * Reads the XML declaration (XML 1.0 §2.8), if the document has one. In a document of version 1.1, the encoding reader normalises the
+ * line ends of 1.1; any other version 1.x is read by the rules of 1.0.
  */
 export function scanXmlDeclaration(s: TokenizerState): Outcome {
   const { bytes, end } = s;

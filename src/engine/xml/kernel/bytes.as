@@ -77,13 +77,13 @@ function skipPlainSpace(p: usize): usize {
   }
 }
 
-/** First byte where character data cannot simply run on. */
+/** Returns the first byte that ends a run of plain character data. */
 // @ts-ignore: decorator
 @inline
 function skipPlainText(p: usize): usize {
   while (true) {
     const v = v128.load(p);
-    // signed: what is below a space is a control character or a byte of a longer sequence
+    // signed: bytes below a space are control characters or belong to a longer sequence
     const low = v128.andnot(
       i8x16.lt_s(v, v128.load(ALL_SPACE)),
       v128.or(i8x16.eq(v, v128.load(ALL_LF)), i8x16.eq(v, v128.load(ALL_TAB))),
@@ -98,7 +98,7 @@ function skipPlainText(p: usize): usize {
   }
 }
 
-/** First byte where an attribute value in these quotes cannot simply run on. */
+/** Returns the first byte that ends a run of a plain attribute value in these quotes. */
 // @ts-ignore: decorator
 @inline
 function skipPlainValue(p: usize, quote: u32): usize {
@@ -122,7 +122,7 @@ function equal(a: usize, b: usize): i32 {
   return i8x16.bitmask(i8x16.eq(v128.load(a), v128.load(b)));
 }
 
-/** Whether the `length` bytes at both places are the same; both may be read 16 bytes further. */
+/** True if the `length` bytes at both places are equal. May read 16 bytes beyond both. */
 // @ts-ignore: decorator
 @inline
 function same(a: usize, b: usize, length: usize): bool {
@@ -136,7 +136,7 @@ function same(a: usize, b: usize, length: usize): bool {
   }
 }
 
-/** Keeps the `length` bytes of a name and the one or two behind it for `equal`, where they fit. */
+/** Stores the `length` bytes of a name, and the one or two after it, for `equal`, if they fit. */
 function remember(seen: usize, from: usize, length: usize, behind: usize): void {
   if (length + behind > 16) return;
   v128.store(seen, v128.load(from));
@@ -144,7 +144,7 @@ function remember(seen: usize, from: usize, length: usize, behind: usize): void 
   store<u32>(seen, <u32>length, TAG_LENGTH);
 }
 
-/** Skips valid multi-byte sequences; stops at an ASCII byte or at what is not whole, valid, and an XML character. */
+/** Skips valid multi-byte sequences. Stops at an ASCII byte, or at a sequence that is incomplete, invalid, or not an XML character. */
 function skipMultiByte(p: usize, end: usize): usize {
   while (true) {
     const first: u32 = load<u8>(p);
@@ -186,7 +186,7 @@ const OVERLONG_4: i8 = 1 << 6;
 const TWO_CONTINUATIONS: i8 = -128;
 const CARRY: i8 = TOO_SHORT | TOO_LONG | TWO_CONTINUATIONS;
 
-/** Writes the vectors that the kernel loads: once, before all else. */
+/** Writes the vectors that the kernel loads. Must be called once, before any other function. */
 export function prepare(): void {
   v128.store(ALL_SPACE, i8x16.splat(SPACE));
   v128.store(ALL_LF, i8x16.splat(LF));
@@ -243,7 +243,7 @@ export function prepare(): void {
   v128.store(ALL_BE, i8x16.splat(-66));
 }
 
-/** By byte: not 0 where the sequence that it belongs to, or should end, is not UTF-8 or not an XML character. */
+/** For each byte: not 0 if the sequence that it belongs to, or should end, is not UTF-8 or not an XML character. */
 // @ts-ignore: decorator
 @inline
 function wrongBytes(before: v128, v: v128): v128 {
@@ -255,7 +255,7 @@ function wrongBytes(before: v128, v: v128): v128 {
   const firstLow = i8x16.swizzle(v128.load(BY_FIRST_LOW), v128.and(one, nibble));
   const secondHigh = i8x16.swizzle(v128.load(BY_SECOND_HIGH), v128.and(i16x8.shr_u(v, 4), nibble));
   const wrong = v128.and(v128.and(firstHigh, firstLow), secondHigh);
-  // two continuations are right where a lead byte of three or four stands before them
+  // two continuation bytes are correct after a lead byte of three or four
   const continued = v128.and(
     v128.or(
       i8x16.sub_sat_u(two, v128.load(ALL_BELOW_LEAD_3)),
@@ -271,7 +271,7 @@ function wrongBytes(before: v128, v: v128): v128 {
   return v128.or(v128.xor(wrong, continued), noCharacter);
 }
 
-/** Whether there is something wrong before the stop at `at`, or in what it cuts off. */
+/** True if there is a fault before the stop at `at`, or in the sequence that it cuts off. */
 // @ts-ignore: decorator
 @inline
 function isWrongUpTo(at: i32, wrong: v128): bool {

@@ -1,6 +1,6 @@
-// Part of src/engine/xml/kernel/scan.as: names, references, and text and values that are not as they stand.
+// Part of src/engine/xml/kernel/scan.as: names, references, and text and values that need decoding.
 
-/** Id of the known name at `from`, -1 for all others; sets NAME_END. */
+/** Returns the id of the known name at `from`, or -1 for all others. Sets NAME_END. */
 function findName(from: usize): i32 {
   const classes: usize = load<usize>(NAME_CLASS);
   if (load<u8>(classes + load<u8>(from)) != CLASS_START) return -1;
@@ -43,7 +43,7 @@ function isXmlCharacter(c: u32): bool {
   return c <= 0xd7ff || (c >= 0xe000 && c <= 0xfffd) || (c >= 0x10000 && c <= 0x10ffff);
 }
 
-/** Code point of the predefined or character reference at `&`; -1 for all others. Sets NAME_END to what follows. */
+/** Returns the code point of the predefined or character reference at `&`, or -1 for all others. Sets NAME_END to its end. */
 function reference(p: usize): i32 {
   const c: u32 = load<u8>(p, 1);
   if (c == HASH) {
@@ -125,8 +125,8 @@ function copy(out: usize, from: usize, to: usize): usize {
 }
 
 /**
- * Text that began at `start` and cannot be taken as it stands from `p` on: decodes it into one record at `e`, if it can.
- * Returns where it stopped: at `<`, at what it leaves to others, or at `p`, with no record written, when that is right there.
+ * Decodes text that began at `start` and needs decoding from `p` on, into one record at `e` if possible. Returns the position where it
+ * stopped: at `<`, at something that TypeScript must read, or at `p`, without a record, if that is already there.
  */
 function decodeText(start: usize, p: usize, end: usize, e: usize): usize {
   const begin: usize = load<usize>(DECODED) + load<u32>(DECODED_END);
@@ -180,8 +180,8 @@ function decodeText(start: usize, p: usize, end: usize, e: usize): usize {
 }
 
 /**
- * The value that began at `start` and cannot be taken as it stands from `p` on: appends it, decoded, to what is decoded.
- * Returns the closing quote; 0 when the value is to be read by others.
+ * Decodes a value that began at `start` and needs decoding from `p` on, and appends it to the decoded bytes. Returns the closing quote,
+ * or 0 if TypeScript must read the value.
  */
 function decodeValue(start: usize, p: usize, quote: u32, end: usize): usize {
   const decoded: usize = load<usize>(DECODED);

@@ -69,21 +69,21 @@ const int32Max = 0x7fffffff;
 /** Serves one document at a time. */
 export interface ScanKernel {
   readonly memory: TokenizerMemory;
-  /** Whether the kernel can go on with a state: all of it still lies in the kernel's memory, and nothing rare is in force. */
+  /** True if the kernel can continue with a state: all of it is still in the kernel's memory, and no rare feature is in use. */
   serves(s: TokenizerState): boolean;
-  /** Reads content from the state, as far as it goes; answers why it left. */
+  /** Reads content from the state as far as possible. Returns the reason for stopping. */
   scan(s: TokenizerState): number;
   readonly textStart: number;
   readonly textAt: number;
-  /** The state of a document that begins: that of the one before, where it was kept and suits. */
+  /** Returns the state for a new document. Reuses that of the previous one if it was kept and fits. */
   begin(settings: TokenizerSettings): TokenizerState;
-  /** The document has ended well: what was learnt of its names is of use to the next one. */
+  /** Keeps the state of a document that ended without a fault, because its names are useful for the next one. */
   keep(s: TokenizerState): void;
   /** Forgets the document: the next one may begin. */
   reset(): void;
 }
 
-/** The compiled kernel; null where WebAssembly from bytes, or its vectors, are refused. */
+/** Returns the compiled kernel, or null if WebAssembly compiled from bytes, or its vectors, are not available. */
 export function compileKernel(): WebAssembly.Module | null {
   try {
     return compileModule(scanContentWasm);
@@ -92,7 +92,7 @@ export function compileKernel(): WebAssembly.Module | null {
   }
 }
 
-/** `memory`: one of at least `SCAN_KERNEL_BYTES`, which others use behind these; without it the kernel has its own. */
+/** `memory`: memory of at least `SCAN_KERNEL_BYTES`, which others use after these bytes. Without it, the kernel creates its own. */
 export function createScanKernel(module: WebAssembly.Module, memory?: WebAssembly.Memory): ScanKernel {
   return new SharedKernel(module, memory ?? new WebAssembly.Memory({ initial: PAGES, maximum: PAGES }));
 }
@@ -102,7 +102,7 @@ class SharedKernel implements ScanKernel {
   readonly #buffer: ArrayBuffer;
   readonly #control: Int32Array;
   readonly #scanContent: () => number;
-  /** zeroed memory is taken from the start, behind the control block; other memory from the end */
+  /** zeroed memory is allocated from the start, after the control block; other memory from the end */
   #zeroedEnd = PAGE_BYTES;
   #othersAt = SCAN_KERNEL_BYTES;
   // the arrays that the control block points to: another one in the state's place is one that has outgrown this memory
@@ -180,7 +180,7 @@ class SharedKernel implements ScanKernel {
     classes.set(nameClass);
     this.#control[NAME_CLASS] = classes.byteOffset;
     this.#control[GAPS] = this.memory.ints(NAMES * 2).byteOffset;
-    // large, and only as much of it in use as the document has names: zeroed as far as that
+    // large, but only used and zeroed as far as the document has names
     this.#tags = this.memory.anyBytes(NAMES * TAG_BYTES);
     this.#control[TAGS] = this.#tags.byteOffset;
   }

@@ -55,5 +55,5 @@ export const EXIT_ROOT_CLOSED = 5;
 export const KERNEL_WINDOW_BYTES: number = 64 * 1024;
 export const PAGE_BYTES = 65_536;
 export const PAGES = 38;
-/** How much of a memory that others use too the kernel takes, from its start. */
+/** The number of bytes that the kernel uses of a shared memory, from its start. */
 export const SCAN_KERNEL_BYTES: number = PAGES * PAGE_BYTES;

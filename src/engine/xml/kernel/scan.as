@@ -3,8 +3,8 @@
 // Compiled by `npm run wasm` into src/engine/xml/kernel/scan-wasm.ts; layout of the control block and exits: src/engine/xml/kernel/instance.ts.
 
 /**
- * The attributes from `p` on, behind an element's name, as records from `e` + 16 on. Returns the `>` or `/` that ends them;
- * 0 when the tag is to be scanned by others. Sets COUNT to the end of the records, as an address.
+ * Reads the attributes from `p` on, after an element's name, as records from `e` + 16 on. Returns the `>` or `/` that ends them, or 0 if
+ * TypeScript must scan the tag. Sets COUNT to the end of the records, as an address.
  */
 function scanAttributes(p: usize, e: usize, element: i32, context: i32, end: usize): usize {
   const base: usize = load<usize>(WINDOW);
@@ -307,7 +307,7 @@ export function scanContent(): i32 {
   }
 }
 
-/** Line feeds in `[from, to)`; -1 where there is a CR among them. */
+/** Counts the line feeds in `[from, to)`. Returns -1 if there is a CR. */
 export function countLineFeeds(from: usize, to: usize): i32 {
   let count: i32 = 0;
   let returns = i8x16.splat(0);

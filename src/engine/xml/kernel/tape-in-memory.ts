@@ -1,9 +1,12 @@
-/** Batches of tokens for a consumer in WebAssembly: those of a tokeniser that shares its memory are there, others are copied. */
+/**
+ * Provides batches of tokens to a consumer in WebAssembly. Batches of a tokeniser that shares the consumer's memory are already there;
+ * others are copied.
+ */
 import { createTokenizerKernels, type TokenizerKernels } from '../tokenizer/fast.ts';
 import { FLAG_DECODED, KIND_ATTRIBUTE, KIND_MASK, RECORD_INTS, type TokenBatch } from '../tokens.ts';
 import type { ScanKernel } from './instance.ts';
 
-/** A longer batch of a tokeniser that has no part in the memory is left to others. */
+/** The most records of a copied batch. Longer ones are not copied. */
 const RECORDS = 8192;
 const BYTES = 72 * 1024;
 const DECODED_BYTES = 448 * 1024;
@@ -38,12 +41,12 @@ export class TapeInMemory {
     this.#decoded = memory.bytes(DECODED_BYTES);
   }
 
-  /** Whether all of the batch lies in the memory. */
+  /** True if all of the batch is in the memory. */
   holds({ events, bytes, decoded }: TokenBatch): boolean {
     return [events, bytes, decoded].every(({ buffer }) => buffer === this.#buffer);
   }
 
-  /** Whether the batch lies in the memory, or fits there: then `offsets` tells where it is now. */
+  /** True if the batch is in the memory or fits there; `offsets` then has its addresses. */
   bring({ events, count, bytes, decoded }: TokenBatch): boolean {
     const { offsets } = this;
     if (events.buffer === this.#buffer) offsets.events = events.byteOffset;
@@ -83,7 +86,7 @@ function endOfRanges(events: Int32Array, count: number, decoded: number): number
   return end;
 }
 
-/** The kernel that shares the memory, and others while that one is in use. */
+/** Returns the kernel that shares the memory, and others while that one is in use. */
 export function kernelsAround(own: ScanKernel): TokenizerKernels {
   const others = createTokenizerKernels(0);
   let free = true;

@@ -4,25 +4,26 @@ import type { TokenizerMemory } from '../tokenizer/memory.ts';
 import { utf8Text } from '../utf8.ts';
 
 /**
- * Slots that are looked at for a byte string. A document may have names that were made to collide: those beyond it are in a `Map`, whose
- * hash nobody outside knows. The kernel (src/engine/xml/kernel/scan.as) has the same number, and leaves these names to us.
+ * The number of slots that are searched for a byte string. A document may have names that were made to collide: names that do not fit are
+ * in a `Map`, whose hash no outsider knows. The kernel (src/engine/xml/kernel/scan.as) has the same number and leaves such names to
+ * TypeScript.
  */
 const MOST_PROBES = 32;
 
 /**
- * Bytes; characters where they are held as strings. Engines of JavaScript take the length of a long string (V8: of more than 16,383
- * characters) for its hash: many such names of one length would cost the square of their number.
+ * In bytes; in characters for names stored as strings. JavaScript engines use the length of a long string (V8: of more than 16,383
+ * characters) as its hash, so many such names of one length would take quadratic time.
  */
 export const longNameLength = 16_000;
 
 /** Gives equal byte strings equal ids, dense from 0, without making a string of them. Id 0 is the empty byte string. */
 export class ByteInterner {
-  /** every interned byte string, one behind the other */
+  /** all interned byte strings, concatenated */
   arena: Uint8Array;
   starts: Int32Array;
   ends: Int32Array;
   size = 1;
-  /** how many of them are long */
+  /** number of long ones */
   longNames = 0;
   /** ids by hash, open addressing; 0 is free */
   slots: Int32Array;
@@ -64,7 +65,7 @@ export class ByteInterner {
     return utf8Text(this.arena.subarray(this.starts[id]!, this.ends[id]!));
   }
 
-  /** `slot`: -1 where all that are looked at are taken */
+  /** `slot`: -1 if all slots that are searched are occupied */
   private add(bytes: Uint8Array, from: number, to: number, hash: number, slot: number): number {
     const id = this.size++;
     if (id === this.starts.length) {
@@ -125,7 +126,7 @@ export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
   return hash;
 }
 
-/** A copy of twice the length; what is new is 0. */
+/** Returns a copy of twice the length, filled with 0. */
 export function grown(array: Int32Array): Int32Array<ArrayBuffer> {
   const larger = new Int32Array(array.length * 2);
   larger.set(array);

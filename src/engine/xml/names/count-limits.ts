@@ -1,4 +1,4 @@
-/** How many names a document may have: they are kept for its life, and some for that of the job. */
+/** Limits of the number of names in a document: names are kept as long as the document, and some as long as the job. */
 import { longNameLength } from './byte-interner.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
 

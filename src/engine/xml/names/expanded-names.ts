@@ -1,4 +1,4 @@
-/** The table of expanded names (namespace and local name) that tokens refer to, and what has such a name. */
+/** The table of expanded names (namespace and local name) that tokens refer to, and look-ups by such names. */
 import type { QName } from '../../model/source-model.ts';
 import type { NameTable } from '../tokens.ts';
 import { longNameLength } from './byte-interner.ts';
@@ -39,8 +39,8 @@ export function createNameTable(): NameTable {
 }
 
 /**
- * The item of a name; null where none has it, and of several the last. An item is looked for when its name is first asked for: of what a
- * schema allows, documents have little.
+ * Returns a function that gives the item of a name: null if none has the name, the last one if several do. The items of a name are
+ * searched on its first use, because documents use few of the names in a schema.
  */
 export function itemByName<T extends { readonly name: QName }>(
   names: NameTable,

@@ -11,8 +11,8 @@ export const ROOT_CONTEXT = 0;
 export const MAX_NAMESPACES_IN_FORCE = 10_000;
 
 /**
- * Sets of prefix bindings in force. A context is its parent plus one binding; the same declaration in the same context
- * leads to the same context, so that elements that repeat their declarations cost no more than a look-up.
+ * Sets of prefix bindings in force. A context is its parent plus one binding. The same declaration in the same context leads to the same
+ * context, so that repeated declarations only cost a look-up.
  */
 export class NamespaceContexts {
   private readonly uris = new ByteInterner();
@@ -57,7 +57,7 @@ export class NamespaceContexts {
     return prefix === 0 ? 0 : -1;
   }
 
-  /** Returns whether a prefix other than `xml` or the default namespace is declared as another namespace than `uri`. */
+  /** True if a prefix other than `xml` or the default namespace is declared as a namespace other than `uri`. */
   declaresOther(context: number, uri: string): boolean {
     for (let c = context; c > 0; c = this.parents[c]!) {
       const declared = this.uriText(this.bindings[c]!);
@@ -66,7 +66,7 @@ export class NamespaceContexts {
     return false;
   }
 
-  /** The context in which `prefix` is bound to `uri`, all else being as in `context`. */
+  /** Returns the context in which `prefix` is bound to `uri` and everything else is as in `context`. */
   declare(context: number, prefix: number, uri: number): number {
     if (this.lookup(context, prefix) === uri) return context;
     const key = prefix * 0x4000000 + uri;

@@ -1,4 +1,4 @@
-/** Raw names, as they are written with their prefixes, and what is remembered of each. */
+/** Raw names, with their prefixes as written, and the facts that are stored for each. */
 import { ByteInterner, grown, hashBytes } from './byte-interner.ts';
 import { COLON, NAME_START, isWideNameStart, nameClass } from '../characters.ts';
 import type { TokenizerMemory } from '../tokenizer/memory.ts';
@@ -11,8 +11,8 @@ export const NAME_PREFIXED = 1;
 export const NAME_DECLARATION = 2;
 
 /**
- * Qualified names as they stand in the document, interned by bytes, with what the scanner has learnt of each.
- * The columns are indexed by raw name id; id 0 is the empty name, which predicts nothing.
+ * Qualified names as written in the document, interned by bytes, with the facts that the scanner has learnt about each. The columns are
+ * indexed by raw name id; id 0 is the empty name, which predicts nothing.
  */
 export class RawNames {
   readonly interner: ByteInterner;
@@ -91,7 +91,7 @@ export class RawNames {
   }
 }
 
-/** Whether a part of a name may stand on either side of the colon; its characters are known to be name characters. */
+/** True if a part of a name may be on either side of the colon. Its characters are known to be name characters. */
 function isNcName(part: string): boolean {
   const first = part.codePointAt(0);
   if (first === undefined || part.includes(':')) return false;

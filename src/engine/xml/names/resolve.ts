@@ -1,4 +1,4 @@
-/** From raw names to expanded names, in a namespace context. */
+/** Resolves raw names to expanded names in a namespace context. */
 import { MAX_NAMESPACES_IN_FORCE, XMLNS_NAMESPACE, XML_NAMESPACE } from './namespace-contexts.ts';
 import { checkNameCount } from './count-limits.ts';
 import { NAME_DECLARATION, NAME_PREFIXED } from './raw-names.ts';

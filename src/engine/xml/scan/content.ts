@@ -25,8 +25,8 @@ import { FLAG_WHITE_SPACE, KIND_END, KIND_START, KIND_TEXT } from '../tokens.ts'
 import { skipMultiByte } from '../utf8.ts';
 
 /**
- * The hot loop: text, end tags and start tags without attributes. All else is called out, with the state written back first,
- * so that what is rare neither lengthens nor deoptimises this function.
+ * The hot loop: text, end tags and start tags without attributes. Everything else is handled by other functions, with the state written
+ * back first, so that rare cases neither lengthen nor deoptimise this function.
  */
 export function scanContent(s: TokenizerState): Outcome {
   const { bytes, end, raw, flushAt, floor, hasAttributeLists } = s;

@@ -7,7 +7,8 @@ import { createDocumentType } from '../dtd/document-type.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
 
 /**
- * Reads the document type declaration at `pos`, as a whole: its internal subset, and then the external one as far as that is given. Returns false, with nothing changed, when the input ends inside it.
+ * Reads the whole document type declaration at `pos`: its internal subset, and then the external one if it is available. Returns false,
+ * without changes, if the input ends inside it.
  */
 export function scanDocumentType(s: TokenizerState): boolean {
   const { decodedEnd, expandedBytes, externalBytes } = s;

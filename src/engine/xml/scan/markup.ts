@@ -1,4 +1,4 @@
-/** Markup other than tags: comments, processing instructions, CDATA sections, and what stands around the root element. */
+/** Scans markup other than tags: comments, processing instructions, CDATA sections, and the content around the root element. */
 import {
   CLOSE_BRACKET,
   CR,
@@ -43,7 +43,7 @@ const COMMENT_START = encoder.encode('<!--');
 const CDATA_START = encoder.encode('<![CDATA[');
 const DOCTYPE_START = encoder.encode('<!DOCTYPE');
 
-/** Whether `literal` stands at `at`: 1 yes, 0 no, -1 when the input ends before that is known. */
+/** Returns 1 if `literal` is at `at`, 0 if not, and -1 if the input ends before that is known. */
 export function matches(s: TokenizerState, at: number, literal: Uint8Array): number {
   for (let i = 0; i < literal.length; i++) {
     if (at + i >= s.end) return -1;
@@ -98,7 +98,7 @@ function scanDoctype(s: TokenizerState): Outcome {
   return scanDocumentType(s) ? GOES_ON : NEEDS_INPUT;
 }
 
-/** A character that is cut off is waited for: what is wrong with it must not depend on where the input is cut. */
+/** Waits for the rest of a truncated character, because the fault must not depend on where the input is split. */
 function failOutside(s: TokenizerState, at: number): Outcome {
   const refusal = sequenceLength(s.bytes, at, s.end);
   if (refusal === 0 && !s.final) return NEEDS_INPUT;
@@ -126,7 +126,7 @@ function isStartTag(s: TokenizerState, at: number): boolean {
   return kind === NAME_START || kind === NAME_WIDE;
 }
 
-/** The root element has ended, and what follows is how another document begins. */
+/** Reports that another document begins after the root element. */
 function failSecondDocument(s: TokenizerState, at: number): never {
   return s.fail(
     at,
@@ -136,8 +136,8 @@ function failSecondDocument(s: TokenizerState, at: number): never {
 }
 
 /**
- * A comment, from `from` on. Without `comments`, it may be left at a window border (`inside`) and taken up again;
- * with it, the window holds it whole, as its record needs.
+ * Scans a comment, from `from` on. Without `comments`, it may be suspended at a window border (`inside`) and continued later. With it,
+ * the window holds the whole comment, as its record needs.
  */
 export function scanComment(s: TokenizerState, from: number): Outcome {
   const { bytes, end } = s;

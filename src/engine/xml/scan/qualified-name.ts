@@ -40,8 +40,8 @@ export function scanName(s: TokenizerState, at: number): number {
 }
 
 /**
- * End of the `Name` (XML 1.0 §2.3) at `at`; `end` when the input ends before it is known where the name does.
- * `faultOffset` is where a fault is reported.
+ * Returns the end of the `Name` (XML 1.0 §2.3) at `at`, or `end` if the input ends before the name's end is known. `faultOffset`: offset
+ * to report faults at.
  */
 export function scanNameEnd(
   s: TokenizerState,

@@ -17,7 +17,7 @@ const MAX_ENTITY_NESTING = 64;
 const FREE_EXPANSION_BYTES = 64 * 1024;
 
 const encoder = new TextEncoder();
-/** Names of the predefined entities with their `;`, by the characters they stand for. */
+/** Names of the predefined entities with their `;`, by the characters that they represent. */
 const predefined: readonly (readonly [number, Uint8Array])[] = [
   [0x26, encoder.encode('amp;')],
   [0x3c, encoder.encode('lt;')],
@@ -27,8 +27,8 @@ const predefined: readonly (readonly [number, Uint8Array])[] = [
 ];
 
 /**
- * Reads the reference whose `&` is at `at`. Returns a code point, or one of the constants above; sets `scanEnd` to what
- * follows the `;`. `faultOffset` is where a fault is reported.
+ * Reads the reference whose `&` is at `at`. Returns a code point, or one of the constants above. Sets `scanEnd` to the position after the
+ * `;`. `faultOffset`: offset to report faults at.
  */
 export function scanReference(
   s: TokenizerState,
@@ -137,7 +137,7 @@ export function countDefault(s: TokenizerState, bytes: number, faultOffset: numb
     );
 }
 
-/** The replacement text of an entity that is about to be expanded; refuses what must not be, and what would be too much. */
+/** Returns the replacement text of an entity that is about to be expanded. Refuses forbidden entities, and text beyond the limits. */
 export function replacementText(
   s: TokenizerState,
   entity: Entity,
@@ -163,7 +163,7 @@ export function replacementText(
   return text;
 }
 
-/** XML 1.0, 4.4.3: an external entity is included, where it may be read. */
+/** XML 1.0, 4.4.3: includes an external entity if it may be read. */
 function externalReplacement(s: TokenizerState, entity: Entity, faultOffset: number): Uint8Array {
   const documentType = s.documentType!;
   const found = readExternal(s, documentType, entity.external!, faultOffset);

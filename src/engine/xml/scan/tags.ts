@@ -140,7 +140,7 @@ export function scanAttributes(s: TokenizerState, nameEnd: number, element: numb
   return c === SLASH ? i + 2 : i + 1;
 }
 
-/** Undoes what has been scanned of an unfinished tag, or tells what is wrong at `at`. */
+/** Discards the scanned part of an unfinished tag, or reports the fault at `at`. */
 function stopInTag(
   s: TokenizerState,
   at: number,

@@ -26,7 +26,7 @@ function beginRun(s: TokenizerState, start: number, isLiteral: boolean): TextRun
   return { start, from: start, decodedStart: s.decodedEnd, isDecoded: false, isLiteral };
 }
 
-/** Copies what has been read up to `at`; the run goes on at `next`. */
+/** Copies the bytes read up to `at`; the run continues at `next`. */
 function copyRun(s: TokenizerState, run: TextRun, at: number, next: number): void {
   s.appendDecoded(s.bytes, run.from, at);
   run.isDecoded = true;
@@ -59,17 +59,14 @@ function isWhiteSpace(bytes: Uint8Array, from: number, to: number): boolean {
   return true;
 }
 
-/** Ends the record at the border of the input; what lies behind `at` is looked at again with more input. */
+/** Ends the record at the border of the input. The bytes after `at` are scanned again with more input. */
 function stopRun(s: TokenizerState, run: TextRun, at: number): Outcome {
   endRun(s, run, at);
   s.pos = at;
   return NEEDS_INPUT;
 }
 
-/**
- * Text with anything in it but plain characters: from `start` on, of which all before `at` is known to be plain.
- * Emits one record where it can.
- */
+/** Scans text that has other than plain characters, from `start` on; all before `at` is known to be plain. Emits one record if possible. */
 export function scanSpecialText(s: TokenizerState, start: number, at: number): Outcome {
   const { bytes, end } = s;
   const keepsLineEnds = s.inEntity;
@@ -137,7 +134,7 @@ export function scanSpecialText(s: TokenizerState, start: number, at: number): O
   }
 }
 
-/** At a `]`: 3 for `]]>`, else the brackets that can be passed; -1 when that depends on input to come. */
+/** Handles a `]`. Returns 3 for `]]>`, otherwise the number of brackets that can be skipped, or -1 if that depends on further input. */
 function heldBrackets(s: TokenizerState, at: number): number {
   const { bytes, end } = s;
   if (at + 1 >= end) return s.final ? 1 : -1;

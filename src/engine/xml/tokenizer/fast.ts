@@ -9,18 +9,21 @@ import { compileKernel, createScanKernel } from '../kernel/instance.ts';
 import { KERNEL_WINDOW_BYTES } from '../kernel/layout.ts';
 import type { ScanKernel } from '../kernel/instance.ts';
 
-/** Kernels of the documents that are being read, and of those that have been: one after the other they share one. */
+/** Kernels of the documents that are being read and that have been read. Consecutive documents share one. */
 export interface TokenizerKernels {
   /**
-   * A kernel for one document, of which `firstBytes` are there. null where there are none, and while all documents together are
-   * so short that they would be done before one is ready.
+   * Returns a kernel for one document, of which `firstBytes` bytes are available. Returns null if there are no kernels, or while all
+   * documents together are so short that they would be read before a kernel is ready.
    */
   take(firstBytes: number): ScanKernel | null;
   /** the document has ended, and the kernel was made ready for another */
   giveBack(kernel: ScanKernel): void;
 }
 
-/** Tells from which document on a kernel pays: one whose first piece has `fromBytes`, or as much in many short ones. */
+/**
+ * Returns a function that decides from which document on a kernel is worth it: one whose first piece has `fromBytes`, or when many short
+ * ones together have as much.
+ */
 export function createKernelThreshold(fromBytes = 16 * 1024): (firstBytes: number) => boolean {
   let seen = 0;
   return (firstBytes) => {
@@ -29,7 +32,7 @@ export function createKernelThreshold(fromBytes = 16 * 1024): (firstBytes: numbe
   };
 }
 
-/** Compiled when it pays; where WebAssembly is refused there are none. */
+/** Kernels are compiled when they are worth it. There are none if WebAssembly is not available. */
 export function createTokenizerKernels(fromBytes?: number): TokenizerKernels {
   let compiled: { readonly module: WebAssembly.Module | null } | null = null;
   const free: ScanKernel[] = [];
@@ -59,7 +62,7 @@ export function createFastXmlTokenizer(
   return new FastTokenizer(options, kernels);
 }
 
-/** A class, as one is made for every document, however small: closures and getters of their own cost more than what they do. */
+/** A class because one is created for every document, even a small one: its own closures and getters would cost more than their work. */
 class FastTokenizer implements XmlTokenizer {
   readonly names: NameTable;
   readonly #options: XmlTokenizerOptions;
@@ -126,7 +129,7 @@ class FastTokenizer implements XmlTokenizer {
     return createTokenizerOn(this.#state, (s) => scanContentFast(s, kernel), options);
   }
 
-  /** The document needs its kernel no more. Of one that has failed nothing is kept. */
+  /** Gives back the kernel at the end of the document. Keeps no state of a failed document. */
   #giveBack(ended: boolean): void {
     const kernel = this.#kernel;
     if (kernel === null) return;

@@ -1,8 +1,8 @@
-/** Pages of HTML that lie in the place of a document, as servers send them when something is wrong. */
+/** Detects HTML pages instead of a document, which servers send on errors. */
 
 export const xhtmlNamespace = 'http://www.w3.org/1999/xhtml';
 
-/** How messages name such a page. */
+/** The description of such a page in messages. */
 export const htmlPage = 'this looks like an HTML page, not like an XML document';
 
 /** Returns whether a root element is that of a page; `isAlone`: the document declares no namespace but that of XHTML. */

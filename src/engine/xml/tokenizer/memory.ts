@@ -12,7 +12,7 @@ export interface TokenizerMemory {
   ints(length: number): Int32Array;
   /** zeroed */
   bytes(length: number): Uint8Array;
-  /** with anything in them: nobody reads what was not written before */
+  /** with arbitrary content: every element is written before it is read */
   anyInts(length: number): Int32Array;
   anyBytes(length: number): Uint8Array;
   /** a quicker way to count the LFs of the bytes from `from` up to `to`; -1: count them yourself (there is a CR, …) */

@@ -10,8 +10,8 @@ const keptContexts = 256;
 const keptSerial = 2 ** 30;
 
 /**
- * Whether the next document may be read with it. What is kept is small beside the limits of a document's names. Only after a document
- * that ended well.
+ * True if the state may be reused for the next document. The kept data is small compared to the limits of a document's names. Only for a
+ * document that ended without a fault.
  */
 export function isReusable({
   raw,
@@ -32,7 +32,7 @@ export function isReusable({
   );
 }
 
-/** Whether a document that is to be read by `other` can be read with a state that has `own`. */
+/** True if a document with the settings `other` can be read with a state that has `own`. */
 export function areAlike(own: TokenizerSettings, other: TokenizerSettings): boolean {
   return (
     own.names === other.names &&

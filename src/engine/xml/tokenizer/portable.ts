@@ -36,7 +36,7 @@ export interface XmlTokenizerOptions {
   readonly start?: Pick<TextLocation, 'line' | 'column'>;
   /** also report comments and processing instructions */
   readonly comments?: boolean;
-  /** encoding known from outside the document: stands above byte order mark and XML declaration */
+  /** encoding known from outside the document; takes precedence over the byte order mark and the XML declaration */
   readonly encoding?: string;
   /** bytes held at a time, unless one token is longer; default 64 KiB */
   readonly windowBytes?: number;
@@ -47,13 +47,13 @@ export interface XmlTokenizerOptions {
 
 const WINDOW_BYTES: number = 64 * 1024;
 
-/** Reads the content of the root element as far as it goes. */
+/** Reads the content of the root element as far as possible. */
 export type ScanContent = (s: TokenizerState) => Outcome;
 
 /**
- * A non-validating XML 1.0 (fifth edition) processor with Namespaces in XML 1.0, over bytes in any encoding, as a push source
- * of token batches. Memory does not depend on the document's length. External entities and the external DTD subset are read as far as `external` gives them.
- * Documents of version 1.1 are read by the rules of 1.0. After an `InputError` the tokenizer is of no further use.
+ * Creates a non-validating XML 1.0 (fifth edition) processor with Namespaces in XML 1.0, over bytes in any encoding, as a push source of
+ * token batches. Memory does not depend on the document's length. External entities and the external DTD subset are read if `external`
+ * provides them. Documents of version 1.1 are read by the rules of 1.0. After an `InputError` the tokenizer must not be used.
  */
 export function createXmlTokenizer(options: XmlTokenizerOptions): XmlTokenizer {
   return createTokenizerOn(new TokenizerState(settingsOf(options, plainMemory)), scanContent, options);
@@ -87,7 +87,7 @@ export function createTokenizerOn(
   return new StateTokenizer(state, scanContent, encoding);
 }
 
-/** A class, as one is made for every document, however small: closures and getters of their own cost more than what they do. */
+/** A class because one is created for every document, even a small one: its own closures and getters would cost more than their work. */
 class StateTokenizer implements XmlTokenizer, Utf8Sink {
   readonly names: NameTable;
   bytesRead = 0;
@@ -172,7 +172,7 @@ function makeRoom(s: TokenizerState, scanContent: ScanContent): void {
   s.shiftWindow();
 }
 
-/** Scans the window as far as it goes, and hands over what it gave. */
+/** Scans the window as far as possible, and passes on the records. */
 function scan(s: TokenizerState, scanContent: ScanContent): void {
   s.bytes[s.end] = 0;
   for (;;) {

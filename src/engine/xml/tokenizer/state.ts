@@ -30,7 +30,7 @@ export const IN_CONTENT = 2;
 export const IN_EPILOG = 3;
 export type Stage = typeof AT_START | typeof IN_PROLOG | typeof IN_CONTENT | typeof IN_EPILOG;
 
-/** Constructs that may be left and taken up again at a window border. */
+/** Constructs that may be suspended at a window border and continued later. */
 export const IN_NOTHING = 0;
 export const IN_COMMENT = 1;
 export const IN_INSTRUCTION = 2;
@@ -47,7 +47,7 @@ export const DECODED_BATCH_BYTES = 256 * 1024;
 /** A token that has to be held whole may be this long; text is never held whole. */
 const MAX_TOKEN_BYTES = 256 * 1024 * 1024;
 
-/** The input below an entity's replacement text: what to go back to at its end. */
+/** The input below an entity's replacement text, to return to at the text's end. */
 interface SuspendedInput {
   readonly bytes: Uint8Array;
   readonly end: number;
@@ -73,8 +73,8 @@ export interface TokenizerSettings {
 }
 
 /**
- * All that the scanning functions share. Plain mutable fields: the scanners copy what they need into locals and write it back
- * before they call anything that reads it.
+ * The state that all scanning functions share. Plain mutable fields: the scanners copy them into locals and write these back before they
+ * call anything that reads them.
  */
 export class TokenizerState {
   settings: TokenizerSettings;
@@ -97,7 +97,7 @@ export class TokenizerState {
   readonly flushAt: number = BATCH_RECORDS * RECORD_INTS;
   decoded: Uint8Array;
   decodedEnd = 0;
-  /** by record: where in `bytes` a decoded record came from */
+  /** by record: offset in `bytes` that a decoded record came from */
   sources: Int32Array;
 
   stage: Stage = AT_START;
@@ -117,14 +117,14 @@ export class TokenizerState {
   context: number;
   /** index at which the next element name is predicted */
   predictor = 0;
-  /** serial of start tags, for the uniqueness of attributes: goes on from document to document */
+  /** serial of start tags, for the uniqueness of attributes; continues from document to document */
   serial = 0;
   /** if attribute lists apply: raw names of the tag's attributes, by record from 1 */
   readonly tagNames: number[] = [];
   /** by expanded name id: serial of the last start tag with that attribute */
   expandedSeenIn: Int32Array;
   documentType: DocumentType | null = null;
-  /** some start tag may need what the DTD's attribute lists say */
+  /** the DTD's attribute lists may apply to some start tag */
   hasAttributeLists = false;
   standalone = false;
   /** the XML declaration says version 1.1 */
@@ -191,13 +191,13 @@ export class TokenizerState {
     return this.window.subarray(this.end, this.window.length - 1);
   }
 
-  /** So many bytes of the room have been filled. */
+  /** Notes that `length` bytes of the room have been filled. */
   received(length: number): void {
     this.end += length;
     this.receivedBytes += length;
   }
 
-  /** Hands the records over. What they point to may be overwritten afterwards. */
+  /** Passes the records on. Their bytes may be overwritten afterwards. */
   flush(): void {
     if (this.count > 0) {
       this.measureRuns();
@@ -219,7 +219,7 @@ export class TokenizerState {
     return this.fail(at, 'xml_text_limit', `a value is longer than ${this.limits.xmlMaxTextBytes} bytes`);
   }
 
-  /** Drops what has been scanned from the window; makes the window larger when most of it is one unfinished token. */
+  /** Drops the scanned bytes from the window. Enlarges the window if most of it is one unfinished token. */
   shiftWindow(): void {
     const rest = this.end - this.pos;
     if (this.pos > 0) {
@@ -245,7 +245,7 @@ export class TokenizerState {
     this.bytes = larger;
   }
 
-  /** Appends a record whose range lies in `decoded`. */
+  /** Appends a record whose range is in `decoded`. */
   emitDecoded(kind: number, nameId: number, start: number, source: number): void {
     const record = this.count / RECORD_INTS;
     this.emit(kind, nameId, start, this.decodedEnd);
@@ -315,7 +315,7 @@ export class TokenizerState {
     this.stackCapacity = Math.min(this.stackRaw.length, max + 1);
   }
 
-  /** Goes on in an entity's replacement text; `referenceAt` is the `&`, `resumeAt` what follows the reference. */
+  /** Continues in an entity's replacement text; `referenceAt` is the `&`, `resumeAt` the position after the reference. */
   enterEntity(entity: Entity, text: Uint8Array, referenceAt: number, resumeAt: number): void {
     this.flush();
     const { bytes, end, final, floor } = this;
@@ -370,7 +370,7 @@ export class TokenizerState {
     );
   }
 
-  /** Reports a byte that may not stand in any text. */
+  /** Reports a byte that is not allowed in any text. */
   failCharacter(at: number): never {
     const label = codePointLabel(this.bytes[at]!);
     return this.fail(at, 'xml_invalid_character', `${label} is not an XML character`);

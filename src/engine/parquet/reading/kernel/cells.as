@@ -1,10 +1,10 @@
-// Columns of Parquet as the cells of a block of rows, their values as text. One call takes a column of many rows, all of one page;
-// src/engine/parquet/reading/kernel/instance.ts has the memory. What answers an address answers 0 where the page is damaged.
+// Reads columns of Parquet as the cells of a block of rows, with values as text. One call reads a column of many rows, all of one page;
+// src/engine/parquet/reading/kernel/instance.ts has the memory. Functions that return an address return 0 if the page is damaged.
 
 const MINI_VALUES = 32;
 const MINIS = 4;
 
-/** Powers of ten: once, before all else. */
+/** Writes the powers of ten. Must be called once, before any other function. */
 export function prepare(): void {
   let power: u64 = 1;
   for (let i: usize = 0; i < 20; i++) {
@@ -13,7 +13,7 @@ export function prepare(): void {
   }
 }
 
-/** Begins a page that lies in the memory, its levels first. False where it is damaged. */
+/** Begins a page in the memory, which has its levels first. Returns false if it is damaged. */
 export function beginPage(column: usize, page: usize, end: usize, encoding: i32): bool {
   if (page + 4 > end) return false;
   const length = <usize>load<u32>(page);
@@ -37,7 +37,7 @@ export function beginPage(column: usize, page: usize, end: usize, encoding: i32)
   return at <= end;
 }
 
-/** Texts as they lie, each behind its length. */
+/** Reads texts as stored, each after its length. */
 // @ts-ignore: decorator
 @inline
 function beginTexts(column: usize, page: usize, end: usize, count: i32): bool {
@@ -53,7 +53,7 @@ function beginTexts(column: usize, page: usize, end: usize, count: i32): bool {
   return true;
 }
 
-/** Makes texts of a dictionary's values, each behind its length, at `out`; those that are texts already stay where they are. */
+/** Writes a dictionary's values as texts at `out`, each after its length. Values that are already texts are not copied. */
 export function beginDictionary(column: usize, page: usize, end: usize, count: i32, out: usize): bool {
   store<i32>(column, count, COLUMN_ENTRIES);
   const form = load<i32>(column, COLUMN_FORM);
@@ -89,8 +89,8 @@ function copyText(out: usize, from: usize, length: usize): void {
 }
 
 /**
- * A column of so many rows: its cells from `cells` on, `stride` bytes from one to the next, and its texts at `out`, where there is room for
- * all that is left of the page. Answers where they end.
+ * Reads a column of `rows` rows: its cells from `cells` on, `stride` bytes apart, and its texts at `out`, which must have room for the
+ * rest of the page. Returns the end of the texts.
  */
 export function takeRows(column: usize, rows: i32, cells: usize, stride: usize, out: usize): usize {
   const origin = load<usize>(ORIGIN);

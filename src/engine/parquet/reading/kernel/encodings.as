@@ -28,7 +28,7 @@ function beginRuns(runs: usize, at: usize, end: usize, width: i32): void {
   store<i32>(runs, 0, RUNS_LEFT);
 }
 
-/** False where there is none. */
+/** Reads the header of the next run. Returns false if there is none. */
 function nextRun(runs: usize): bool {
   const at = load<usize>(runs, RUNS_AT);
   const end = load<usize>(runs, RUNS_END);
@@ -51,7 +51,7 @@ function nextRun(runs: usize): bool {
   return count > 0 && load<usize>(runs, RUNS_AT) <= end;
 }
 
-/** So many values as int32. */
+/** Reads `count` values as int32. */
 function readRuns(runs: usize, count: i32, out: usize): bool {
   while (count > 0) {
     if (load<i32>(runs, RUNS_LEFT) == 0 && !nextRun(runs)) return false;
@@ -139,7 +139,7 @@ function readDeltas(column: usize, count: i32, out: usize): bool {
   return true;
 }
 
-/** Begins differences that lie there; answers how many values they have. -1: they are not cut as the writer cuts them. */
+/** Begins the differences at `at`. Returns the number of their values, or -1 if their blocks have another size than the writer's. */
 function beginDeltas(column: usize, at: usize): i32 {
   if (readVarint(at) != MINI_VALUES * MINIS || readVarint(varintEnd) != MINIS) return -1;
   const count = <i32>readVarint(varintEnd);
@@ -167,7 +167,7 @@ function endOfDeltas(column: usize, count: i32, end: usize): usize {
   return at <= end ? at : 0;
 }
 
-/** So many values as int64. */
+/** Reads `count` values as int64. */
 function readWhole(column: usize, count: i32, out: usize): bool {
   if (load<i32>(column, COLUMN_ENCODING) == IN_DELTAS) return readDeltas(column, count, out);
   const width = load<i32>(column, COLUMN_WIDTH);

@@ -25,9 +25,9 @@ export class CellsKernel {
   readonly rows: number;
   readonly #memory = new WebAssembly.Memory({ initial: 1 });
   #free = layout.HEAP_AT;
-  /** by their size */
+  /** free regions by size */
   readonly #regions = new Map<number, Region[]>();
-  /** for the texts of a block, and for its cells */
+  /** regions for the texts of a block, and for its cells */
   #texts: Region;
   #cells: Region;
   #bytes!: Uint8Array<ArrayBuffer>;
@@ -70,7 +70,7 @@ export class CellsKernel {
     return this.#view.getUint32(layout.CONTROL_AT + layout.ORIGIN * 4, true);
   }
 
-  /** Room for so many bytes, and for what vectors read and write beyond them. */
+  /** Allocates a region, including the bytes that vectors read and write beyond it. */
   take(bytes: number): Region {
     const least = bytes + layout.MARGIN_BYTES;
     // round up to a few sizes (at most a quarter more), so that freed regions fit later requests
@@ -105,7 +105,7 @@ export class CellsKernel {
     return { texts: this.#texts.at, cells: this.#cells.at };
   }
 
-  /** The region, or a larger one in its place, without what it holds. */
+  /** Returns the region, or a larger one that replaces it without its content. */
   grown(region: Region, bytes: number): Region {
     if (region.bytes >= bytes + layout.MARGIN_BYTES) return region;
     this.giveBack(region);

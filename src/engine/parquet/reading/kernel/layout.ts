@@ -2,7 +2,7 @@
 
 export const PAGE_BYTES = 65_536;
 export const CONTROL_AT = 1024;
-/** Vectors are read and written beyond the end of what lies there. */
+/** Vectors are read and written this far beyond the end of the data. */
 export const MARGIN_BYTES = 64;
 /** Start of the heap. The control block and the powers of ten are before it. */
 export const HEAP_AT = 8192;
@@ -21,14 +21,14 @@ export const POWERS_AT: number = CONTROL_AT + CONTROL_SLOTS * 4;
 // a column, int32 fields
 /** FORM_… */
 export const COLUMN_FORM = 0;
-/** digits after the point, and how many of them stay where they are zeros */
+/** digits after the point, and the number of these that are kept even if they are zeros */
 export const COLUMN_SCALE = 1;
 export const COLUMN_KEPT = 2;
 /** bytes of a value that is written whole; 0: text, 1: a bit */
 export const COLUMN_WIDTH = 3;
 /** encoding of the page: IN_… */
 export const COLUMN_ENCODING = 4;
-/** next byte of values written whole (of booleans the next bit, of texts behind all lengths the next text), and where the page ends */
+/** next byte of values written whole (for booleans the next bit, for texts after all lengths the next text), and the end of the page */
 export const COLUMN_AT = 5;
 export const COLUMN_END = 6;
 /** address of the starts of the dictionary's texts, each text after its length of 32 bits; then the number of texts */
@@ -39,12 +39,12 @@ export const COLUMN_LONGEST = 9;
 /** runs of levels, and of numbers of the dictionary */
 export const COLUMN_LEVELS = 10;
 export const COLUMN_NUMBERS = 16;
-/** differences, those of lengths of texts among them: where their widths are, and the next group of 32 */
+/** differences, including those of the lengths of texts: address of their widths, and the next group of 32 */
 export const DELTAS_WIDTHS = 22;
 export const DELTAS_MINI = 23;
 /** next one of the 32 values that were unpacked last */
 export const DELTAS_NEXT = 24;
-/** whether the first value, which stands by itself, was taken */
+/** whether the first value, which is stored separately, has been read */
 export const DELTAS_BEGUN = 25;
 /** int64: the last value, and the least difference of the block */
 export const DELTAS_LAST = 26;
@@ -60,7 +60,7 @@ export const RUNS_AT = 0;
 export const RUNS_END = 1;
 /** bits of a value */
 export const RUNS_WIDTH = 2;
-/** values of the run that are still to come */
+/** remaining values of the run */
 export const RUNS_LEFT = 3;
 /** value of a run of equal values */
 export const RUNS_VALUE = 4;

@@ -1,4 +1,4 @@
-// Part of src/engine/parquet/reading/kernel/cells.as: values as XML Schema writes them. Each answers where its text ends.
+// Part of src/engine/parquet/reading/kernel/cells.as: writes values in the form of XML Schema. Each function returns the end of the text.
 
 const DAY: i64 = 86_400_000_000;
 const BILLION: u64 = 1_000_000_000;
@@ -18,7 +18,7 @@ function digitsOf(value: u64): i32 {
   return count;
 }
 
-/** So many digits, zeros before them where the number has fewer. */
+/** Writes a number in `count` digits, with leading zeros if it has fewer. */
 // @ts-ignore: decorator
 @inline
 function writeDigits(value: u64, count: i32, out: usize): usize {
@@ -58,7 +58,7 @@ function writeInteger(value: i64, out: usize): usize {
   return writeDigits(magnitude, digitsOf(magnitude), writeSign(value, out));
 }
 
-/** Behind the digits of a number, whose last `scale` follow the point: zeros that need not stay go, and the point with them. */
+/** Removes unnecessary zeros at the end of a number whose last `scale` digits follow the point, and the point with them if possible. */
 // @ts-ignore: decorator
 @inline
 function withoutZeros(end: usize, scale: i32, kept: i32): usize {

@@ -1,4 +1,4 @@
-/** A document whose DTD lies outside, for programs that read nothing beside it: what was declared there stands in it. */
+/** Moves an external DTD into the document, for programs that read nothing else: the declarations become part of the document. */
 import { InputError } from '../../../diagnostics.ts';
 import type { EngineLimits } from '../../../limits.ts';
 import { createNameTable } from '../../names/expanded-names.ts';
@@ -14,8 +14,9 @@ import type { ExternalParts } from './reference.ts';
 const stepBytes = 4096;
 
 /**
- * `head`: of a document in UTF-8, up to its root element at least. Answers it with its document type declaration replaced by one that names nothing
- * outside, of as many lines; null: there is no such declaration, or it has a fault, which the document's reader tells.
+ * `head`: the beginning of a document in UTF-8, at least up to its root element. Returns it with its document type declaration replaced
+ * by one that has no external references and as many lines. Returns null if there is no such declaration, or if it has a fault, which the
+ * document's reader reports.
  */
 export function withInternalSubset(
   head: Uint8Array,
@@ -78,7 +79,7 @@ function declarationsOf(s: TokenizerState, { generalEntities, attributeLists }: 
   return parts.join('');
 }
 
-/** null: it is not read. */
+/** Returns null if the entity is not read. */
 function textOf(s: TokenizerState, name: string): string | null {
   const entity = s.documentType!.generalEntities.get(name)!;
   try {
@@ -89,7 +90,7 @@ function textOf(s: TokenizerState, name: string): string | null {
   }
 }
 
-/** XML 1.0, 4.5: what a value of an entity is, so that this is its replacement text. */
+/** XML 1.0, 4.5: returns the entity value that has this replacement text. */
 function entityValue(text: string): string {
   return text
     .replaceAll('&#', '&#38;#')

@@ -1,4 +1,4 @@
-/** Parts of a document that lie outside of it: the external subset of its DTD, and external entities. Whoever makes the tokenizer gives them. */
+/** External parts of a document: the external subset of its DTD, and external entities. The creator of the tokenizer provides them. */
 import { CR, LF } from '../../characters.ts';
 import { utf8Text } from '../../utf8.ts';
 import { createEncodingReader } from '../../encoding/reader.ts';
@@ -14,7 +14,7 @@ export interface ExternalText {
   readonly linesBefore: number;
 }
 
-/** null: it is not read; the document type says why. */
+/** Returns null if the part is not read; the document type has the reason. */
 export function readExternal(
   s: TokenizerState,
   documentType: DocumentType,

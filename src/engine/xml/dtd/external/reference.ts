@@ -18,6 +18,6 @@ export interface ExternalPart {
 export interface ExternalParts {
   /** The part, or why it is not read. The same part each time. */
   read(reference: ExternalReference): ExternalPart | { readonly refused: string };
-  /** Told of external entities that are declared: they may be read later. */
+  /** Called for external entities that are declared, because they may be read later. */
   declared?(reference: ExternalReference): void;
 }

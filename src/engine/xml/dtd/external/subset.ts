@@ -1,4 +1,4 @@
-/** The external subset of a DTD. Documents that have no other share what it declares. */
+/** The external subset of a DTD. Documents without an internal subset share its declarations. */
 import type { TokenizerState } from '../../tokenizer/state.ts';
 import { DeclarationReader } from '../declaration-reader.ts';
 import type { AttributeDefinition, DocumentType, Entity } from '../document-type.ts';
@@ -21,7 +21,7 @@ interface ParsedSubset {
   readonly externalBytes: number;
 }
 
-/** `isAlone`: there is no internal subset, whose declarations would come first. */
+/** `isAlone`: there is no internal subset, whose declarations would precede these. */
 export function readExternalSubset(
   s: TokenizerState,
   documentType: DocumentType,
