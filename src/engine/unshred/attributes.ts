@@ -1,4 +1,4 @@
-/** Values of a row as they stand in a document: attributes, text, names with their prefixes. */
+/** Writes the values of a row in the forms of a document: attributes, text, names with their prefixes. */
 import { xsiNamespace } from '../model/name-labels.ts';
 import { holdsNames } from '../model/source-model.ts';
 import { escapeAttribute } from './escape.ts';
@@ -9,7 +9,7 @@ import type { TakenRow } from './rows/reader.ts';
 import type { WritingNode, WritingPlan } from './writing-plan.ts';
 import type { XmlOutput } from './xml-output.ts';
 
-/** The attributes of an element that its row tells of, into the start tag that is open. */
+/** Writes the attributes that an element's row has into the open start tag. */
 export function writeAttributes(
   out: XmlOutput,
   plan: WritingPlan,
@@ -74,13 +74,13 @@ export function keptAttributesOf(plan: WritingPlan, kept: KeptElement, own: OwnD
   return result;
 }
 
-/** A QName from its label; one whose prefix means nothing stays as it is. */
+/** Returns a QName for its label. A name whose prefix is not declared stays unchanged. */
 export function typeNameOf(plan: WritingPlan, label: string, own: OwnDeclarations): string {
   const name = plan.labels.typeOf(label);
   return name === null ? label : plan.namespaces.nameWith(name, own);
 }
 
-/** Whether the value of a column lies beside the row, as it was written. */
+/** True if the value of a column is kept beside the row, as it was written. */
 export function isKept(plan: WritingPlan, node: WritingNode, { lexical }: TakenRow, column: number): boolean {
   return lexical !== null && lexical.has(plan.columns(node.plan.table)[column]!.column.name);
 }

@@ -1,12 +1,12 @@
 /**
- * Prefixes that elements of a written document bind because their content uses them (src/engine/shred/walk/content-prefixes.ts). Where
- * such a prefix is one that names are written with, these get another prefix within the element.
+ * Prefixes that elements of a written document declare because their content uses them (src/engine/shred/walk/content-prefixes.ts). If
+ * names are written with such a prefix, they get another prefix within the element.
  */
 import { escapeAttribute } from './escape.ts';
 import { utf8Of } from './rows/values.ts';
 
 interface BindingElement {
-  /** other prefixes of names within it, by those that they have at the root */
+  /** new prefixes of names within it, by their prefixes at the root */
   readonly renamed: ReadonlyMap<string, string>;
   /** URIs by prefix, of it and of the elements around */
   readonly bound: ReadonlyMap<string, string>;
@@ -43,7 +43,7 @@ export class ContentScope {
     this.#renamedTags.clear();
   }
 
-  /** Whether content of an open element means something by the prefix. */
+  /** True if the content of an open element uses the prefix. */
   binds(prefix: string): boolean {
     return this.#open.at(-1)?.bound.has(prefix) === true;
   }

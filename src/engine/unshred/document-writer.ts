@@ -1,6 +1,6 @@
 /**
- * Rows to documents (docs/decisions/loading/nothing-lost.md): walks the mapping plan with the rows and writes what they came from. Memory: the rows on the
- * path to the present element, and for each table the rows of the block that its next row lies in.
+ * Writes rows back to documents (docs/decisions/loading/nothing-lost.md): walks the mapping plan with the rows and writes their source.
+ * Memory: the rows on the path to the present element, and for each table the block of its next row.
  */
 import { InputError } from '../diagnostics.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
@@ -14,23 +14,23 @@ import { createWritingPlan, type WritingPlan } from './writing-plan.ts';
 import { XmlOutput, type ByteConsumer } from './xml-output.ts';
 
 export interface DocumentWriter {
-  /** Whether the next rows hold this document: false where it was loaded by another model. */
+  /** Returns true if the next rows include this document, and false if another model loaded it. */
   has(documentKey: string): Promise<boolean>;
   /**
-   * Writes the document of that key; `rows` are to stand at its first row, or at rows of documents before it that have been written.
-   * Answers its size in bytes. InputError `missing_rows` or `unplaced_rows` where the rows do not make up a document.
+   * Writes the document of that key. `rows` must be at its first row, or at rows of earlier documents that have been written. Returns its
+   * size in bytes. Throws InputError `missing_rows` or `unplaced_rows` if the rows do not make up a document.
    */
   write(documentKey: string, consume: ByteConsumer): Promise<number>;
-  /** Keys of documents with rows that were met too late, this or earlier ones: `writeLateDocument` writes these. */
+  /** Keys of documents, this one or earlier ones, with rows that came too late: `writeLateDocument` writes these documents. */
   readonly late: ReadonlySet<string>;
-  /** rows taken so far, by table of the model */
+  /** rows read so far, by table of the model */
   readonly rowCounts: Float64Array;
 }
 
 export interface DocumentWriterOptions {
   /**
-   * Elements with rows after which WebAssembly writes what is plain (512: before, it does not pay for being made). Infinity: by TypeScript alone; the
-   * documents are the same.
+   * The number of elements with rows after which WebAssembly writes the common cases (default 512: before, creating the kernel costs more
+   * than it saves). Infinity: only TypeScript is used. The documents are the same.
    */
   readonly kernelAfter?: number;
 }
@@ -38,7 +38,7 @@ export interface DocumentWriterOptions {
 export interface LateDocument {
   /** its size */
   readonly bytes: number;
-  /** without what lies elsewhere, as `write` made it */
+  /** size of the document as `write` wrote it, without the rows stored elsewhere */
   readonly bytesBefore: number;
 }
 
@@ -87,8 +87,8 @@ export function createDocumentWriter(
 }
 
 /**
- * Writes a document with rows that others added or changed, wherever these lie; `rowsOf`: its rows alone, each time anew.
- * InputErrors as of `write`. Memory: as `DocumentWriter`, and these rows.
+ * Writes a document with rows that others have added or changed, wherever they are stored; `rowsOf`: returns only the document's rows,
+ * again for each call. Throws the same InputErrors as `write`. Memory: as for `DocumentWriter`, and these rows.
  */
 export async function writeLateDocument(
   model: RelationalModel,
@@ -129,7 +129,7 @@ async function straysOf(
   try {
     await new ElementWalk(plan, reader, out).root(root);
   } catch (error) {
-    // a row that must follow another one may be among those that lie elsewhere
+    // a row that must follow another one may be among the rows stored elsewhere
     if (!(error instanceof InputError)) throw error;
   }
   out.markup('\n');

@@ -1,6 +1,6 @@
 /**
- * The elements of a document, written from their rows. What is open is kept in frames, not in calls, so that rows may be waited for
- * anywhere, and elements may nest deeper than calls.
+ * Writes the elements of a document from their rows. The open elements are in frames instead of the call stack, so that the walk can wait
+ * for rows anywhere, and elements may nest deeper than calls.
  */
 import { InputError } from '../diagnostics.ts';
 import {
@@ -37,7 +37,7 @@ const noTag: Uint8Array = new Uint8Array(0);
 const noItems: readonly KeptItem[] = [];
 const nonePlaced: readonly PlacedChild[] = [];
 
-/** An element whose start tag is written: what stands in it is to follow. Frames are used again. */
+/** An element whose start tag is written and whose content follows. Frames are reused. */
 class Frame {
   tag = noTag;
   node: WritingNode;
@@ -47,13 +47,13 @@ class Frame {
   depth = 0;
   kept: KeptElement | undefined = undefined;
   items = noItems;
-  /** folded children whose place is known, by position, and those that may stand wherever nothing else does */
+  /** folded children with a known position, by position, and those that may be at any free position */
   placed = nonePlaced;
   free: readonly FoldedChild[] = [];
   nextItem = 0;
   nextPlaced = 0;
   nextFree = 0;
-  /** the position that comes next */
+  /** the next position */
   expected = 1;
   /** position of the last row */
   last = 0;
@@ -85,26 +85,26 @@ export class ElementWalk {
     this.#out = out;
   }
 
-  /** Whether a row of a block of these cells is that of an element that is open. */
+  /** True if a row of a block with these cells belongs to an open element. */
   isOpen(cells: Int32Array): boolean {
     for (let at = 0; at < this.#open; at += 1) if (this.#frames[at]!.row.cells === cells) return true;
     return false;
   }
 
-  /** Writes the root element, whose row is the next one, and all that hangs from it. */
+  /** Writes the root element, whose row is the next one, and all its content. */
   async root({ group, child }: ChildAtHead): Promise<void> {
     this.#open = 0;
     await this.#rowElement(group, child, 1);
     while (this.#open > 0) {
       const wait = this.#goOn(this.#frames[this.#open - 1]!);
       if (wait !== undefined) await wait;
-      // also where each row has to be waited for, as long ones have
+      // needed even if each row must be awaited, as is the case for long rows
       const taken = this.#out.drain();
       if (taken !== undefined) await taken;
     }
   }
 
-  /** Takes the next row of the group's table. `depth`: of the element, the root's is 1. */
+  /** Reads the next row of the group's table. `depth`: depth of the element; the root's is 1. */
   #rowElement(group: RowGroup, child: RowChild, depth: number): Wait {
     const isPlain = depth > 1 && !this.#plan.namespaces.content.renames;
     if (isPlain && this.#reader.writePlain(group.table, child, this.#out)) return undefined;
@@ -145,7 +145,7 @@ export class ElementWalk {
     return this.#reader.take(table, depth);
   }
 
-  /** Begins an element whose values lie in `row`, and ends it where nothing may stand in it but what columns hold. */
+  /** Begins an element whose values are in `row`, and ends it if its only content is in columns. */
   #element(tag: Uint8Array, nodeIndex: number, row: TakenRow, path: string, depth: number): Wait {
     const node = this.#plan.node(nodeIndex);
     const typeLabel = cellText(row, node.plan.typeNameColumn);
@@ -191,7 +191,7 @@ export class ElementWalk {
     this.#out.attributes(attribute(name, typeNameOf(this.#plan, typeLabel, this.#own)));
   }
 
-  /** The rest of an element whose start tag is begun. */
+  /** Writes the rest of an element whose start tag is begun. */
   #content(tag: Uint8Array, node: WritingNode, row: TakenRow, path: string, depth: number): Wait {
     const out = this.#out;
     const own = this.#own;
@@ -209,7 +209,7 @@ export class ElementWalk {
     if (text !== null) out.text(text);
     else if (isValue) writeCell(out, row, textColumn, 'text');
     else if (node.isFlat && row.kept === null) {
-      // waits for nothing: no other rows are asked for
+      // nothing is awaited, because no other rows are needed
       for (const child of node.folded)
         if (this.#isThere(child, row, undefined, path)) void this.#element(child.tag, child.node, row, '', 0);
     } else {
@@ -251,7 +251,10 @@ export class ElementWalk {
     frame.next.begin(node.groups);
   }
 
-  /** Writes what comes next in an element: children by position; folded ones that have none fill the places between, in the order of the plan. */
+  /**
+   * Writes the next content of an element: children by position. Folded children without a position fill the gaps, in the order of the
+   * plan.
+   */
   #goOn(frame: Frame): Wait {
     const reader = this.#reader;
     const { node, row, items, placed } = frame;
@@ -269,7 +272,7 @@ export class ElementWalk {
       content = candidate;
     }
     if (position < frame.last) {
-      // in another order than positions tell: one is not where it is to be written
+      // the positions give another order: a row is not at the place where it must be written
       reader.block(group?.table ?? content!.table);
       return this.#goOn(frame);
     }
@@ -303,7 +306,7 @@ export class ElementWalk {
     return undefined;
   }
 
-  /** The next row of the element among those that lie elsewhere, where it comes before all others. */
+  /** Returns the next row of the element among the rows stored elsewhere, if it precedes all others. */
   #strayIn({ node, row, depth }: Frame, before: number): { position: number; write: () => Wait } | null {
     const strays = this.#reader.strays!;
     let first: { position: number; write: () => Wait } | null = null;
@@ -346,16 +349,16 @@ export class ElementWalk {
   }
 
   #foldedElement(child: FoldedChild, { row, path, depth }: Frame): Wait {
-    // nobody asks for the path where nothing is kept by it
+    // the path is only needed if content is kept by it
     const own = row.kept === null && !this.#plan.hasHangingRows ? '' : `${path}/${child.label}`;
     return this.#element(child.tag, child.node, row, own, depth + 1);
   }
 
-  /** Whether a folded child without a known place stands in the row's element. */
+  /** True if the row's element has a folded child without a known position. */
   #isThere(child: FoldedChild, row: TakenRow, kept: KeptElement | undefined, path: string): boolean {
     if (child.elementNameColumn >= 0) return true;
     if (child.presenceColumn >= 0 && cellIs(row, child.presenceColumn, yes, 0, yes.length)) return true;
-    // rows of a version that needed no such column say so by what they hold
+    // rows of a version without such a column show it by their values
     const { columns, rows } = this.#plan.evidence(child.node);
     for (const column of columns) if (!isNull(row, column)) return true;
     for (const { table, parentKeyColumn, role } of rows) {
@@ -377,7 +380,7 @@ function keyText({ bytes, keyFrom, keyTo }: TakenRow): string {
   return textOf(bytes, keyFrom, keyTo);
 }
 
-/** The folded children whose place is known, by position, and those that may stand wherever nothing else does. */
+/** Returns the folded children with a known position, by position, and those that may be at any free position. */
 function foldedChildren(
   node: WritingNode,
   row: TakenRow,
@@ -391,7 +394,7 @@ function foldedChildren(
     const isTold = positionColumn >= 0 && !isNull(row, positionColumn);
     const position = isTold ? cellNumber(row, positionColumn) : kept?.positions.get(child.label);
     if (position !== undefined) placed.push({ position, child });
-    // rows of a version without the column do not say where
+    // rows of a version without the column do not have the position
     else free.push(child);
   }
   placed.sort((a, b) => a.position - b.position);

@@ -1,4 +1,4 @@
-/** Character data as it may stand in a document (XML 1.0 §2.4); what a parser would change is written as references. */
+/** Escapes character data for a document (XML 1.0 §2.4). Characters that a parser would change are written as references. */
 
 type Escapes = ReadonlyMap<string, string>;
 
@@ -28,7 +28,7 @@ export function escapeAttribute(value: string): string {
 
 /** References by byte of UTF-8. */
 export interface ByteEscapes {
-  /** 1: a reference stands for the byte */
+  /** 1: the byte is written as a reference */
   readonly special: Uint8Array;
   readonly references: readonly Uint8Array[];
 }

@@ -1,4 +1,4 @@
-/** The entries of `_unmapped` that hang from one row, by the folded element they stand in. */
+/** The entries of `_unmapped` that hang from one row, by the folded element that contains them. */
 import { pathSteps } from '../model/name-labels.ts';
 import type { UnmappedRow } from './rows/document-rows.ts';
 
@@ -16,11 +16,11 @@ export interface KeptElement {
   readonly namespaces: Map<string, string>;
   /** child elements and text, by position */
   readonly items: KeptItem[];
-  /** label of a folded child whose place the order of the model does not tell -> its position */
+  /** label of a folded child whose position does not follow from the order of the model -> its position */
   readonly positions: Map<string, number>;
 }
 
-/** By labels below the row's element, each with a slash before it; '' for the row's element itself. */
+/** Indexed by labels below the row's element, each with a slash before it; '' for the row's element itself. */
 export type KeptElements = ReadonlyMap<string, KeptElement>;
 
 /** `depth`: steps of the path to the row's own element, the root's included. */

@@ -17,9 +17,15 @@ export interface OutputNamespaces {
   readonly content: ContentScope;
   /** a name of the model, or of the schema-instance namespace */
   nameOf(name: QName): string;
-  /** UTF-8 of a name or of what names an element in rows: one array for all places where it stands, of which a large model has many */
+  /**
+   * Returns the UTF-8 of a name, or of a text that names an element in rows. Returns the same array for all places with the same text, of
+   * which a large model has many.
+   */
   bytesOf(text: string): Uint8Array;
-  /** a name that the model may not know: `own` takes its namespace where the root does not declare it */
+  /**
+   * Returns the text for a name that the model may not know: if the root does not declare its namespace, the declaration is added to
+   * `own`.
+   */
   nameWith(name: QName, own: OwnDeclarations): string;
 }
 

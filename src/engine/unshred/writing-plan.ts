@@ -1,4 +1,7 @@
-/** The mapping plan as writing back walks it: what may stand in an element, and what shows that it does. Made node by node. */
+/**
+ * The mapping plan in the form for writing documents: the possible content of an element, and the columns that show its presence. Built
+ * node by node.
+ */
 import { createNameLabels, xsiNamespace, type NameLabels } from '../model/name-labels.ts';
 import { membersOf } from '../model/packed/lazy-array.ts';
 import { lookedAt } from '../model/packed/reader.ts';
@@ -26,9 +29,9 @@ export interface RowUse {
   readonly childKeyColumn: number;
   /** for roots: columns that must have no value, because a row with a parent, or with a position in one, is not a root */
   readonly otherParents: readonly number[];
-  /** column that names the child; -1 where there is only one */
+  /** column that names the child; -1 if there is only one */
   readonly elementNameColumn: number;
-  /** rows of other names may have the same key, and stand elsewhere in the row of the parent */
+  /** rows with other names may have the same key, and be elsewhere in the parent's row */
   readonly byRole: boolean;
   readonly children: readonly RowChild[];
 }
@@ -69,7 +72,7 @@ export interface Evidence {
 export interface EvidentRows {
   readonly table: number;
   readonly parentKeyColumn: number;
-  /** rows of other names may have the same key: the column that says so, and the name in UTF-8; null: none have */
+  /** if rows with other names may have the same key: the column that distinguishes them, and the name in UTF-8; null: they cannot */
   readonly role: { readonly column: number; readonly label: Uint8Array } | null;
 }
 
@@ -85,15 +88,15 @@ export interface WritingNode {
   readonly attributes: readonly NodeAttribute[];
   readonly groups: readonly RowGroup[];
   readonly contents: readonly ContentTable[];
-  /** in the order in which they fill the places that nothing else takes */
+  /** in the order in which they fill the free positions */
   readonly folded: readonly FoldedChild[];
-  /** no folded child has a place that a row tells */
+  /** no folded child has a position in a row */
   readonly isFree: boolean;
-  /** columns alone tell what stands in the element, which needs few calls */
+  /** columns alone contain the element's content, so that few calls are needed */
   readonly isFlat: boolean;
-  /** by label of the type */
+  /** indexed by the type's label */
   readonly types: ReadonlyMap<string, PlanNode['typeEdges'][number]>;
-  /** tables whose rows may stand in the element or in what is folded into it */
+  /** tables whose rows may be in the element or in elements folded into it */
   readonly tables: readonly number[];
 }
 
@@ -203,7 +206,7 @@ function writingNode(plan: WritingPlan, node: PlanNode): WritingNode {
   };
 }
 
-/** Nothing stands in it but text. */
+/** True if the element has only text. */
 function isLeaf({ edges, textTable, wildcardTable, typeEdges }: PlanNode): boolean {
   return edges.length === 0 && textTable < 0 && wildcardTable < 0 && typeEdges.length === 0;
 }
@@ -222,7 +225,7 @@ function contentTable(model: RelationalModel, index: number, kind: ContentTable[
   ];
 }
 
-/** The children that have rows, by the table whose row stands among the parent's children. */
+/** Returns the children with rows, grouped by the table whose rows are children of the parent. */
 function rowGroups(
   model: RelationalModel,
   edges: readonly PlanEdge[],
@@ -275,7 +278,7 @@ function rowGroups(
   }));
 }
 
-/** In the row, with the tables that continue it. */
+/** Returns the indexes of the parent keys and positions in the row, which includes the tables that continue it. */
 function placesInParents(model: RelationalModel, table: number): number[] {
   return rowColumns(model, table).flatMap(({ column: { role } }, at) =>
     role === 'parent_key' || role === 'position' ? [at] : [],
@@ -325,7 +328,7 @@ function evidenceOf(plan: WritingPlan, index: number): Evidence {
     columns.push(...inner.columns);
     rows.push(...inner.rows);
   }
-  // an xsi:type shows itself; what it brings need not be looked at, but its rows are to be open
+  // an xsi:type shows its own presence; the content of its type need not be checked, but its rows must be opened
   for (const { node: alternative, parentKeyColumn } of node.typeEdges) {
     if (parentKeyColumn < 0) rows.push(...plan.evidence(alternative).rows);
   }

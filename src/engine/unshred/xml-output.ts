@@ -3,7 +3,10 @@ import type { ContentScope } from './content-scope.ts';
 import { inAttribute, inText, longestReference, type ByteEscapes } from './escape.ts';
 import { utf8Of } from './rows/values.ts';
 
-/** Takes UTF-8; awaiting it is back-pressure. What it is given it has until it has answered: then other bytes are put there. */
+/**
+ * Receives UTF-8; its promise is the back-pressure. The bytes belong to the consumer until the promise resolves, and are then
+ * overwritten.
+ */
 export type ByteConsumer = (bytes: Uint8Array<ArrayBuffer>) => Promise<void> | void;
 
 const pieceBytes = 64 * 1024;
@@ -84,7 +87,7 @@ export class XmlOutput {
     this.#piece[this.#filled++] = quote;
   }
 
-  /** Attributes as they stand in the start tag that is open, each with a blank before. */
+  /** Writes attributes into the open start tag as given, each with a blank before it. */
   attributes(markup: string): void {
     if (markup !== '') this.#whole(utf8Of(markup));
   }
@@ -100,7 +103,7 @@ export class XmlOutput {
     this.value(bytes, 0, bytes.length);
   }
 
-  /** XML text that stands on its own. */
+  /** Writes self-contained XML text. */
   markup(content: string): void {
     this.#closeTag();
     this.#whole(utf8Of(content));
@@ -117,7 +120,7 @@ export class XmlOutput {
     return this.#full.length === 0 ? undefined : this.#hand();
   }
 
-  /** Hands over all there is, and waits until it is taken. */
+  /** Passes all bytes on, and waits until the consumer is ready. */
   async flush(): Promise<void> {
     // the rest of the piece is used for the next document
     if (this.#filled > 0) this.#full.push(this.#piece.slice(0, this.#filled));
@@ -126,7 +129,7 @@ export class XmlOutput {
     await this.#taking;
   }
 
-  /** While a piece is taken the next one is filled. */
+  /** Passes a piece on. The next one is filled while the consumer handles it. */
   async #hand(): Promise<void> {
     for (const piece of this.#full.splice(0)) {
       await this.#taking;
@@ -134,7 +137,7 @@ export class XmlOutput {
       this.#given = piece;
       this.bytes += piece.length;
       this.#taking = this.#consume(piece) ?? null;
-      // its fault is told where it is waited for
+      // its fault is reported when the promise is awaited
       this.#taking?.catch(() => undefined);
     }
   }
@@ -146,7 +149,7 @@ export class XmlOutput {
     this.#piece[this.#filled++] = closeBracket;
   }
 
-  /** For so many bytes at once. */
+  /** Reserves room for this number of bytes. */
   #room(bytes: number): void {
     if (this.#filled + bytes > this.#piece.length) this.#nextPiece(bytes);
   }
@@ -172,7 +175,7 @@ export class XmlOutput {
     }
   }
 
-  /** How many of so many bytes go into the piece, whatever they are; some do. */
+  /** Returns the number of bytes, at least one, that fit into the piece even if all of them are escaped. */
   #roomToEscape(bytes: number): number {
     if (bytes * longestReference <= this.#piece.length - this.#filled) return bytes;
     this.#room(Math.min(bytes, leastBytes) * longestReference);

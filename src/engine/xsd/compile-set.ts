@@ -1,4 +1,4 @@
-/** From the files of an XSD set to its source model: the compiler's steps, in order. */
+/** Compiles the files of an XSD set to its source model: the compiler's steps, in order. */
 import { defaultEngineLimits, type EngineLimits } from '../limits.ts';
 import type { Diagnostic } from '../diagnostics.ts';
 import { clarkName, type SourceModel } from '../model/source-model.ts';
@@ -49,7 +49,7 @@ export interface XsdFile {
 }
 
 export interface CompileOptions {
-  /** names of the files to start from; default: those that no other file includes, imports or redefines */
+  /** names of the files to start from; default: the files that no other file includes, imports or redefines */
   readonly entries?: readonly string[];
   /** a component that is needed but in no file: an error, or anything allowed in its place, with a warning */
   readonly missing?: 'fail' | 'wildcard';
@@ -172,7 +172,7 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
   return { model, diagnostics: report.diagnostics, entries: entries.map(({ name }) => name) };
 }
 
-/** The entries; one that declares nothing of its own is there for what it brings in, and that stands for it. */
+/** Returns the entries. An entry that declares nothing itself is replaced by the files that it includes or imports. */
 function declaringEntries(
   entries: readonly SchemaFile[],
   { links }: DocumentSet,
@@ -225,7 +225,7 @@ function createShell(declaration: GlobalDeclaration, reading: XsdReading): Globa
   }
 }
 
-/** A redefined type is derived from what it redefines (src-redefine, clause 5). */
+/** Checks that a redefined type is derived from the type it redefines (src-redefine, clause 5). */
 function checkRedefinition(declaration: GlobalDeclaration, reading: XsdReading): void {
   const { replaces, component, space, document, name } = declaration;
   if (replaces === null || document.redefined === null || space !== 'type') return;

@@ -18,12 +18,12 @@ export interface SchemaLocation {
   readonly document: { readonly file: { readonly name: string } };
 }
 
-/** Collects what is wrong with a set, each at its place. */
+/** Collects the faults of a set with their locations. */
 export interface XsdReport {
   readonly diagnostics: Diagnostic[];
   /** The set breaks the standard but a model can be made. */
   error(code: string, message: string, at: SchemaLocation, path?: string): void;
-  /** The set cannot be used; reading goes on so that more can be told. */
+  /** The set cannot be used. Reading continues so that further faults are reported. */
   fatal(code: string, message: string, at: SchemaLocation, path?: string): void;
   warning(code: string, message: string, at: SchemaLocation, path?: string): void;
   info(code: string, message: string, at: SchemaLocation, path?: string): void;

@@ -1,4 +1,4 @@
-/** From the components of a set to its source model. */
+/** Converts the components of a set to its source model. */
 import type {
   IdentityConstraint,
   SourceAttribute,
@@ -45,7 +45,7 @@ export interface CompiledSet {
   onTooLarge(): never;
 }
 
-/** Writes the source model: global components in document order, then what is reached from them. */
+/** Writes the source model: global components in document order, then the components that they refer to. */
 export function writeSourceModel(set: CompiledSet): SourceModel {
   const { reading, symbols, substitutions, summarizer, alternatives, documents } = set;
   const { anyType, anySimpleType } = reading.builtIns;
@@ -225,7 +225,7 @@ export function writeSourceModel(set: CompiledSet): SourceModel {
   const possible = globalElements.filter(({ abstract }) => !abstract);
   const unreferred = possible.filter((element) => !referred.has(element));
   const entered = unreferred.filter((element) => inEntries.has(element));
-  // libraries of global elements (UBL) leave many unused: those are no roots where the entry has some of its own
+  // libraries of global elements (UBL) leave many unused: those are not roots if the entry has roots of its own
   const primary = entered.length > 0 ? entered : unreferred;
   const first = new Set(primary);
   const others = possible.filter((element) => !first.has(element));
@@ -251,13 +251,13 @@ function indexIn<T>(indexes: Map<T, number>, order: T[], component: T): number {
   return index;
 }
 
-/** `block` on a type forbids xsi:type to name what was derived from it by those methods. */
+/** True if `block` on a type forbids xsi:type to name a type that was derived from it by those methods. */
 function isBlocked(type: TypeDefinition, derived: TypeDefinition): boolean {
   if (type.kind === 'simple' || type.block.size === 0) return false;
   return [...(derivationMethods(derived, type) ?? [])].some((method) => type.block.has(method));
 }
 
-/** Elements that stand in for a referred one are referred to, too. */
+/** Adds the elements that may replace a referenced one. */
 function withSubstitutes(
   referred: ReadonlySet<ElementDeclaration>,
   substitutions: SubstitutionGroups,

@@ -1,4 +1,5 @@
-// Part of src/engine/unshred/kernel/elements.as: values of cells, compared and written. What is written lies below LIMIT, but for what vectors write beyond it.
+// Part of src/engine/unshred/kernel/elements.as: compares and writes values of cells. The output is below LIMIT; only vectors write beyond
+// it.
 
 let out: usize = 0;
 let limit: usize = 0;
@@ -26,7 +27,7 @@ function isSame(from: usize, other: usize, length: usize): bool {
   return true;
 }
 
-/** Whether the cell holds just these bytes. */
+/** True if the cell has exactly these bytes. */
 // @ts-ignore: decorator
 @inline
 function cellIs(base: usize, row: usize, column: i32, from: usize, to: usize): bool {
@@ -88,7 +89,10 @@ function refer(byte: u8): void {
   else reference(0x3b33312326, 5);
 }
 
-/** Writes `bytes`, those at `from`, up to the first of `special`, a bit for each, and that as a reference; answers what comes next. */
+/**
+ * Writes `bytes`, those at `from`, up to the first one marked in the bit mask `special`, and that one as a reference. Returns the next
+ * position.
+ */
 // @ts-ignore: decorator
 @inline
 function stretch(from: usize, to: usize, bytes: v128, special: i32): usize {

@@ -65,7 +65,7 @@ function look(group: usize, next: usize, base: usize, row: usize, keyFrom: usize
   return true;
 }
 
-/** Whether a child that lies in the row is there; -1: refused. */
+/** Returns 1 if a child that is folded into the row is present, 0 if not, and -1 if the kernel refuses it. */
 function isThere(folded: usize, base: usize, row: usize, keyFrom: usize, keyTo: usize): i32 {
   if (field(folded, FOLDED_ELEMENT_NAME) >= 0) return 1;
   const presence = field(folded, FOLDED_PRESENCE);
@@ -104,7 +104,10 @@ function isThere(folded: usize, base: usize, row: usize, keyFrom: usize, keyTo: 
   return 0;
 }
 
-/** Puts the children whose place the row tells at `placed`, by position, and others at `free`; answers how many of the first, -1: refused. */
+/**
+ * Writes the children whose position is in the row at `placed`, by position, and the others at `free`. Returns the number of the former,
+ * or -1 if the kernel refuses the row.
+ */
 function placeFolded(node: usize, placed: usize, free: usize, base: usize, row: usize): i32 {
   const folded = address(node, NODE_FOLDED);
   const count = field(node, NODE_FOLDED_COUNT);

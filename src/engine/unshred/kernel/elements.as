@@ -1,13 +1,13 @@
 /**
- * Writes an element with all that hangs from its row, where all of it is plain: its rows are here, in the order of their positions, with nothing
- * kept beside them. Otherwise nothing has happened: the tables stand where they stood, and TypeScript writes the element.
- * Memory: src/engine/unshred/kernel/layout.ts.
+ * Writes an element with all its content if everything is plain: its rows are in this memory, in the order of their positions, and
+ * nothing is kept beside them. Otherwise it changes nothing: the tables stay at their rows, and TypeScript writes the element. Memory:
+ * src/engine/unshred/kernel/layout.ts.
  */
 
 let scratch: usize = 0;
 let scratchLimit: usize = 0;
 
-/** Takes so many bytes of what is there for open elements; 0: there is no room. */
+/** Allocates bytes of the memory for open elements. Returns 0 if there is no room. */
 function room(bytes: usize): usize {
   const at = scratch;
   if (at + bytes > scratchLimit) return 0;
@@ -28,7 +28,7 @@ function foldedElement(
   return element(tag, length, field(child, FOLDED_NODE), base, row, keyFrom, keyTo, depth);
 }
 
-/** Takes the next row of the table and writes the element that it is. */
+/** Reads the next row of the table and writes its element. */
 function rowElement(table: i32, tag: usize, length: i32, node: i32, depth: i32): bool {
   const record = tableAt(table);
   const row = headRow(record);
@@ -84,7 +84,7 @@ function element(
   return isClosed >= 0 && end(tag, length, begin, isClosed > 0);
 }
 
-/** `isClosed`: what stands between the tags may have no bytes. */
+/** `isClosed`: true if the content between the tags may be empty. */
 function end(tag: usize, length: i32, begin: usize, isClosed: bool): bool {
   if (out == begin && !isClosed) {
     out--;
@@ -224,7 +224,10 @@ function content(node: usize, base: usize, row: usize, keyFrom: usize, keyTo: us
   return isClosed;
 }
 
-/** The next row of the table, as the element of that name; answers where it ends, from OUT on; 0: refused, see WHY. */
+/**
+ * Writes the next row of the table as the element of that name. Returns the end of the output, which begins at OUT, or 0 if the kernel
+ * refuses it; see WHY.
+ */
 export function writeElement(table: i32, tag: usize, length: i32, node: i32): usize {
   out = <usize>load<u32>(OUT);
   limit = <usize>load<u32>(OUT_LIMIT);
@@ -233,7 +236,7 @@ export function writeElement(table: i32, tag: usize, length: i32, node: i32): us
   store<i32>(TOUCHED_COUNT, 0);
   const has = headOf(tableAt(table), table);
   if (has == 0) leave();
-  // the row behind it is to be known, too, as of all other tables
+  // as for all other tables, the row after it must also be known
   const isWritten =
     has > 0 && rowElement(table, tag, length, node, MOST_DEPTH) && headOf(tableAt(table), table) >= 0;
   if (isWritten) return out;

@@ -1,6 +1,6 @@
 /**
- * The kernel for elements in WebAssembly: writes an element with all that hangs from its row, where that is plain and lies in the blocks that
- * the tables stand in. What it refuses has not happened, and is for src/engine/unshred/element-walk.ts.
+ * The kernel for elements in WebAssembly: writes an element with all its content if it is plain and in the present blocks of the tables.
+ * A refused element leaves no changes, and src/engine/unshred/element-walk.ts writes it.
  */
 import { compileModule } from '../../compile-module.ts';
 import type { RowBytes } from '../rows/values.ts';
@@ -23,11 +23,11 @@ export interface StandingRows extends RowBytes {
 
 /** The present position of a table. */
 export interface StandingTable {
-  /** at the next row; below 0: there are no more rows */
+  /** positioned at the next row; below 0: there are no more rows */
   readonly rows: StandingRows;
   readonly columns: number;
   readonly keyColumn: number;
-  /** the least key of a row that may have entries beside it, of those to come; Infinity: none has */
+  /** the least key of a later row that may have entries beside it; Infinity: there is none */
   readonly nextBeside: number;
 }
 
@@ -39,13 +39,13 @@ const outBytes = 32 * 1024;
 /** bytes that may be written between two checks of the remaining room */
 const outMargin = 256;
 const scratchBytes = 256 * 1024;
-/** bytes of blocks, where the tables are many; those that do not fit in are for TypeScript */
+/** most bytes of blocks if there are many tables; TypeScript reads the blocks that do not fit */
 const mostBytes = 32 * 1024 * 1024;
 /** elements of a node that are left to TypeScript after one that was refused: twice as many each time */
 const mostPassedOver = 64;
 
 interface Loaded {
-  /** the block whose rows are here */
+  /** the block whose rows are in this memory */
   cells: Int32Array | null;
   bytesAt: number;
   bytesRoom: number;
@@ -53,7 +53,7 @@ interface Loaded {
   cellsRoom: number;
 }
 
-/** Null where WebAssembly is refused. */
+/** Returns null if WebAssembly is not available. */
 export function createElementsKernel(plan: WritingPlan): ElementsKernel | null {
   try {
     const module = compileModule(writeElementsWasm);
@@ -72,9 +72,9 @@ export class ElementsKernel {
   readonly #tablesAt: number;
   readonly #touchedAt: number;
   readonly #outAt: number;
-  /** by table; undefined: it was never asked for */
+  /** indexed by table; undefined: not requested yet */
   readonly #loaded: (Loaded | undefined)[] = [];
-  /** by node: elements to be passed over, and how many were the last time */
+  /** by node: number of elements to skip, and their number the last time */
   readonly #passOver: number[] = [];
   readonly #passedOver: number[] = [];
 
@@ -110,7 +110,7 @@ export class ElementsKernel {
     return this.#outAt;
   }
 
-  /** The next row of the table, as that child; answers where it ends in `bytes`, 0: it is for TypeScript. */
+  /** Writes the next row of the table as that child. Returns the end of the output in `bytes`, or 0 if TypeScript must write it. */
   write(table: number, { tag, node, ownParentKeyColumn }: RowChild, standing: StandingTables): number {
     if (ownParentKeyColumn >= 0) return 0;
     const pass = this.#passOver[node] ?? 0;
@@ -132,7 +132,7 @@ export class ElementsKernel {
     }
   }
 
-  /** Calls `taken` for each table that rows were taken from by the last `write`, and how many. */
+  /** Calls `taken` for each table that the last `write` read rows from, with their number. */
   forTaken(taken: (table: number, rows: number) => void): void {
     const memory = this.#memory;
     const count = memory.get(layout.CONTROL_AT, layout.TOUCHED_COUNT);
@@ -144,7 +144,7 @@ export class ElementsKernel {
     }
   }
 
-  /** The table stands at another row, of which nothing lies beside. */
+  /** Moves the table to another row that has no entries beside it. */
   stand(table: number, { cells, at }: RowBytes): void {
     const loaded = this.#loaded[table];
     if (loaded === undefined) return;
@@ -164,7 +164,7 @@ export class ElementsKernel {
     return this.#tablesAt + table * layout.TABLE_BYTES_OF_RECORD;
   }
 
-  /** Brings what was missing; false: there is nothing to bring. */
+  /** Loads the missing data. Returns false if there is none to load. */
   #mend(standing: StandingTables): boolean {
     const memory = this.#memory;
     const subject = memory.get(layout.CONTROL_AT, layout.SUBJECT);
@@ -197,7 +197,7 @@ export class ElementsKernel {
     const { rows, columns, keyColumn, nextBeside } = standing;
     const { at, end } = rows;
     const isLast = rows.isLast ? 1 : 0;
-    // it stood there already, and the element needs rows of the next block
+    // the table was already there, and the element needs rows of the next block
     const isThere = loaded.cells === rows.cells && memory.get(record, layout.TABLE_END) === end;
     if (isThere && memory.get(record, layout.TABLE_IS_LAST) === isLast) return false;
     if (loaded.cells !== rows.cells && !this.#load(loaded, rows)) return false;

@@ -2,22 +2,22 @@
 
 export const PAGE_BYTES = 65_536;
 export const CONTROL_AT = 1024;
-/** Vectors are read and written beyond the end of what lies there. */
+/** Vectors are read and written this far beyond the end of the data. */
 export const MARGIN_BYTES = 64;
 /** Start of the heap. */
 export const HEAP_AT = 4096;
 
 // control block, int32 slots
-/** by index: where the node's record lies (0: not learned), and tables one after the other */
+/** by index: address of the node's record (0: not learned), and the array of tables */
 export const NODES = 0;
 export const TABLES = 1;
 /** start and end of the room for the element that is written */
 export const OUT = 2;
 export const OUT_LIMIT = 3;
-/** room for what is open */
+/** memory for open elements */
 export const SCRATCH = 4;
 export const SCRATCH_LIMIT = 5;
-/** numbers of the tables that rows were taken from, and how many there are */
+/** numbers of the tables that rows were read from, and their count */
 export const TOUCHED = 6;
 export const TOUCHED_COUNT = 7;
 /** why the element was not written: WHY_…, and the number of the node or table */
@@ -37,11 +37,11 @@ export const TABLE_CELLS = 1;
 export const TABLE_AT = 2;
 /** end of the cells; 0: the table's rows are not in this memory */
 export const TABLE_END = 3;
-/** int32 of a row's cells, of which each has two: where its value begins in BYTES, below 0 for NULL, and where it ends */
+/** int32 values of a row's cells, two for each: start of the value in BYTES, below 0 for NULL, and its end */
 export const TABLE_STRIDE = 4;
 /** column of the row's key */
 export const TABLE_KEY = 5;
-/** another number where the table stands at another row */
+/** a number that changes when the table moves to another row */
 export const TABLE_MOVES = 6;
 /** for the present element: number of rows consumed, and the table's position before it */
 export const TABLE_TAKEN = 7;
@@ -50,17 +50,17 @@ export const TABLE_BEFORE = 8;
 export const TABLE_HAS_BESIDE = 9;
 /** a double, as an offset in bytes */
 export const TABLE_NEXT_BESIDE = 40;
-/** 1: where the cells end the table does */
+/** 1: the table ends with its cells */
 export const TABLE_IS_LAST = 12;
 export const TABLE_BYTES_OF_RECORD = 56;
 
-// A column is the offset in bytes of its cell in a row; below 0: there is none. Lists are told by their address and how many there are.
+// A column is the offset in bytes of its cell in a row; below 0: there is none. Lists have an address and a count.
 
 // a node, int32 fields
 export const NODE_TEXT = 0;
-/** 1: no child that lies in the row has a place that the row tells */
+/** 1: no child folded into the row has a position in it */
 export const NODE_IS_FREE = 1;
-/** columns that are empty where the kernel may write the element */
+/** columns that must be empty for the kernel to write the element */
 export const NODE_EMPTY = 2;
 export const NODE_EMPTY_COUNT = 3;
 export const NODE_ATTRIBUTES = 4;
@@ -69,12 +69,12 @@ export const NODE_GROUPS = 6;
 export const NODE_GROUP_COUNT = 7;
 export const NODE_CONTENTS = 8;
 export const NODE_CONTENT_COUNT = 9;
-/** addresses of the children that lie in the row */
+/** addresses of the children folded into the row */
 export const NODE_FOLDED = 10;
 export const NODE_FOLDED_COUNT = 11;
 export const NODE_INTS = 12;
 
-// an attribute: its name with what stands around it (` name="`)
+// an attribute: its name with the characters around it (` name="`)
 export const ATTRIBUTE_COLUMN = 0;
 export const ATTRIBUTE_NAME = 1;
 export const ATTRIBUTE_NAME_LENGTH = 2;
@@ -115,7 +115,7 @@ export const CONTENT_POSITION = 3;
 export const CONTENT_COLUMN = 4;
 export const CONTENT_INTS = 5;
 
-// a child that lies in the row
+// a child folded into the row
 export const FOLDED_TAG = 0;
 export const FOLDED_TAG_LENGTH = 1;
 export const FOLDED_LABEL = 2;
@@ -145,5 +145,5 @@ export const NEXT_BYTES = 16;
 /** bytes: a double with the position, and the child */
 export const PLACED_BYTES = 16;
 
-/** elements within each other, which are calls */
+/** most nested elements, each of which is a call */
 export const MOST_DEPTH = 200;

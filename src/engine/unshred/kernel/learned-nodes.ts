@@ -1,4 +1,7 @@
-/** Nodes of the plan as the kernel for elements has them (layout: src/engine/unshred/kernel/layout.ts): each is learned when it is met. */
+/**
+ * The nodes of the plan for the kernel for elements (layout: src/engine/unshred/kernel/layout.ts). Each node is added when it first
+ * occurs.
+ */
 import { utf8Of } from '../rows/values.ts';
 import type { Evidence, FoldedChild, RowGroup, RowUse, WritingNode, WritingPlan } from '../writing-plan.ts';
 import type { ElementsMemory } from './memory.ts';
@@ -23,7 +26,7 @@ export class LearnedNodes {
     return at;
   }
 
-  /** Answers where the record lies. */
+  /** Returns the address of the node's record. */
   learn(index: number): number {
     const node = this.#plan.node(index);
     const { textColumn, nilColumn, typeNameColumn, anyAttributeColumn } = node.plan;
@@ -51,7 +54,7 @@ export class LearnedNodes {
     ]);
   }
 
-  /** Records one after the other: where they lie, and how many. */
+  /** Writes the records into one array. Returns its address and the number of records. */
   #list(records: readonly (readonly number[])[]): [at: number, count: number] {
     return [this.#memory.putInts(records.flat()), records.length];
   }
@@ -80,7 +83,7 @@ export class LearnedNodes {
       tag.length,
       this.nameAt(label),
       label.length,
-      // the values lie in another row
+      // the values are in another row
       ownParentKeyColumn < 0 ? node : -1,
     ]);
     return [

@@ -1,4 +1,4 @@
-/** The memory of the kernel for elements, which grows: what is allocated stays. */
+/** The growing memory of the kernel for elements. Allocations are never freed. */
 import * as layout from './layout.ts';
 
 export class ElementsMemory {
@@ -37,7 +37,7 @@ export class ElementsMemory {
     new DataView(this.#bytes.buffer).setFloat64(address, value, true);
   }
 
-  /** Room for so many bytes, and for what vectors read and write beyond them; zeros. */
+  /** Allocates zeroed memory, including the bytes that vectors read and write beyond it. */
   allocate(bytes: number): number {
     const at = this.#free;
     this.#free = Math.ceil((at + bytes + layout.MARGIN_BYTES) / 16) * 16;
@@ -50,7 +50,7 @@ export class ElementsMemory {
     return at;
   }
 
-  /** Answers where they lie. */
+  /** Copies the bytes into the memory. Returns their address. */
   put(bytes: Uint8Array): number {
     const at = this.allocate(bytes.length);
     this.#bytes.set(bytes, at);

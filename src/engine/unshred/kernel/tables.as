@@ -1,4 +1,4 @@
-// Part of src/engine/unshred/kernel/elements.as: where tables stand.
+// Part of src/engine/unshred/kernel/elements.as: the positions of tables.
 
 function refuse(why: i32, subject: i32): bool {
   store<i32>(WHY, why);
@@ -18,7 +18,7 @@ function tableAt(table: i32): usize {
   return <usize>load<u32>(TABLES) + <usize>table * TABLE_BYTES_OF_RECORD;
 }
 
-/** Whether the table's next row is known; 1: there is one, 0: there is none, -1: refused. */
+/** Returns 1 if the table has a next row, 0 if it has none, and -1 if that is not known and the kernel refuses it. */
 // @ts-ignore: decorator
 @inline
 function headOf(record: usize, table: i32): i32 {
@@ -36,7 +36,7 @@ function headRow(record: usize): usize {
   return address(record, TABLE_CELLS) + (<usize>field(record, TABLE_AT) << 2);
 }
 
-/** The table's next row is taken; false: it has entries beside it. */
+/** Consumes the table's next row. Returns false if it has entries beside it. */
 function take(record: usize, table: i32): bool {
   const at = field(record, TABLE_AT);
   if (field(record, TABLE_TAKEN) == 0) {

@@ -12,7 +12,7 @@ export interface TableHeads {
   head(table: number): RowBytes | null;
 }
 
-/** The key of a row, as it lies in `bytes`. */
+/** The key of a row, as stored in `bytes`. */
 export interface RowKey {
   readonly bytes: Uint8Array;
   readonly keyFrom: number;
@@ -28,13 +28,13 @@ export function hangsFrom(row: RowBytes, column: number, { bytes, keyFrom, keyTo
   return cellIs(row, column, bytes, keyFrom, keyTo);
 }
 
-/** Whether the key of `below`, in column `key`, is what `row` has in `column`. */
+/** True if the key of `below`, in column `key`, equals the value that `row` has in `column`. */
 function holdsKeyOf({ bytes, cells, at }: RowBytes, column: number, below: RowBytes, key: number): boolean {
   const from = cells[at + column * 2]!;
   return from >= 0 && cellIs(below, key, bytes, from, cells[at + column * 2 + 1]!);
 }
 
-/** `row`: the parent's; null where that is a document. Answers null where the table's next row belongs elsewhere. */
+/** `row`: the parent's row; null if the parent is a document. Returns null if the table's next row belongs elsewhere. */
 export function childAtHead(
   reader: TableHeads,
   { table, keyColumn, uses }: RowGroup,
@@ -66,7 +66,7 @@ export function childOf(
   return found ?? (byRole ? null : children[0]!);
 }
 
-/** Rows that say nothing of their place come last. */
+/** Rows without a position come last. */
 export function positionOf(row: RowBytes, column: number): number {
   const position = column < 0 ? NaN : cellNumber(row, column);
   return Number.isNaN(position) ? Number.MAX_SAFE_INTEGER : position;

@@ -1,4 +1,4 @@
-/** The rows of one table, one after the other; while the rows of a block are taken the next block is on its way, unless there are many tables. */
+/** Reads the rows of one table. While the rows of a block are consumed the next block is being read, unless there are many tables. */
 import type { RowBlock, RowBlocks } from './document-rows.ts';
 import type { RowBytes } from './values.ts';
 
@@ -9,13 +9,13 @@ const aheadBytes = 1024 * 1024;
 const mostPassed = 4;
 
 export interface CursorOptions {
-  /** whether rows of a block may be asked for that the table has gone beyond; null: of any block */
+  /** whether rows of a block may still be needed after the table has moved past it; null: rows of any block */
   readonly isKept?: ((cells: Int32Array) => boolean) | null;
-  /** whether the next block is to be on its way before it is needed: it takes as much memory again (it is) */
+  /** whether the next block is read before it is needed, which doubles the memory (default: true) */
   readonly readsAhead?: () => boolean;
 }
 
-/** Stands at its first row. */
+/** Opens a cursor at the first row. */
 export async function openCursor(
   blocks: RowBlocks,
   columns: number,
@@ -57,13 +57,13 @@ export class RowCursor implements RowBytes {
     return this.#end;
   }
 
-  /** Passes over rows of the block; one at least is left, but for the last block. */
+  /** Skips rows of the block. At least one remains, except in the last block. */
   pass(rows: number): void {
     this.at += rows * this.#width;
     if (this.at >= this.#end) this.at = -1;
   }
 
-  /** Not again once there are no more rows. */
+  /** Must not be called again after the last row. */
   advance(): Promise<void> | undefined {
     this.at += this.#width;
     if (this.at >= this.#end) return this.#fetch();
@@ -71,7 +71,7 @@ export class RowCursor implements RowBytes {
     return undefined;
   }
 
-  /** A row of the present block was taken: the last one of the block before has come to whoever asked for it. */
+  /** Called when a row of the present block was consumed: the consumer has received the last row of the previous block. */
   goneOn(): void {
     if (!this.#isNew) return;
     this.#isNew = false;
@@ -97,19 +97,22 @@ export class RowCursor implements RowBytes {
     this.#coming = this.#blocks.next();
     this.#coming.then(
       (next) => (this.isLast = next === null),
-      // its fault is told where the rows are asked for
+      // its fault is reported when the rows are requested
       () => undefined,
     );
   }
 
-  /** The present block waits for being given back, where that can be. */
+  /** Marks the present block to be given back, if the source supports that. */
   #pass(): void {
     if (this.#block === null || this.#isKept === null || this.#blocks.giveBack === undefined) return;
     this.#passed.push(this.#block);
     if (this.#passed.length > mostPassed) this.#passed.shift();
   }
 
-  /** The row that was taken last, of the present block, is on its way to whoever asked for it: that block is looked at when another is taken. */
+  /**
+   * The consumer may not have received the last row of the present block yet. The block is therefore checked when another row is
+   * consumed.
+   */
   #giveBack(): void {
     if (this.#passed.length === 0) return;
     this.#passed = this.#passed.filter((block) => {

@@ -1,11 +1,11 @@
-/** Rows that lie in several tables (src/engine/model/wide-rows.ts), put together again by their row key. */
+/** Joins the rows of a wide table, which are stored in several tables (src/engine/model/wide-rows.ts), by their row key. */
 import type { RelationalModel } from '../../model/relational-model.ts';
 import type { DocumentRows, RowBlock, RowBlocks } from './document-rows.ts';
 import { cellIs, type RowBytes } from './values.ts';
 import { openCursor, type RowCursor } from './cursor.ts';
 import { roleColumn } from '../writing-plan.ts';
 
-/** The rows of the first of `parts` with what the others add; null where that table is not there. */
+/** Returns the rows of the first of `parts` with the columns of the others, or null if that table does not exist. */
 export async function joinedRows(
   { tables }: RelationalModel,
   rows: DocumentRows,
@@ -25,7 +25,7 @@ export async function joinedRows(
 }
 
 interface Part {
-  /** null: rows of an earlier model have none here */
+  /** null: rows of an earlier model do not have this part */
   readonly cursor: RowCursor | null;
   readonly columns: number;
   readonly keyColumn: number;

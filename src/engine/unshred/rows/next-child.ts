@@ -4,7 +4,7 @@ import { childAtHead, positionOf, type RowKey, type TableHeads } from './childre
 import type { RowBytes } from './values.ts';
 
 export interface MovingHeads extends TableHeads {
-  /** Another number where the table stands at another row than before. */
+  /** Returns a number that changes whenever the table moves to another row. */
   moves(table: number): number;
 }
 
@@ -21,7 +21,7 @@ export class NextChild {
   readonly #positions: number[] = [];
   readonly #children: (RowChild | null)[] = [];
 
-  /** For another parent. */
+  /** Restarts for another parent. */
   begin(groups: readonly RowGroup[]): void {
     for (let at = 0; at < groups.length; at += 1) this.#moves[at] = -1;
   }

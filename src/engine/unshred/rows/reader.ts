@@ -1,4 +1,4 @@
-/** Takes rows from their tables, together with their kept texts and unmapped content, and sees that no row is left behind. */
+/** Reads rows from their tables, together with their kept texts and unmapped content, and checks that all rows are used. */
 import type { RelationalModel } from '../../model/relational-model.ts';
 import { rowColumnsOf, rowTables, type RowColumn } from '../../model/wide-rows.ts';
 import type { DocumentRows, LexicalRow, RowStream, UnmappedRow } from './document-rows.ts';
@@ -35,28 +35,28 @@ interface OpenTable {
   readonly lexical: readonly RowStream<LexicalRow>[];
   readonly unmapped: RowStream<UnmappedRow> | null;
   taken: number;
-  /** how often the next row has become another one */
+  /** number of times that the next row has changed */
   moves: number;
-  /** the next row comes too late in its table: it is a stray, with all rows after it */
+  /** the next row comes too late in its table: it and all rows after it are strays */
   isBlocked: boolean;
-  /** the row taken last, which has the highest key */
+  /** the last row read, which has the highest key */
   last: TakenRow | null;
 }
 
-/** tables with rows up to which a block of each is on its way while another is read: that takes as much memory again */
+/** the most tables with rows for which a block is read ahead while another is used, which doubles the memory */
 const mostAhead = 256;
 
 export class RowReader {
   readonly #model: RelationalModel;
   readonly #rows: DocumentRows;
-  /** rows that lie elsewhere than where they are to be written; null: none are known */
+  /** rows that are not stored where they must be written; null: none are known */
   readonly strays: Strays | null;
   readonly #columns: (table: number) => readonly RowColumn[];
-  /** by table; null: there are no rows */
+  /** indexed by table; null: there are no rows */
   readonly #tables: (OpenTable | null | undefined)[] = [];
   /** documents that were kept whole; null: not asked for yet */
   #whole: { readonly rows: RowStream<UnmappedRow> | null } | null = null;
-  /** whether a row of a block, which these are the cells of, is asked for still; null: blocks are not given back */
+  /** whether a row of the block with these cells may still be needed; null: blocks are not given back */
   #isOpen: ((cells: Int32Array) => boolean) | null = null;
   #kernel: ElementsKernel | null = null;
   #makeKernel: (() => ElementsKernel | null) | null = null;
@@ -73,31 +73,31 @@ export class RowReader {
     this.#columns = rowColumnsOf(model);
   }
 
-  /** Rows taken so far, by table. */
+  /** The number of rows read so far, by table. */
   get rowCounts(): Float64Array {
     const { length } = this.#model.tables;
     return Float64Array.from({ length }, (_, table) => this.#tables[table]?.taken ?? 0);
   }
 
-  /** Before anything else is asked of these tables; undefined: they are open. */
+  /** Must be called before these tables are used otherwise. Returns undefined if they are open. */
   open(tables: readonly number[]): Promise<void> | undefined {
     for (const table of tables) if (this.#tables[table] === undefined) return this.#openAll(tables);
     return undefined;
   }
 
-  /** Standing at the next row of the table; null where there is none. */
+  /** Returns the next row of the table, or null if there is none. */
   head(table: number): RowBytes | null {
     const open = this.#tables[table];
     if (open === undefined || open === null || open.isBlocked || open.cursor.at < 0) return null;
     return this.strays !== null && open.taken >= this.strays.inPlace[table]! ? null : open.cursor;
   }
 
-  /** How often the head of the table has become another one. */
+  /** Returns the number of times that the head of the table has changed. */
   moves(table: number): number {
     return this.#tables[table]?.moves ?? 0;
   }
 
-  /** The head of a table, with its entries of the tables beside. `depth`: of the element that it is the row of, the root's is 1. */
+  /** Reads the head of a table with its entries of the side tables. `depth`: depth of its element; the root's is 1. */
   take(table: number, depth: number): TakenRow | Promise<TakenRow> {
     const open = this.#tables[table]!;
     const row = rowAt(open);
@@ -114,13 +114,13 @@ export class RowReader {
     return wait === undefined ? taken : wait.then(() => taken);
   }
 
-  /** After so many elements `writePlain` may write others. Not where rows lie elsewhere than where they are to be written. */
+  /** After `after` elements, `writePlain` may use the kernel. Must not be called if rows are not stored where they must be written. */
   useKernel(make: () => ElementsKernel | null, after: number): void {
     this.#makeKernel = make;
     this.#elementsBefore = after;
   }
 
-  /** Writes the next row of the table as that child, with all that hangs from it, where the kernel can; false: nothing was taken. */
+  /** Writes the next row of the table as that child, with all its content, if the kernel can. Returns false if no row was read. */
   writePlain(table: number, child: RowChild, out: XmlOutput): boolean {
     if (this.#kernel === null && this.#makeKernel !== null && (this.#elementsBefore -= 1) < 0) {
       this.#kernel = this.#makeKernel();
@@ -136,8 +136,8 @@ export class RowReader {
   }
 
   /**
-   * From now on blocks of rows are given back when the tables have gone beyond them, but for those of which `isOpen` says that a row is asked for still.
-   * Before tables are open.
+   * Gives blocks of rows back when the tables have moved past them, unless `isOpen` returns true because a row of the block may still be
+   * needed. Must be called before tables are opened.
    */
   giveBackBlocks(isOpen: (cells: Int32Array) => boolean): void {
     this.#isOpen = isOpen;
@@ -216,7 +216,7 @@ export class RowReader {
     return content;
   }
 
-  /** The head of the table ought to have come earlier: there are no more rows where they are to be written. */
+  /** Handles a head of the table that should have come earlier: the table has no more rows at the place where they must be written. */
   block(table: number): void {
     const open = this.#tables[table]!;
     open.isBlocked = true;
@@ -230,7 +230,7 @@ export class RowReader {
     return { ...stray, kept: keptOf(stray.unmapped, depth) };
   }
 
-  /** All rows that are left of the only document that there are rows of, whether they were asked for or not. */
+  /** Reads all remaining rows of the only document that has rows, whether they were requested or not. */
   async takeStrays(): Promise<Strays> {
     const inPlace = this.rowCounts;
     const strays: StrayRow[] = [];
@@ -245,9 +245,9 @@ export class RowReader {
   }
 
   /**
-   * Passes over rows of this or an earlier document that found no place, which others added or changed, and adds the keys of their documents to
-   * `late`. Answers the first one of this document, if there is one. InputError `unplaced_rows` for one of no known document, and for what is
-   * kept of rows that are not there.
+   * Skips rows of this or an earlier document that have no place because others added or changed them, and adds the keys of their
+   * documents to `late`. Returns the fault of the first one of this document, or null if there is none. Throws InputError `unplaced_rows`
+   * for a row of no known document, and for content kept of rows that do not exist.
    */
   async leaveBehind(documentKey: string, late: Set<string>): Promise<InputError | null> {
     const document = Number(documentKey);
@@ -280,13 +280,13 @@ export class RowReader {
     return first;
   }
 
-  /** Highest key taken; 0: none. */
+  /** Returns the highest key read, or 0 if there is none. */
   #lastKey(table: number): number {
     const last = this.#tables[table]?.last ?? null;
     return last === null ? 0 : numberIn(last.bytes, last.keyFrom, last.keyTo);
   }
 
-  /** Whether the row hangs from one that has been written. */
+  /** True if the parent of the row has already been written. */
   #isBehind(table: number, row: RowBytes, document: number): boolean {
     return this.#columns(table).some(({ column: { role, references } }, column) => {
       if (role !== 'document' && (role !== 'parent_key' || references === null)) return false;
@@ -373,7 +373,7 @@ export class RowReader {
   }
 }
 
-/** The row that the table stands at, without what lies beside it. */
+/** Returns the present row of the table, without the content kept beside it. */
 function rowAt({ cursor: { bytes, cells, at }, keyCell }: OpenTable): TakenRow {
   const [keyFrom, keyTo] = [cells[at + keyCell]!, cells[at + keyCell + 1]!];
   return { bytes, cells, at, keyFrom, keyTo, lexical: null, kept: null, unmapped: null };

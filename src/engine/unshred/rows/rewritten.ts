@@ -1,8 +1,8 @@
-/** Blocks of rows that others are made of on the way to whoever takes the rows. */
+/** Rewrites blocks of rows on their way to the consumer. */
 import { SpareBuffers } from '../../spare-buffers.ts';
 import type { RowBlock, RowBlocks } from './document-rows.ts';
 
-/** Answers the block itself where it may go on as it is, or another one, in memory of `buffers`. */
+/** Returns the block itself if it needs no changes, or another one in memory of `buffers`. */
 export type Rewrite = (block: RowBlock, buffers: SpareBuffers) => RowBlock | Promise<RowBlock>;
 
 export class RewrittenBlocks implements RowBlocks {
@@ -40,7 +40,7 @@ export class RewrittenBlocks implements RowBlocks {
   }
 }
 
-/** A copy of the block with room for so many bytes behind its own. */
+/** Returns a copy of the block with additional room after its bytes. */
 export function copyWithRoom(
   { bytes, cells, rows }: RowBlock,
   room: number,

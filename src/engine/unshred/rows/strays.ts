@@ -1,4 +1,7 @@
-/** Rows of a document that do not lie where it is written, as others added or changed them: found by the rows that they hang from. */
+/**
+ * Rows of a document that are not stored where they must be written, because others added or changed them. They are found by their
+ * parents' keys.
+ */
 import { InputError } from '../../diagnostics.ts';
 import type { RelationalModel } from '../../model/relational-model.ts';
 import type { RowChild, RowGroup } from '../writing-plan.ts';
@@ -14,7 +17,7 @@ export interface StrayRow extends RowBytes {
   readonly unmapped: readonly UnmappedRow[] | null;
 }
 
-/** The next one of those that may stand in an element. */
+/** The next one of the rows that may be in an element. */
 export interface StrayChild {
   readonly stray: StrayRow;
   readonly position: number;
@@ -23,11 +26,11 @@ export interface StrayChild {
 const mostNamed = 5;
 
 export class Strays {
-  /** how many rows of each table lie where they are written */
+  /** number of rows of each table that are stored where they are written */
   readonly inPlace: Float64Array;
   readonly #rows: readonly StrayRow[];
   readonly #left: Set<StrayRow>;
-  /** by table and column, by what that column holds; in the order of the rows */
+  /** by table and column, then by the column's value; in the order of the rows */
   readonly #indexes = new Map<string, ReadonlyMap<string | null, readonly StrayRow[]>>();
 
   /** `rows`: of each table in the order of their keys. */
@@ -37,12 +40,12 @@ export class Strays {
     this.inPlace = inPlace;
   }
 
-  /** Not written yet, of those that hold `key` in that column. */
+  /** Yields the rows with `key` in that column that have not been written. */
   *hanging(table: number, column: number, key: string): Iterable<StrayRow> {
     for (const stray of this.#index(table, column).get(key) ?? []) if (this.#left.has(stray)) yield stray;
   }
 
-  /** `row`: the parent's. Null where none of the group is left. */
+  /** `row`: the parent's row. Returns null if the group has no more rows. */
   childOf(
     { table, keyColumn, positionColumn, uses }: RowGroup,
     parent: RowKey,
@@ -69,7 +72,7 @@ export class Strays {
     this.#left.delete(stray);
   }
 
-  /** InputError `unplaced_rows` where one was not written. */
+  /** Throws InputError `unplaced_rows` if a row was not written. */
   checkAllTaken({ tables }: RelationalModel): void {
     const [first] = this.#left;
     if (first === undefined) return;

@@ -1,4 +1,7 @@
-/** Dates with times as they were written: their instants, at the offsets from UTC that lie beside them (docs/decisions/model/offsets-of-times.md). */
+/**
+ * Writes dates with times in their original form: the instants with the offsets from UTC that are kept beside them
+ * (docs/decisions/model/offsets-of-times.md).
+ */
 import type { RowColumn } from '../../model/wide-rows.ts';
 import { hasOffsetBehind } from '../../model/zones.ts';
 import type { SpareBuffers } from '../../spare-buffers.ts';
@@ -80,7 +83,7 @@ const minutesOfDay = 1440;
 /** `2024-01-31T10:00:00Z` */
 const shortestTime = 20;
 
-/** The instant [start, end), in UTC, at `out`, answering where it ends; `out` where it is no such instant. */
+/** Writes the instant [start, end), given in UTC, with the offset at `out`. Returns its end, or `out` if it is not such an instant. */
 function writeAtOffset(bytes: Uint8Array, start: number, end: number, minutes: number, out: number): number {
   if (
     end - start < shortestTime ||

@@ -4,7 +4,7 @@ import type { RowBlock, RowBlocks, RowStream } from './document-rows.ts';
 /** Values of a row by column index; null for NULL. */
 export type TextRow = readonly (string | null)[];
 
-/** Rows of a block from its first on; `at`: where the cells of the present row begin. */
+/** Rows of a block from its first on; `at`: index of the present row's first cell. */
 export interface RowBytes {
   readonly bytes: Uint8Array;
   readonly cells: Int32Array;
@@ -22,7 +22,7 @@ export function textOf(bytes: Uint8Array, from: number, to: number): string {
   return fromUtf8.decode(bytes.subarray(from, to));
 }
 
-/** null: NULL, or no such column (-1). */
+/** Returns null for NULL, and if there is no such column (-1). */
 export function cellText({ bytes, cells, at }: RowBytes, column: number): string | null {
   if (column < 0) return null;
   const from = cells[at + column * 2]!;
@@ -33,7 +33,7 @@ export function isNull({ cells, at }: RowBytes, column: number): boolean {
   return column < 0 || cells[at + column * 2]! < 0;
 }
 
-/** Whether the cell holds just these bytes. Keys differ at their ends. */
+/** True if the cell has exactly these bytes. Compares from the end, because keys differ there. */
 export function cellIs(
   { bytes, cells, at }: RowBytes,
   column: number,
@@ -48,7 +48,7 @@ export function cellIs(
   return true;
 }
 
-/** A whole number; NaN where the cell has none. */
+/** Returns a whole number, or NaN if the cell is NULL. */
 export function cellNumber({ bytes, cells, at }: RowBytes, column: number): number {
   const from = cells[at + column * 2]!;
   return from < 0 ? NaN : numberIn(bytes, from, cells[at + column * 2 + 1]!);
@@ -66,7 +66,7 @@ export function numberIn(bytes: Uint8Array, from: number, to: number): number {
   return value;
 }
 
-/** Rows of so many columns each. */
+/** Returns a block of rows with `columns` columns each. */
 export function textBlock(rows: readonly TextRow[], columns: number): RowBlock {
   let characters = 0;
   for (const row of rows) for (let at = 0; at < columns; at += 1) characters += row[at]?.length ?? 0;
@@ -83,7 +83,7 @@ export function textBlock(rows: readonly TextRow[], columns: number): RowBlock {
   return { bytes: bytes.length > end * 2 ? bytes.slice(0, end) : bytes, cells, rows: rows.length };
 }
 
-/** Rows of blocks as what `toRow` makes of their values, standing at the first. */
+/** Opens a cursor at the first of the blocks' rows, each converted by `toRow`. */
 export async function decodedRows<Row>(
   blocks: RowBlocks,
   columns: number,

@@ -1,4 +1,7 @@
-/** Values in the form that their XSD type asks for (`Column.writtenAs`), whatever the target prints: so a document is valid again, from every target. */
+/**
+ * Writes values in the form that their XSD type requires (`Column.writtenAs`), whatever form the target prints, so that documents from
+ * every target are valid.
+ */
 import type { Column, WrittenForm } from '../../model/relational-model.ts';
 import type { RowColumn } from '../../model/wide-rows.ts';
 import type { SpareBuffers } from '../../spare-buffers.ts';
@@ -18,7 +21,7 @@ export function withWrittenForms(blocks: RowBlocks, columns: readonly RowColumn[
 
 /** A form of values, which are bytes from `from` up to `to`. */
 interface ValueForm {
-  /** Whether the value is in the form already, or nothing that could be. */
+  /** True if the value is already in the form, or cannot be written in it. */
   isKept(bytes: Uint8Array, from: number, to: number): boolean;
   /** Bytes that a value of that length has at most. */
   longest(length: number): number;
@@ -255,7 +258,10 @@ class FixedForm implements ValueForm {
   }
 }
 
-/** A value, or the items of a list, such that equal ones are equal texts; what is neither number nor flag stays. */
+/**
+ * Returns a canonical text for a value, or for the items of a list, so that equal values have equal texts. Values that are neither
+ * numbers nor flags stay unchanged.
+ */
 function canonicalItems(text: string): string {
   return text.split(/\s+/).map(canonicalItem).join(' ');
 }

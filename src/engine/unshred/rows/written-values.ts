@@ -1,4 +1,4 @@
-/** Rows with their values as these were written, which lie beside them (`_lexical`): what is plain is put into their cells. */
+/** Restores the original forms of values, which are kept beside the rows (`_lexical`): plain values are written into the cells. */
 import type { RowColumn } from '../../model/wide-rows.ts';
 import { holdsNames } from '../../model/source-model.ts';
 import type { SpareBuffers } from '../../spare-buffers.ts';
@@ -84,14 +84,14 @@ class WrittenEntries implements RowStream<LexicalRow> {
   /** entries that the previous blocks left over */
   #left: LexicalRow[] = [];
   #next = 0;
-  /** no block takes what is behind those */
+  /** no block has rows after those */
   #isLetGo = false;
 
   constructor(entries: RowStream<LexicalRow>) {
     this.#entries = entries;
   }
 
-  /** There are entries, or some are to come. */
+  /** True if there are entries, or if more may follow. */
   get isOpen(): boolean {
     return this.#next < this.#left.length || this.#entries.head !== null;
   }
@@ -114,7 +114,7 @@ class WrittenEntries implements RowStream<LexicalRow> {
     this.#isLetGo = true;
   }
 
-  /** Adds what cells of the block are to hold, by `places` of columns, to `found`. */
+  /** Adds the values for cells of the block, by `places` of columns, to `found`. */
   async take(rows: KeyedRows, places: ReadonlyMap<string, number>, found: WrittenValue[]): Promise<void> {
     if (this.#isLetGo) return;
     const entries = this.#entries;
@@ -153,7 +153,7 @@ function orderOf(key: string, { block: { bytes, cells }, width, keyCell }: Keyed
   return order;
 }
 
-/** The first row from `from` on whose key is not less; it is mostly near. The last row's is not. */
+/** Returns the first row from `from` on whose key is not less than `key`. It is mostly near. The key of the last row must not be less. */
 function rowFrom(key: string, rows: KeyedRows, from: number): number {
   const last = rows.block.rows - 1;
   let low = from;

@@ -52,7 +52,10 @@ export function checkComponents(set: CheckedSet): void {
   checkIdentityConstraints(reading);
 }
 
-/** Groups that contents are made of: what no type refers to is no content model, and no constraint on those holds for it. */
+/**
+ * Returns the groups that are part of contents. A group that no type refers to is not a content model, and the constraints on these do
+ * not apply to it.
+ */
 function groupsOfContents(complexTypes: readonly ComplexType[]): ReadonlySet<ModelGroup> {
   const found = new Set<ModelGroup>();
   const add = ({ term }: Particle) => {
@@ -117,8 +120,8 @@ function checkAttributeUses(type: ComplexType, reading: XsdReading): void {
 }
 
 /**
- * cos-all-limited: inside a model group there is no `all`, and inside an `all` are elements alone, none of which occurs more than once. In
- * XSD 1.1 an `all` may also have wildcards and refer to groups of the same kind, and what is inside may repeat.
+ * cos-all-limited: a model group must not contain an `all`, and an `all` contains only elements, none of which occurs more than once. In
+ * XSD 1.1 an `all` may also have wildcards and refer to groups of the same kind, and its particles may repeat.
  */
 function checkAllGroup(group: ModelGroup, reading: XsdReading): void {
   for (const particle of group.particles) {

@@ -1,4 +1,4 @@
-/** Whether the content model of a restriction is a restriction of its base. */
+/** Checks that the content model of a restriction is a restriction of its base. */
 import { clarkName } from '../../model/source-model.ts';
 import type { ComplexType, ElementDeclaration } from '../components/terms.ts';
 import type { ChildSummary, ContentSummarizer, ContentSummary } from '../derive/content-summary.ts';
@@ -8,9 +8,9 @@ import { allowsNamespace } from '../../model/wildcard-namespaces.ts';
 import { isNamespaceSubset } from '../components/wildcard.ts';
 
 /**
- * Checks that a restricted content model allows no more than that of its base (cos-particle-restrict), by what both say of each element
- * name: whether and how often it occurs, and of which type. The order of elements is not compared, so some invalid restrictions pass;
- * none that the base's own content would validate is refused.
+ * Checks that a restricted content model allows no more than that of its base (cos-particle-restrict). It compares the two for each
+ * element name: whether and how often the element occurs, and its type. The order of elements is not compared, so some invalid
+ * restrictions pass; a restriction that the base's own content would validate is never refused.
  */
 export function checkParticleRestriction(
   type: ComplexType,
@@ -66,7 +66,7 @@ function whyNotAllowed(
   const same = allowed.children.get(element.key);
   if (same === undefined) {
     if (byWildcard || headIn(element, allowed) !== null) return null;
-    // a restriction may declare anew what substitutes in the base
+    // a restriction may redeclare elements that substitute in the base
     const member = substitutions.memberOfName(element.key);
     return member === undefined || headIn(member, allowed) === null
       ? `The element ${localName} is not in the base`
@@ -79,7 +79,7 @@ function whyNotAllowed(
   return whyNoRestriction(element, same.element);
 }
 
-/** Why one of two declarations of one name does not restrict the other (NameAndTypeOK). */
+/** Returns the reason why one of two declarations of one name does not restrict the other (NameAndTypeOK). */
 function whyNoRestriction(element: ElementDeclaration, base: ElementDeclaration): string | null {
   const { localName } = element.name;
   if (element.nillable && !base.nillable) return `The element ${localName} is not nillable in the base`;

@@ -9,7 +9,7 @@ import { overlaps } from '../components/wildcard.ts';
 /** A particle whose term is an element or a wildcard. */
 type Leaf = Particle;
 
-/** Leaves that may take the next element, by element name; wildcards apart. */
+/** Leaves that may match the next element, by element name, and wildcards separately. */
 interface Options {
   readonly elements: Map<string, Leaf>;
   /** one element leaf of each namespace */
@@ -17,10 +17,10 @@ interface Options {
   readonly wildcards: Set<Leaf>;
 }
 
-/** With more wildcards at one point than this, only so many are compared. */
+/** The most wildcards at one point that are compared. */
 const maxWildcards = 50;
 
-/** For one group: what may take its first element, and what may take one more when it could already be over. */
+/** For one group: the leaves that may match its first element, and those that may match one more when it could already be complete. */
 interface Ends {
   readonly first: Options;
   readonly tail: Options;
@@ -45,7 +45,10 @@ export function createAttributionCheck(reading: XsdReading, substitutions: Subst
     reading.report.error('xsd_ambiguous_content', message, leaf.origin ?? group.origin);
   };
 
-  /** Reports leaves of `added` that compete with those of `options`; `apart`: by other particles of the group, whose leaves are others too. */
+  /**
+   * Reports leaves of `added` that compete with those of `options`; `apart`: they come from different particles of the group and are
+   * therefore different leaves.
+   */
   const compete = (options: Options, added: Options, group: ModelGroup, apart: boolean) => {
     const [small, large] =
       options.elements.size < added.elements.size
@@ -97,7 +100,7 @@ export function createAttributionCheck(reading: XsdReading, substitutions: Subst
     }
     if (term.kind === 'wildcard') {
       const first = noOptions();
-      // in XSD 1.1 an element declaration goes before any wildcard
+      // in XSD 1.1 an element declaration takes precedence over any wildcard
       if (term.yields !== true && !reading.later) first.wildcards.add(particle);
       return { first, tail: mayStop ? first : noOptions() };
     }

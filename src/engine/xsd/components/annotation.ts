@@ -4,12 +4,12 @@ import type { XmlElement } from '../../xml/tree.ts';
 import { attributeOf, isXsd } from '../read/file.ts';
 import { collapse } from '../read/white-space.ts';
 
-/** Longer texts are cut: they stand in comments of tables and columns, and a type's at all of its uses. */
+/** Longer texts are truncated, because they are in comments of tables and columns, and a type's text is at all of its uses. */
 const maxDocumentationLength = 4_000;
 
 /** One documentation element. */
 interface Remark {
-  /** primary subtag of xml:lang in lower case; '' where none is given */
+  /** primary subtag of xml:lang in lower case; '' if there is none */
   readonly language: string;
   /** kind of the text, if a standard distinguishes names from definitions */
   readonly part: 'name' | 'definition' | 'text';
@@ -17,9 +17,9 @@ interface Remark {
 }
 
 /**
- * The text of a component's own documentation elements, white space collapsed; undefined without any. Of several languages one is
- * read: English and what has no language, else the first. Annotations with a structure of their own (those of UN/CEFACT CCTS 3, ISO
- * 20022's `source`) give "business name: definition".
+ * Returns the text of a component's own documentation elements, with white space collapsed, or undefined if there are none. Only one
+ * language is read: English and texts without a language, otherwise the first. Annotations with a structure of their own (those of
+ * UN/CEFACT CCTS 3, ISO 20022's `source`) give "business name: definition".
  */
 export function readDocumentation(node: XmlElement): string | undefined {
   const first = annotationOf(node);
@@ -132,7 +132,7 @@ function textOfRemarks(remarks: readonly Remark[]): string {
   return named === '' || text === '' ? named || text : joined(named, text);
 }
 
-/** Two texts, so that one sees where the second begins. */
+/** Joins two texts so that the start of the second is visible. */
 function joined(before: string, text: string): string {
   return `${before}${/[\p{P}]$/u.test(before) ? '' : ';'} ${text}`;
 }

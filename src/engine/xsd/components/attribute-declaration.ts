@@ -73,8 +73,8 @@ function checkValueConstraint(origin: Origin, reading: XsdReading): void {
 }
 
 /**
- * Reads an `attribute` element inside a type or attribute group. A wildcard stands for a reference to what is missing; null for what
- * could not be read, and for xsi:type and its like, which are allowed everywhere and no part of the content.
+ * Reads an `attribute` element inside a type or attribute group. A reference to a missing attribute becomes a wildcard. Returns null for
+ * an unreadable element, and for xsi:type and the like, which are allowed everywhere and are not part of the content.
  */
 export function readAttributeUse(origin: Origin, reading: XsdReading): AttributeUse | Wildcard | null {
   const { node, document } = origin;
@@ -128,7 +128,7 @@ export function readAttributeUse(origin: Origin, reading: XsdReading): Attribute
   return { declaration, use, ...value, origin, documentation: declaration.documentation };
 }
 
-/** True for ID and what is derived from it. */
+/** True for ID and types derived from it. */
 export function isIdType(type: SimpleType): boolean {
   return type.variety === 'atomic' && type.builtIn === 'ID';
 }

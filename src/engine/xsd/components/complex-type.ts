@@ -1,4 +1,4 @@
-/** Complex type definitions, as they are written; what they inherit is added later. */
+/** Complex type definitions as written. Their inherited parts are added later. */
 import { clarkName, type QName } from '../../model/source-model.ts';
 import { readDocumentation } from './annotation.ts';
 import { readAttributes } from './attribute-group.ts';
@@ -75,7 +75,7 @@ function readContent(type: ComplexType, origin: Origin, reading: XsdReading): vo
   type.written = readBody(derivation, style, mixed, base === null, reading);
 }
 
-/** With the attribute group that a document has for all of its complex types (XSD 1.1 Part 1 §3.4.2.4). */
+/** Adds the attribute group that a document applies to all of its complex types (XSD 1.1 Part 1 §3.4.2.4). */
 function withDefaultAttributes(written: WrittenContent, origin: Origin, reading: XsdReading): WrittenContent {
   const { defaultAttributes, file } = origin.document;
   const applies = attributeOf(origin.node, 'defaultAttributesApply');

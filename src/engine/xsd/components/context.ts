@@ -21,7 +21,7 @@ export interface XsdReading {
   readonly report: XsdReport;
   readonly references: ReferenceResolver;
   readonly builtIns: BuiltInTypes;
-  /** a document of the set is written for XSD 1.1: what only XSD 1.0 forbids is no fault */
+  /** a document of the set is written for XSD 1.1: constructs that only XSD 1.0 forbids are not faults */
   readonly later: boolean;
   readonly simpleTypes: SimpleType[];
   readonly complexTypes: ComplexType[];
@@ -32,13 +32,13 @@ export interface XsdReading {
   /** every model group read, named groups' among them */
   readonly modelGroups: ModelGroup[];
   readonly identityConstraints: IdentityConstraintDefinition[];
-  /** XSD 1.1: constraints that elements have by reference, and where those of the element are to go */
+  /** XSD 1.1: constraints that elements have by reference, and the place to add them */
   readonly constraintReferences: {
     readonly name: QName;
     readonly origin: Origin;
     readonly constraints: IdentityConstraintDefinition[];
   }[];
-  /** whether a model group may be empty, as far as found out */
+  /** whether a model group may be empty, as far as known */
   readonly emptiableGroups: Map<ModelGroup, boolean>;
   /** global elements that a particle of another global component refers to */
   readonly referredElements: Set<ElementDeclaration>;

@@ -1,4 +1,7 @@
-/** Components that a set declares twice: versions of one file beside each other repeat all that it holds, so that it is said once for two files. */
+/**
+ * Reports components that a set declares twice. Two versions of one file repeat all of its components, so only one message is reported
+ * for two files.
+ */
 import { clarkName, type QName } from '../../model/source-model.ts';
 import type { XsdReport } from '../report.ts';
 import type { Origin, SymbolSpace } from './terms.ts';

@@ -64,7 +64,7 @@ export function readLocalElement(origin: Origin, reading: XsdReading): ElementDe
   return element;
 }
 
-/** Reads what an element declaration says (XSD Part 1 §3.3.2) into its shell. */
+/** Reads an element declaration (XSD Part 1 §3.3.2) into its shell. */
 export function readElement(element: ElementDeclaration, reading: XsdReading): void {
   const { origin } = element;
   const { node, document } = origin;
@@ -105,14 +105,14 @@ export function readElement(element: ElementDeclaration, reading: XsdReading): v
   element.alternatives = readAlternatives(element, reading);
 }
 
-/** The types that `alternative` elements name or hold (XSD 1.1 Part 1 §3.12.2); null where there are none. */
+/** Returns the types that `alternative` elements name or contain (XSD 1.1 Part 1 §3.12.2), or null if there are none. */
 function readAlternatives({ origin, key }: ElementDeclaration, reading: XsdReading): TypeAlternatives | null {
   const types: TypeDefinition[] = [];
   let exhaustive = false;
   for (const node of origin.node.children) {
     if (!isXsd(node) || node.name.localName !== 'alternative') continue;
     const type = readType(within(origin, node), key, reading);
-    // xs:error is the type of nothing: it forbids what would have it
+    // xs:error has no instances: it forbids the elements that would have it
     if (type !== null && type !== reading.builtIns.error) types.push(type);
     const test = attributeOf(node, 'test');
     exhaustive ||= test === undefined;

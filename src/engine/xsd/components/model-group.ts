@@ -59,7 +59,7 @@ function readModelGroup(origin: Origin, reading: XsdReading): ModelGroup {
   return group;
 }
 
-/** Null for particles that may not occur at all (maxOccurs 0), which the standard drops, and for those that could not be read. */
+/** Returns null for particles that may not occur at all (maxOccurs 0), which the standard drops, and for unreadable ones. */
 function readParticle(origin: Origin, reading: XsdReading): Particle | null {
   const { minOccurs, maxOccurs } = readOccurs(origin, reading);
   const term = readTerm(origin, maxOccurs > 0, reading);
@@ -69,7 +69,7 @@ function readParticle(origin: Origin, reading: XsdReading): Particle | null {
   return { minOccurs, maxOccurs, term, origin, ...(documentation === undefined ? {} : { documentation }) };
 }
 
-/** minOccurs and maxOccurs; values of any size, no more exact than a double beyond 2^53. */
+/** Reads minOccurs and maxOccurs. Values may have any size, with the precision of a double beyond 2^53. */
 function readOccurs(origin: Origin, reading: XsdReading): { minOccurs: number; maxOccurs: number } {
   const min = attributeOf(origin.node, 'minOccurs');
   const max = attributeOf(origin.node, 'maxOccurs');
@@ -84,7 +84,7 @@ function readOccurs(origin: Origin, reading: XsdReading): { minOccurs: number; m
   return { minOccurs, maxOccurs };
 }
 
-/** `occurs`: false for what is no component at all (XSD Part 1 §3.9.2): what it refers to need not be there. */
+/** `occurs`: false if the particle is not a component (XSD Part 1 §3.9.2), in which case its references need not resolve. */
 function readTerm(origin: Origin, occurs: boolean, reading: XsdReading): Term | null {
   const { node } = origin;
   switch (node.name.localName) {

@@ -3,8 +3,8 @@ import { xmlNamespaceUri } from '../read/file.ts';
 import type { SchemaDocument } from './terms.ts';
 
 /**
- * One prefix per namespace: the first that a document of the set declares for it and that is still free, else `ns1`, `ns2`, …
- * Prefixes differ in more than case.
+ * Chooses one prefix per namespace: the first free one that a document of the set declares for it, otherwise `ns1`, `ns2`, … Prefixes
+ * differ in more than case.
  */
 export function choosePrefixes(
   namespaceUris: Iterable<string>,

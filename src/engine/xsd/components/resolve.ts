@@ -12,7 +12,7 @@ export interface ReferenceResolver {
   /** Expands a QName in the scope of its element; null, with an error, when its prefix is not bound. */
   expand(qualifiedName: string, at: Origin): QName | null;
   has(space: SymbolSpace, name: QName): boolean;
-  /** Null, with a diagnostic, when there is no such component; `name` is then what was wanted (null without). */
+  /** Returns null, with a diagnostic, if there is no such component; `name` is then the name that was looked up (null without). */
   findComponent<S extends SymbolSpace>(space: S, qualifiedName: string, at: Origin): Found<ComponentKinds[S]>;
 }
 
@@ -21,7 +21,7 @@ export interface Found<T> {
   readonly name: QName | null;
 }
 
-/** Looks up what the XSD namespace itself defines. */
+/** Looks up the components that the XSD namespace itself defines. */
 export type BuiltInLookup = (space: SymbolSpace, localName: string) => ComponentKinds[SymbolSpace] | null;
 
 export function createReferenceResolver(

@@ -76,7 +76,10 @@ function readTypeReference(at: Origin, attribute: string, reading: XsdReading): 
   return inline === undefined ? null : readAnonymous(inline, at, reading);
 }
 
-/** The simple ur-type by its own name: it is neither atomic nor a list nor a union; what stands in for it, as anyAtomicType, is none. */
+/**
+ * True for the simple ur-type under its own name, which is neither atomic nor a list nor a union. False for types that it replaces, such
+ * as anyAtomicType.
+ */
 function isAnySimpleType(type: SimpleType, name: string, reading: XsdReading): boolean {
   return type === reading.builtIns.anySimpleType && /\banySimpleType\s*$/u.test(name);
 }

@@ -11,9 +11,9 @@ import { collapse } from '../read/white-space.ts';
 
 export interface SymbolSpaces {
   findDeclaration(space: SymbolSpace, key: string): GlobalDeclaration | undefined;
-  /** all of them, those that were redefined too, in document order */
+  /** all declarations, including redefined ones, in document order */
   readonly declarations: readonly GlobalDeclaration[];
-  /** true when the declaration is what its name means outside of redefinitions */
+  /** true if the declaration's name refers to it outside of redefinitions */
   isCurrent(declaration: GlobalDeclaration): boolean;
 }
 
@@ -135,8 +135,8 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
 }
 
 /**
- * The same component may come from two copies of one file; that is no conflict. Each file is compared with those of its length
- * once, however many components it holds.
+ * Returns a test that is true if a component comes from two copies of one file, which is not a conflict. Each file is compared only once
+ * with those of its length, however many components it has.
  */
 function createCopyCheck(): (a: SchemaFile, b: SchemaFile) => boolean {
   const originals = new Map<SchemaFile, SchemaFile>();

@@ -1,6 +1,6 @@
 /**
- * The components of an XSD set as the compiler holds them, in the terms of XSD Part 1 §2.2. They form a graph and are
- * filled in phases: shells for every global component, then what the documents say (`read…`), then what follows from it (`derive…`).
+ * The components of an XSD set in the compiler, in the terms of XSD Part 1 §2.2. They form a graph and are filled in phases: shells for
+ * every global component, then the properties that the documents state (`read…`), then those that follow from them (`derive…`).
  */
 import type { WildcardNamespaces } from '../../model/wildcard-namespaces.ts';
 import type { BuiltInType, Facets, QName, SourceAttribute, ValueType } from '../../model/source-model.ts';
@@ -65,7 +65,7 @@ export interface ComplexType {
   block: ReadonlySet<DerivationControl>;
   /** content as written in the document, before inheritance */
   written: WrittenContent;
-  /** from here on: known once derived */
+  /** the following are known once the type is derived */
   content: 'empty' | 'simple' | 'elements' | 'mixed';
   particle: Particle | null;
   simpleType: SimpleType | null;
@@ -78,7 +78,7 @@ export interface ComplexType {
 export interface WrittenContent {
   readonly style: 'short' | 'complexContent' | 'simpleContent';
   readonly mixed: boolean;
-  /** the base named could not be found: the ur-type stands in */
+  /** true: the named base was not found, and the ur-type replaces it */
   readonly baseMissing: boolean;
   readonly particle: Particle | null;
   readonly attributes: WrittenAttributes;
@@ -98,13 +98,13 @@ export interface ElementDeclaration {
   readonly origin: Origin;
   readonly global: boolean;
   type: TypeDefinition;
-  /** false when the type comes from the substitution group's head, or is the ur-type for want of one */
+  /** false: the type comes from the substitution group's head, or is the ur-type because there is none */
   typed: boolean;
   nillable: boolean;
   abstract: boolean;
   default?: string;
   fixed?: string;
-  /** elements for which it may stand; XSD 1.1 allows several, and the first gives the type where none is said */
+  /** the elements that this one may replace; XSD 1.1 allows several, and the first gives the type if none is declared */
   heads: readonly ElementDeclaration[];
   alternatives: TypeAlternatives | null;
   block: ReadonlySet<DerivationControl>;
@@ -113,7 +113,7 @@ export interface ElementDeclaration {
   documentation?: string;
 }
 
-/** XSD 1.1 type alternatives of an element, of which each instance has the first whose test is met. */
+/** XSD 1.1 type alternatives of an element. Each instance has the first alternative whose test is true. */
 export interface TypeAlternatives {
   readonly types: readonly TypeDefinition[];
   /** one of them has no test, so that the declared type is that of no instance */
@@ -171,7 +171,7 @@ export interface AttributeGroup {
   readonly name: QName;
   readonly origin: Origin;
   written: WrittenAttributes;
-  /** with those of the groups referred to; known once derived */
+  /** includes those of the referenced groups; known once derived */
   uses: readonly AttributeUse[];
   wildcard: Wildcard | null;
 }
@@ -185,7 +185,7 @@ export interface Wildcard {
   readonly processContents: 'strict' | 'lax' | 'skip';
   /** null for the ur-type's */
   readonly origin: Origin | null;
-  /** stands for a component that is nowhere, or for open content (XSD 1.1): what else may take an element comes first */
+  /** replaces a component that does not exist, or is open content (XSD 1.1): other particles that match an element take precedence */
   readonly yields?: true;
 }
 
@@ -252,7 +252,10 @@ export interface SchemaDocument {
   readonly imports: ReadonlySet<string>;
   /** inside a redefinition: the component that a reference to the redefined name means, by symbol space and name */
   readonly redefined: ReadonlyMap<string, GlobalDeclaration> | null;
-  /** inside the redefinition of a type: the element whose `base` alone means what is redefined; all else there means the redefinition */
+  /**
+   * inside the redefinition of a type: the only element whose `base` refers to the redefined type; all other references mean the
+   * redefinition
+   */
   readonly redefinedBy?: Origin['node'] | undefined;
 }
 
@@ -273,6 +276,6 @@ export interface GlobalDeclaration extends Origin {
   readonly space: SymbolSpace;
   readonly name: QName;
   component: ComponentKinds[SymbolSpace] | null;
-  /** set on a redefinition: the declaration it stands in for */
+  /** set on a redefinition: the declaration that it replaces */
   readonly replaces: GlobalDeclaration | null;
 }

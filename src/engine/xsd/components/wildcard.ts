@@ -24,7 +24,7 @@ export function readWildcard(origin: Origin): Wildcard {
   return { kind: 'wildcard', namespaces, processContents, origin };
 }
 
-/** Union (cos-aw-union). What XSD 1.0 calls not expressible becomes the next wider constraint. */
+/** Returns the union (cos-aw-union). A union that XSD 1.0 calls not expressible becomes the next wider constraint. */
 export function uniteNamespaces(a: NamespaceConstraint, b: NamespaceConstraint): NamespaceConstraint {
   if (a === '##any' || b === '##any') return '##any';
   if (isListed(a) && isListed(b)) return [...new Set([...a, ...b])];

@@ -9,7 +9,7 @@ import { reportTooDeep, type XsdReading } from '../components/context.ts';
 import { createSimpleType, deriveSimpleType, isDerivedSimpleType } from '../components/simple-type.ts';
 import { uniteNamespaces } from '../components/wildcard.ts';
 
-/** Adds to every complex type what it has from its base, bases first. */
+/** Adds the inherited parts to every complex type, bases first. */
 export function deriveComplexTypes(reading: XsdReading): readonly ComplexType[] {
   const ordered = orderByDependency(
     reading.complexTypes,
@@ -182,7 +182,7 @@ function deriveComplexContent(
   type.particle = { minOccurs: 1, maxOccurs: 1, term: group, origin };
 }
 
-/** Whether it is derived, at once or over others, from a type that is nowhere: what that one allows is not known. */
+/** True if it is derived, directly or indirectly, from a type that does not exist, so that the allowed content is unknown. */
 function restsOnMissing(type: ComplexType): boolean {
   for (let at: ComplexType | SimpleType | null = type; at?.kind === 'complex'; at = at.base) {
     if (at.written.baseMissing) return true;
@@ -234,7 +234,7 @@ function isPointless(particle: Particle | null): boolean {
   return term.compositor !== 'choice' || minOccurs === 0;
 }
 
-/** True when the content may be empty (cos-group-emptiable); `known` keeps what was found out per group. */
+/** True if the content may be empty (cos-group-emptiable); `known` caches the result for each group. */
 export function isEmptiable(particle: Particle | null, known: Map<ModelGroup, boolean>): boolean {
   if (particle === null || particle.minOccurs === 0) return true;
   const group = groupOf(particle.term);

@@ -1,4 +1,4 @@
-/** How often each child occurs in a content model, and whether its order is fixed. */
+/** Computes how often each child occurs in a content model, and whether its order is fixed. */
 import type { ElementDeclaration, ModelGroup, Particle, Wildcard } from '../components/terms.ts';
 import { groupOf } from '../components/terms.ts';
 import { uniteNamespaces } from '../components/wildcard.ts';
@@ -11,8 +11,8 @@ export interface ChildSummary {
   /** Infinity = unbounded */
   readonly maxOccurs: number;
   /**
-   * True when the content model alone fixes where the child stands: of a sequence's particles one is of that name, branches of a choice
-   * that have it agree on one order, every group from the content root to it occurs at most once, and none of them is an `all`.
+   * True if the content model alone determines the child's position: only one of a sequence's particles has that name, the branches of a
+   * choice that have it agree on one order, every group from the content root to it occurs at most once, and none of them is an `all`.
    * (Repetition of the particle itself leaves the order fixed.)
    */
   readonly orderImplied: boolean;
@@ -28,7 +28,7 @@ export interface WildcardSummary {
 
 /** A content model without its structure: per child element name, and all wildcards united. */
 export interface ContentSummary {
-  /** by expanded name, in the order that is implied; else in that of first particles */
+  /** by expanded name, in the implied order; otherwise in the order of the first particles */
   readonly children: ReadonlyMap<string, ChildSummary>;
   readonly wildcard: WildcardSummary | null;
 }
@@ -184,8 +184,8 @@ export function createContentSummarizer(
 }
 
 /**
- * Names of all branches in an order that each of them keeps; as far as that leaves open, in the order in which they come first.
- * null: some branches do not agree.
+ * Returns the names of all branches in an order that each of them keeps; names whose order is open come in the order of their first
+ * occurrence. Returns null if some branches disagree.
  */
 function commonOrder(branches: readonly ContentSummary[]): string[] | null {
   const preceding = new Map<string, string[]>();
@@ -194,7 +194,7 @@ function commonOrder(branches: readonly ContentSummary[]): string[] | null {
     for (const [key, { orderImplied }] of children) {
       const before = preceding.get(key) ?? [];
       preceding.set(key, before);
-      // a place that the model does not tell is told for each element
+      // a position that the model does not determine is stored for each element
       if (!orderImplied) continue;
       if (last !== null) before.push(last);
       last = key;

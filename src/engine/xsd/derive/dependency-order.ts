@@ -1,16 +1,16 @@
-/** Deeper nesting or longer chains than this are refused: what follows walks them by recursion. Real sets stay under 50. */
+/** The deepest nesting and the longest chain that are accepted, because later steps follow them by recursion. Real sets stay under 50. */
 export const maxDependencyDepth = 1000;
 
 export interface DependencyFaults<T> {
   /** once per edge that closes a cycle; the edge is ignored */
   onCycle(node: T, dependency: T): void;
-  /** once, for the first node whose longest chain of dependencies is over `maxDependencyDepth` */
+  /** called once, for the first node whose longest chain of dependencies is over `maxDependencyDepth` */
   onTooDeep?(node: T): void;
 }
 
 /**
- * Orders nodes so that each comes after those it depends on, in time linear in nodes and edges and without recursion (chains may be
- * tens of thousands long).
+ * Orders nodes so that each comes after its dependencies, in time linear in nodes and edges and without recursion (chains may have tens
+ * of thousands of nodes).
  */
 export function orderByDependency<T>(
   nodes: Iterable<T>,

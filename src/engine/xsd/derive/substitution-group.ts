@@ -3,13 +3,13 @@ import type { DerivationControl, ElementDeclaration, TypeDefinition } from '../c
 import { orderByDependency } from './dependency-order.ts';
 import { reportTooDeep, type XsdReading } from '../components/context.ts';
 
-/** Substitution groups (XSD Part 1 §3.3.6): who may stand in whose place. */
+/** Substitution groups (XSD Part 1 §3.3.6): the elements that may replace others. */
 export interface SubstitutionGroups {
   /** Elements that documents may use in the head's place, transitively; abstract and blocked ones left out. */
   substitutesOf(head: ElementDeclaration): readonly ElementDeclaration[];
-  /** Direct members, whatever they are. */
+  /** Returns the direct members of any kind. */
   membersOf(head: ElementDeclaration): readonly ElementDeclaration[];
-  /** The global element of that name, where it is a member of any group. */
+  /** Returns the global element of that name if it is a member of any group. */
   memberOfName(key: string): ElementDeclaration | undefined;
 }
 
@@ -44,7 +44,7 @@ export function derivationMethods(
   return null;
 }
 
-/** Members without a type of their own take that of their head (§3.3.2); checks e-props-correct, clauses 4 and 6. */
+/** Gives members without a type of their own the type of their head (§3.3.2). Checks e-props-correct, clauses 4 and 6. */
 export function deriveSubstitutionGroups(reading: XsdReading): SubstitutionGroups {
   const { report } = reading;
   const members = new Map<ElementDeclaration, ElementDeclaration[]>();

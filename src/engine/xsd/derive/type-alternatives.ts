@@ -25,17 +25,17 @@ const tooMany =
 /** The most types that are compared. Among more types, none is left out because another one covers it. */
 const mostCompared = 500;
 
-/** For each element of the set there may be so many types that stand for several, and for a small set so many more. */
+/** The most types that combine several, for each element of the set, and an additional number for small sets. */
 const unionsForElement = 4;
 const unionsForAny = 1000;
 
 /** The types that elements have, of declarations with several. */
 export interface AlternativeTypes {
-  /** the type of the element's instances; with several, one that holds what each of them does */
+  /** Returns the type of the element's instances. If there are several, returns one that combines their content. */
   typeOf(element: ElementDeclaration): TypeDefinition;
   /** one declaration for two of the same name in the contents of alternative types */
   join(first: ElementDeclaration, second: ElementDeclaration): ElementDeclaration;
-  /** the types that one made here stands for; undefined for all others */
+  /** Returns the types that a combined type replaces, or undefined for all others. */
   membersOf(type: TypeDefinition): readonly TypeDefinition[] | undefined;
 }
 
@@ -101,7 +101,7 @@ export function createAlternativeTypes(reading: XsdReading): AlternativeTypes {
       origin,
       base: anyType,
       content: isValue ? 'simple' : isMixed || hasValue ? 'mixed' : 'elements',
-      // an element of a type without content is empty, whatever the others have
+      // an element whose type has no content is empty, whatever the other types allow
       simpleType: value !== null && known.some(isEmpty) ? { ...value, mayBeEmpty: true, value: null } : value,
       particle: isValue ? null : choiceOf(types, origin),
       attributes: uniteAttributes(types, origin),
@@ -206,7 +206,7 @@ function uncovered(types: readonly TypeDefinition[], reading: XsdReading): reado
   return possible.filter((type) => !possible.some((other) => other !== type && covers(other, type, reading)));
 }
 
-/** Whether a type is a restriction of another one that leaves nothing open to it. */
+/** True if a type is a restriction of another one that has no further content. */
 function covers(base: TypeDefinition, type: TypeDefinition, { builtIns }: XsdReading): boolean {
   if (base === builtIns.anyType || base === builtIns.anySimpleType || base.kind !== type.kind) return false;
   if (base.kind === 'complex' && (base.anyAttribute !== null || holdsWildcard(base.particle))) return false;

@@ -13,8 +13,8 @@ export interface IncludedContent {
 }
 
 /**
- * Leaves out elements that are meant for other processors (XSD 1.1 Part 1 §4.2.2), so that two definitions of one component, of which one
- * is to be taken, do not clash. Documents that do not use the versioning namespace come back as they are.
+ * Removes elements that are meant for other processors (XSD 1.1 Part 1 §4.2.2), so that alternative definitions of one component do not
+ * clash. Documents that do not use the versioning namespace are returned unchanged.
  */
 export function includeConditionally(
   root: XmlElement,

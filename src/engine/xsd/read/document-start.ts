@@ -1,8 +1,8 @@
-/** How a file begins: as an XML document, with its root element, or as something else. */
+/** Classifies a file by its start: an XML document, with its root element, or something else. */
 import { xsdNamespace } from '../../model/name-labels.ts';
 import { catalogNamespace } from './oasis-catalog.ts';
 
-/** The first element of a document, as far as the first bytes show it. */
+/** The first element of a document, as far as it is in the first bytes. */
 export interface RootTag {
   readonly localName: string;
   /** '': none that this tag declares */
@@ -12,7 +12,7 @@ export interface RootTag {
 }
 
 export type DocumentStart =
-  /** `root` null: it comes later than the first bytes, or their encoding is not supported */
+  /** `root` null: it comes after the first bytes, or their encoding is not supported */
   | { readonly kind: 'document'; readonly root: RootTag | null }
   | { readonly kind: 'dtd' | 'json' | 'empty' | 'other' };
 
@@ -71,7 +71,7 @@ export function describesOthers(root: RootTag): 'an XML Schema' | 'a WSDL' | 'an
   return localName === 'catalog' && namespaceUri === catalogNamespace ? 'an OASIS XML catalogue' : null;
 }
 
-/** Whether the tag is that of an HTML page: inline XBRL declares other namespaces, too. */
+/** True if the tag is that of an HTML page. Inline XBRL declares other namespaces, too. */
 export function isHtmlPage({ localName, namespaceUri, declaresOthers }: RootTag): boolean {
   return (
     localName.toLowerCase() === 'html' &&
@@ -80,7 +80,10 @@ export function isHtmlPage({ localName, namespaceUri, declaresOthers }: RootTag)
   );
 }
 
-/** One character for each byte of what has ASCII in its place; null: UTF-32 or EBCDIC, which begin as only documents do. */
+/**
+ * Returns one character for each byte of an encoding that includes ASCII, or null for UTF-32 or EBCDIC, whose first bytes only occur in
+ * documents.
+ */
 function decoded(head: Uint8Array): string | null {
   const [a, b, c, d] = head;
   if (a === 0x4c && b === 0x6f && c === 0xa7 && d === 0x94) return null;
@@ -137,7 +140,7 @@ const attribute = /\s([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 function rootTag(text: string): RootTag {
   const name = /^<([^\s/>]+)/.exec(text)![1]!;
   const prefix = name.includes(':') ? name.slice(0, name.indexOf(':')) : '';
-  // '>' may stand in values
+  // values may contain '>'
   const tag = /^<[^\s/>]+(?:\s+[^\s=<>/"']+\s*=\s*(?:"[^"]*"|'[^']*'))*/.exec(text)![0];
   let namespaceUri = '';
   let declaresOthers = false;

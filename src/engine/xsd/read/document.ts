@@ -188,14 +188,14 @@ export function xmlNamespaceDocument(file: SchemaFile): SchemaDocument {
   return createDocument(file, xmlNamespaceUri);
 }
 
-/** True for files of the set that hold something else than an XSD document. */
+/** True for files of the set that are not XSD documents. */
 function isOther({ fault }: SchemaFile): boolean {
   return fault?.code === 'xsd_not_a_schema';
 }
 
 /**
- * XSD files that no other file includes, imports or redefines; and, of files that are referred to only in a circle, the first of each
- * circle that no file outside of it leads to.
+ * Returns the XSD files that no other file includes, imports or redefines. For files that only refer to each other in a circle, returns
+ * the first of each circle that no file outside refers to.
  */
 export function defaultEntries(files: readonly SchemaFile[], locator: SchemaLocator): readonly SchemaFile[] {
   const targets = new Map<SchemaFile, SchemaFile[]>();

@@ -1,4 +1,4 @@
-/** XSD files, parsed, with their references to others. */
+/** Parses XSD files, and collects their references to others. */
 import type { EngineLimits } from '../../limits.ts';
 import { includeConditionally, type IncludedContent } from './conditional-inclusion.ts';
 import { InputError, type Diagnostic } from '../../diagnostics.ts';
@@ -33,11 +33,11 @@ export interface SchemaFile {
   readonly references: readonly DocumentReference[];
   /** it is written for XSD 1.1 */
   readonly later: boolean;
-  /** elements of it that are meant for processors of other versions, and no part of `root` */
+  /** elements of it that are meant for processors of other versions and are not part of `root` */
   readonly excluded: readonly XmlElement[];
   /** why it cannot be used: not well-formed, or not an XSD document; such a file counts as empty */
   readonly fault: Diagnostic | null;
-  /** its root element, where it is no XSD document but an OASIS XML Catalog */
+  /** root element of a file that is not an XSD document but an OASIS XML Catalog */
   readonly catalog: XmlElement | null;
 }
 
@@ -61,7 +61,7 @@ export function firstXsdChild(node: XmlElement, ...localNames: string[]): XmlEle
   );
 }
 
-/** Parses one file. What is wrong with it is its `fault`, to be reported when something needs the file. */
+/** Parses one file. A fault is stored in `fault`, and reported when the file is needed. */
 export function parseSchemaFile(
   { name, bytes }: { name: string; bytes: Uint8Array },
   limits: EngineLimits,

@@ -22,7 +22,7 @@ export type ValueForm =
   | 'simpleFinal'
   | 'schemaFinal';
 
-/** One place in a content sequence: child elements that may stand there, each with its construct, and how often. */
+/** One step in a content sequence: the allowed child elements, each with its construct, and how often they occur. */
 export interface ContentStep {
   readonly children: ReadonlyMap<string, string>;
   readonly least: 0 | 1;
@@ -152,7 +152,7 @@ export function readSchemaGrammar(): ReadonlyMap<string, Construct> {
   const constructs = new Map<string, Construct>();
   for (const [name, [attributeNotation, ...alternatives]] of Object.entries(rules)) {
     const attributes = new Map<string, ValueForm>();
-    // their content is for others, and so are nearly all of their attributes
+    // other programs use their content, and nearly all of their attributes
     if (name !== 'appinfo' && name !== 'documentation') attributes.set('id', 'ncName');
     const required: string[] = [];
     for (const part of attributeNotation.split(' ')) {

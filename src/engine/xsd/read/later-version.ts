@@ -1,4 +1,4 @@
-/** Whether an XSD document is written for XSD 1.1: some that XSD 1.0 forbids is allowed in its set. */
+/** Detects XSD documents that are written for XSD 1.1: their sets may use constructs that XSD 1.0 forbids. */
 import { xsdNamespace } from '../../model/name-labels.ts';
 import type { XmlElement } from '../../xml/tree.ts';
 import { versioningNamespace } from './conditional-inclusion.ts';
@@ -22,7 +22,7 @@ const laterAttributes: ReadonlySet<string> = new Set([
   'xpathDefaultNamespace',
 ]);
 
-/** True where it has an element or attribute that XSD 1.0 has not, or says that processors of 1.0 are to leave something out. */
+/** True if it has an element or attribute that XSD 1.0 does not have, or excludes something for processors of 1.0. */
 export function usesLaterVersion(root: XmlElement): boolean {
   // elements may nest deeper than calls
   const open = [root];

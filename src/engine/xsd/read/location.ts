@@ -1,10 +1,10 @@
-/** From a schemaLocation or a namespace to a file of the set. */
+/** Resolves a schemaLocation or a namespace to a file of the set. */
 import { xmlNamespaceUri, type DocumentReference, type SchemaFile } from './file.ts';
 import { createXmlCatalogs, type CatalogAnswer } from './oasis-catalog.ts';
 
 /** Finds the uploaded file that a schemaLocation or namespace means. */
 export interface SchemaLocator {
-  /** undefined: nothing in the set answers. */
+  /** Returns undefined if no file of the set matches. */
   locate(from: SchemaFile, reference: DocumentReference): SchemaFile | undefined;
   /** Returns the answer of a catalog in the set for a reference that cannot be resolved, or null if no catalog has one. */
   mapped(reference: DocumentReference): CatalogAnswer | null;
@@ -88,7 +88,7 @@ export function createSchemaLocator(files: readonly SchemaFile[]): SchemaLocator
     return best;
   };
 
-  /** The one file of a namespace that no other file of it includes or redefines. */
+  /** Returns the only file of a namespace that no other file of it includes or redefines. */
   const leaderOf = (namespace: string) => {
     if (leaders.has(namespace)) return leaders.get(namespace);
     const members = byNamespace.get(namespace) ?? [];

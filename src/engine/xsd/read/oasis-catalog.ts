@@ -1,4 +1,4 @@
-/** OASIS XML Catalogs 1.1: where a set says that its documents lie. Only what is in the set is meant; nothing is fetched. */
+/** OASIS XML Catalogs 1.1: the locations that a set gives for its documents. Only files in the set are used; nothing is fetched. */
 import type { XmlElement } from '../../xml/tree.ts';
 
 export const catalogNamespace = 'urn:oasis:names:tc:entity:xmlns:xml:catalog';
@@ -27,7 +27,7 @@ export interface XmlCatalogs {
   location(location: string): CatalogAnswer | null;
   /** Resolves a namespace that is imported: by `uri` entries and their kin. */
   namespace(namespace: string): CatalogAnswer | null;
-  /** Other catalogs that are named, as far as they lie beside: paths in the set, whether or not there is such a file. */
+  /** Paths in the set of further catalogs that this one names, whether the files exist or not. Locations outside of the set are omitted. */
   readonly further: readonly string[];
 }
 
@@ -38,7 +38,7 @@ interface Entry {
   /** normalised */
   readonly text: string;
   readonly target: CatalogLocation;
-  /** whether the entry rewrites: what stands behind the matched start goes on behind the target */
+  /** true: the entry rewrites the matched prefix, and the rest follows the target */
   readonly rewrites: boolean;
   readonly line: number;
 }
@@ -68,7 +68,7 @@ interface CatalogLocation {
   readonly uri: string;
 }
 
-/** Elements by name: for which identifiers they are, by what attribute they match and how, and what they lead to. */
+/** Elements by name: the kind of identifier, the attribute to match and how, and the attribute with the target. */
 const entryElements: Readonly<
   Record<
     string,
@@ -94,7 +94,10 @@ export function isCatalog({ name }: XmlElement): boolean {
   return name.localName === 'catalog' && name.namespaceUri === catalogNamespace;
 }
 
-/** All catalogs of a set. Those that another names are asked where that says so; the others in the order of their depth and name. */
+/**
+ * Creates the look-up over all catalogs of a set. A catalog that another names is asked in that place; the others in the order of their
+ * depth and name.
+ */
 export function createXmlCatalogs(files: readonly XmlCatalogFile[]): XmlCatalogs {
   const catalogs = new Map(files.map((file) => [file.name, readCatalog(file)]));
   const named = new Set([...catalogs.values()].flatMap(locationsOfCatalogs));
@@ -121,7 +124,7 @@ export function createXmlCatalogs(files: readonly XmlCatalogFile[]): XmlCatalogs
     const pending = from.toReversed();
     const asked = new Set<Catalog>();
     for (let catalog = pending.pop(); catalog !== undefined; catalog = pending.pop()) {
-      // catalogs may name each other
+      // catalogs may refer to each other
       if (asked.has(catalog)) continue;
       asked.add(catalog);
       const { entries, delegations: delegated } = catalog.lookups[kind];
@@ -206,7 +209,7 @@ function emptyLookup(): Lookup {
 function readCatalog({ name, root }: XmlCatalogFile): Catalog {
   const lookups = { uri: emptyLookup(), system: emptyLookup(), public: emptyLookup() };
   const next: CatalogLocation[] = [];
-  // entries of groups count where those stand
+  // entries of groups are read in the place of their group
   const pending: { readonly node: XmlElement; readonly base: string }[] = [{ node: root, base: name }];
   for (let item = pending.pop(); item !== undefined; item = pending.pop()) {
     const { node } = item;
@@ -266,7 +269,7 @@ function resolved(base: string, reference: string): CatalogLocation {
   return { path: climbed(`${folder}${decoded(uri)}`.split('/')), uri };
 }
 
-/** null: it leads out of the set. */
+/** Returns null if the path leaves the set. */
 function climbed(segments: readonly string[]): string | null {
   const path: string[] = [];
   for (const segment of segments.slice(0, -1)) {
@@ -307,7 +310,7 @@ function publicText(publicId: string): string {
   return unwrapped(publicId) ?? collapsed(publicId);
 }
 
-/** The public identifier that a URN of RFC 3151 stands for; null for all else. */
+/** Returns the public identifier that a URN of RFC 3151 denotes, or null for all other URNs. */
 function unwrapped(urn: string): string | null {
   const [, text] = /^urn:publicid:(.*)$/is.exec(urn.trim()) ?? [];
   if (text === undefined) return null;

@@ -1,4 +1,4 @@
-/** An XSD set as files that other programs can read: every reference has a location that leads to a file. */
+/** Writes an XSD set as files that other programs can read: every reference has a location of a file. */
 import { defaultEngineLimits, type EngineLimits } from '../../limits.ts';
 import { createEncodingReader } from '../../xml/encoding/reader.ts';
 import type { XmlElement } from '../../xml/tree.ts';
@@ -18,7 +18,7 @@ import { createSchemaLocator, xmlNamespaceSchema } from './location.ts';
 
 const referenceKinds: ReadonlySet<string> = new Set(['include', 'import', 'redefine', 'override']);
 
-/** A file to be written beside the others, for a program that finds documents by schemaLocation alone. */
+/** An additional file for a program that finds documents by schemaLocation only. */
 export interface StandaloneFile {
   /** letters and digits and `.xsd`: safe as a file name */
   readonly name: string;
@@ -29,10 +29,10 @@ export interface StandaloneFile {
 }
 
 export interface StandaloneXsdSet {
-  /** name of the file to start from: it brings in all the others */
+  /** name of the file to start from, which includes or imports all the others */
   readonly main: string;
   readonly files: readonly StandaloneFile[];
-  /** assertions (XSD 1.1) that were left out: they only narrow what is valid */
+  /** number of assertions (XSD 1.1) that were removed; they only restrict the valid documents */
   readonly assertions: number;
 }
 
@@ -75,7 +75,7 @@ export function standaloneXsdSet(
     added.push({ name, source: null, bytes: new TextEncoder().encode(text) });
     return name;
   };
-  // libxml2 reads such a file once, for the namespace that includes it: an import needs a document of its own
+  // libxml2 reads such a file once, for the namespace that includes it, so an import needs a separate document
   const includedElsewhere = new Set(
     links.flatMap(({ reference, from, to }) =>
       reference.kind !== 'import' && from.file.targetNamespace !== to.file.targetNamespace ? [to.file] : [],
@@ -143,7 +143,7 @@ function laterParts(
   return found;
 }
 
-/** No document starts with a component of an entry that declares no element: it lies beside the set, and may not fit it. */
+/** Removes entries that declare no element, because no document starts with their components. Such a file may not fit the set. */
 function withoutLibraries(entries: readonly SchemaFile[]): readonly SchemaFile[] {
   const useful = entries.filter(({ root }) => {
     const names = root.children.flatMap((child) => (isXsd(child) ? child.name.localName : []));
@@ -153,7 +153,7 @@ function withoutLibraries(entries: readonly SchemaFile[]): readonly SchemaFile[]
   return useful.length === 0 ? entries : useful;
 }
 
-/** The files that no other file of `files` brings in. */
+/** Returns the files that no other file of `files` includes or imports. */
 function withoutIncluded(
   files: ReadonlySet<SchemaFile>,
   links: readonly DocumentLink[],
@@ -173,8 +173,8 @@ function withoutIncluded(
 }
 
 /**
- * The namespace of the main file. It is none that a file of the set has, nor the absent one: libxml2 reads one document for each namespace, and
- * would take the main file for what other files import without a namespace.
+ * Returns a namespace for the main file. No file of the set has it, and it is not the absent one: libxml2 reads one document for each
+ * namespace, and would use the main file for imports without a namespace.
  */
 function unusedNamespace(files: readonly SchemaFile[]): string {
   const known = new Set(files.map(({ targetNamespace }) => targetNamespace));
@@ -196,7 +196,7 @@ export function escaped(value: string): string {
   return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 
-/** The document in UTF-8, its references led elsewhere, without what is meant for processors of other versions. */
+/** Returns the document in UTF-8 with changed references, without the parts for processors of other versions. */
 function redirected(
   { bytes, references, excluded }: SchemaFile,
   { assertions, withAttributes }: LaterParts,

@@ -7,10 +7,10 @@ import { attributeOf, isXsd, xsdNamespace, type SchemaFile } from './file.ts';
 import { readSchemaGrammar, type Construct, type ContentStep } from './grammar.ts';
 import { collapse } from './white-space.ts';
 
-/** Elements may declare them, or have others by reference (XSD 1.1). */
+/** Elements may declare these, or have others by reference (XSD 1.1). */
 const identityConstraints: ReadonlySet<string> = new Set(['unique', 'key', 'keyref']);
 
-/** XSD documents nest less deeply than others: all that reads them goes by recursion. */
+/** The deepest nesting of an XSD document. It is less than for other documents, because all code that reads them is recursive. */
 const maxNesting = 400;
 
 /** Checks documents against the schema for schemas: elements and attributes in their places, values in their forms. */

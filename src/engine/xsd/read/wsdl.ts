@@ -1,4 +1,4 @@
-/** Schemas that a WSDL holds (WSDL 1.1, 2.2; WSDL 2.0, 3.1), each as a document of its own. */
+/** Extracts the schemas of a WSDL (WSDL 1.1, 2.2; WSDL 2.0, 3.1), each as a separate document. */
 import { parseXmlTree, type XmlElement } from '../../xml/tree.ts';
 import { describesOthers, documentStart, wsdlRoots } from './document-start.ts';
 import { xsdNamespace } from './file.ts';
@@ -13,7 +13,7 @@ export interface WsdlParts {
   readonly locations: readonly string[];
 }
 
-/** Whether a file is a WSDL, by its first tag. */
+/** True if a file is a WSDL, by its first tag. */
 export function isWsdl(bytes: Uint8Array): boolean {
   const start = documentStart(bytes.subarray(0, 64 * 1024));
   return start.kind === 'document' && start.root !== null && describesOthers(start.root) === 'a WSDL';
@@ -46,7 +46,7 @@ export function wsdlParts(bytes: Uint8Array, fileName: string): WsdlParts {
   return { schemas, together, locations };
 }
 
-/** The document that includes others of one namespace. */
+/** Returns a document that includes others of one namespace. */
 export function includingSchema(namespace: string, locations: readonly string[]): Uint8Array<ArrayBuffer> {
   const includes = locations.map((location) => `<xs:include schemaLocation="${escaped(location)}"/>`);
   return new TextEncoder().encode(schemaText(namespace, includes));
@@ -57,7 +57,7 @@ function attributeOf(node: XmlElement, localName: string): string | null {
   return found?.value ?? null;
 }
 
-/** The element behind as many line breaks as stand before it, with the namespaces that are in scope there. */
+/** Returns the element, after as many line breaks as precede it, with the namespaces in its scope. */
 function schemaDocument(
   { line, column, namespaces }: XmlElement,
   lines: readonly string[],

@@ -25,12 +25,12 @@ export function lengthsOfPatterns(patterns: Patterns): TextLengths {
   return { min, max };
 }
 
-/** Whether a text that the patterns allow may hold the character anywhere. */
+/** True if a text that the patterns allow may contain the character. */
 export function mayHoldCharacter(patterns: Patterns, character: string): boolean {
   return partsOf(patterns).every((step) => step.some((part) => holds(part, character)));
 }
 
-/** Whether the patterns allow ASCII alone, as they are written: ranges and characters, not names of classes. */
+/** True if the patterns as written only allow ASCII: checks ranges and characters, not names of classes. */
 export function holdsAsciiAlone(patterns: Patterns): boolean {
   return partsOf(patterns).some((step) => step.every(isAsciiAlone));
 }
@@ -51,12 +51,12 @@ export function isAsciiAlone(part: PatternPart): boolean {
 /** steps of a search, beyond which a pattern counts as one that allows the text */
 const maxSteps = 20_000;
 
-/** Whether the patterns allow the text, as far as that is found out in reasonable time; meant for short texts. */
+/** True if the patterns may allow the text, as far as a search of limited time shows; meant for short texts. */
 export function mayAllowText(patterns: Patterns, text: string): boolean {
   return partsOf(patterns).every((step) => step.some((part) => new TextSearch(text).mayMatch(part)));
 }
 
-/** Without what is no regular expression. */
+/** Returns the parts of the patterns without those that are not valid regular expressions. */
 export function partsOf(patterns: Patterns): PatternPart[][] {
   return patterns
     .map((step) => step.map(readPattern))
@@ -77,7 +77,7 @@ function lengthsOf(part: PatternPart): TextLengths {
     }
     case 'repeat': {
       const { min, max } = lengthsOf(part.item);
-      // none of what has no end is nothing
+      // zero repetitions of an unbounded part are nothing
       return { min: min * part.min, max: part.max === 0 || max === 0 ? 0 : max * part.max };
     }
   }
@@ -146,7 +146,7 @@ class TextSearch {
   }
 }
 
-/** Whether a part of the kind `character` is this one. */
+/** True if a part of the kind `character` matches this one. */
 export function isOneOf(source: string, character: string): boolean {
   return new RegExp(`^${source}$`, 'v').test(character);
 }

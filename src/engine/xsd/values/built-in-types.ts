@@ -3,7 +3,7 @@ import type { BuiltInType, QName } from '../../model/source-model.ts';
 import type { ComplexType, SimpleType, Wildcard } from '../components/terms.ts';
 import { xsdNamespace } from '../read/file.ts';
 
-/** Each built-in type with the one it is derived from (XSD Part 2 §3); a trailing `[]` marks a list of the item type named. */
+/** Each built-in type with its base type (XSD Part 2 §3); a trailing `[]` marks a list of the named item type. */
 const derivations: readonly (readonly [BuiltInType, BuiltInType | null])[] = [
   ['anySimpleType', null],
   ['string', 'anySimpleType'],
@@ -55,7 +55,7 @@ const listTypes: readonly (readonly [BuiltInType, BuiltInType])[] = [
   ['ENTITIES', 'ENTITY'],
 ];
 
-/** XSD 1.1 types that an XSD 1.0 type can stand for. */
+/** XSD 1.1 types that an XSD 1.0 type can represent. */
 const laterTypes: Readonly<Record<string, BuiltInType>> = {
   anyAtomicType: 'anySimpleType',
   yearMonthDuration: 'duration',
@@ -66,11 +66,11 @@ const laterTypes: Readonly<Record<string, BuiltInType>> = {
 export interface BuiltInTypes {
   readonly anyType: ComplexType;
   readonly anySimpleType: SimpleType;
-  /** XSD 1.1: the type of nothing, by which a declaration forbids what it declares */
+  /** XSD 1.1: the type without instances, with which a declaration forbids its element */
   readonly error: SimpleType;
   /** the built-in simple type of that name */
   simple(name: BuiltInType): SimpleType;
-  /** by local name in the XSD namespace, the ur-type included; null for names that are not types */
+  /** by local name in the XSD namespace, including the ur-type; null for names that are not types */
   findType(localName: string): SimpleType | ComplexType | null;
 }
 

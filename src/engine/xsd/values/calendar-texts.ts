@@ -1,4 +1,4 @@
-/** Text that is a date, with or without a time: which patterns of strings allow these, and nothing else. */
+/** Detects patterns of strings that only allow dates, with or without a time. */
 import type { Facets } from '../../model/source-model.ts';
 import { isOneOf, partsOf } from './allowed-texts.ts';
 import { ascii, endsOfTexts, type TextKind } from './pattern-search.ts';
@@ -42,7 +42,7 @@ function kindOf(end: number): CalendarTexts | null {
   return end === utc || end === offsetEnd ? 'zoned' : null;
 }
 
-/** The place behind that of the character; null: what comes so is no date. */
+/** Returns the place after the character, or null if the text is then not a date. */
 function follow(place: number, character: string): number | null {
   const kind = character >= '0' && character <= '9' ? 'd' : character;
   if (place < secondsEnd) return form[place] === kind ? place + 1 : null;
@@ -54,7 +54,7 @@ function follow(place: number, character: string): number | null {
   return kind === '+' || kind === '-' ? sign : null;
 }
 
-/** Null: characters that no date has, or none. Of digits (`\d`), those of ASCII. */
+/** Returns null for characters that no date has, and for none. For digits (`\d`), returns those of ASCII. */
 function charactersOf(source: string): readonly string[] | null {
   if (isOneOf(source, 'é')) return null;
   const all = ascii.filter((one) => isOneOf(source, one));
@@ -62,5 +62,5 @@ function charactersOf(source: string): readonly string[] | null {
   return meant.length > 0 && meant.every((one) => characters.includes(one)) ? meant : null;
 }
 
-/** By their places. */
+/** States are places in the form. */
 const dates: TextKind<number, string> = { start: 0, signsOf: ({ source }) => charactersOf(source), follow };

@@ -1,4 +1,4 @@
-/** Text that is a decimal: which patterns of strings allow amounts and rates, and nothing else. */
+/** Detects patterns of strings that only allow decimals, such as amounts and rates. */
 import type { Facets } from '../../model/source-model.ts';
 import { isAsciiAlone, isOneOf, partsOf } from './allowed-texts.ts';
 import type { PatternPart } from './pattern.ts';
@@ -26,7 +26,7 @@ export function decimalTexts(patterns: NonNullable<Facets['patterns']>): Decimal
   return null;
 }
 
-/** How far a text is a number. */
+/** The state of a partly read number. */
 interface State {
   readonly phase: Phase;
   readonly isNegative: boolean;
@@ -39,7 +39,7 @@ type Phase = 'start' | 'sign' | 'whole' | 'point' | 'fraction';
 
 type Sign = '-' | '.' | '0' | '1';
 
-/** A digit other than 0 stands for all of them. */
+/** One digit other than 0 represents all of them. */
 const signs: readonly Sign[] = ['-', '.', '0', '1'];
 const numerals = '-.0123456789';
 
@@ -57,7 +57,7 @@ function numbersOf(states: readonly State[]): DecimalTexts | null {
   return { whole, fraction: Math.max(...lengths), isUniform: lengths.size === 1 };
 }
 
-/** Null: characters that no number has, or none. */
+/** Returns null for characters that no number has, and for none. */
 function signsOf(part: PatternPart & { readonly kind: 'character' }): readonly Sign[] | null {
   if (!isAsciiAlone(part)) return null;
   const characters = ascii.filter((one) => isOneOf(part.source, one));
@@ -67,7 +67,7 @@ function signsOf(part: PatternPart & { readonly kind: 'character' }): readonly S
   );
 }
 
-/** Null: what comes so is no number. */
+/** Returns null if the text is then not a number. */
 function follow(state: State, sign: Sign): State | null {
   const { phase, whole, fraction } = state;
   switch (sign) {
@@ -98,7 +98,7 @@ function readState(key: string): State {
   };
 }
 
-/** By the keys of their states. */
+/** States are represented by their keys. */
 const numbers: TextKind<string, Sign> = {
   start: stateKey({ phase: 'start', isNegative: false, whole: 0, fraction: 0 }),
   signsOf,

@@ -143,7 +143,7 @@ export function deriveFacets(
   type.fixedFacets = fixed;
 }
 
-/** By value; a type that repeats values of its base need not say again what they are. */
+/** Returns the documentation by value. A type that repeats values of its base need not document them again. */
 function saidOfValues(
   facets: Facets,
   member: 'enumerationDocumentation' | 'enumerationLabels',
@@ -222,7 +222,7 @@ function mergeBound(
   if (merged[sibling[name]] === base.facets[sibling[name]]) delete merged[sibling[name]];
 }
 
-/** An exclusive bound may equal the inclusive one of the base (and the other way round is refused by the value check). */
+/** True if an exclusive bound equals the inclusive one of the base, which is allowed (the value check refuses the reverse). */
 function isTouchingBound(base: SimpleType, name: Bound, value: string): boolean {
   const primitive = primitiveOf(base.builtIn);
   const same = (bound: string | undefined) =>

@@ -18,7 +18,7 @@ const month = '(0[1-9]|1[0-2])';
 const day = '(0[1-9]|[12]\\d|3[01])';
 const clock = '(([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?|24:00:00(\\.0+)?)';
 
-/** Lexical spaces of XSD Part 2 §3; what is not here takes any text. Values are white-space processed already. */
+/** Lexical spaces of XSD Part 2 §3; types that are not listed allow any text. The white space of values has already been processed. */
 const forms: Readonly<Partial<Record<BuiltInType, RegExp>>> = {
   language: /^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$/u,
   NMTOKEN: nameToken,

@@ -10,11 +10,11 @@ export interface NumberTexts {
   /** the fewest digits to print before the point, and after it */
   readonly leastWhole: number;
   readonly leastFraction: number;
-  /** whether each value, printed with just these digits or more if it needs them, matches the patterns */
+  /** true if each value matches the patterns when printed with exactly these digits, or with more if it needs them */
   readonly isPrintable: boolean;
 }
 
-/** Null: the patterns allow exponents, INF or NaN, no number at all, or too much to be searched. */
+/** Returns null if the patterns allow exponents, INF or NaN, or no number at all, or if the search takes too long. */
 export function numberTexts(patterns: NonNullable<Facets['patterns']>): NumberTexts | null {
   const steps = partsOf(patterns).map((step) => endsOfTexts(step, numbers));
   const known = steps.filter((ends) => ends !== null);
@@ -41,14 +41,14 @@ export function numberTexts(patterns: NonNullable<Facets['patterns']>): NumberTe
   };
 }
 
-/** digits of a part that are told apart; so many stand for any number above */
+/** the most digits of a part that are distinguished; this number also represents all larger ones */
 const MOST_DIGITS = 39;
 
 function bounded(digits: number): number {
   return digits === MOST_DIGITS ? Infinity : digits;
 }
 
-/** A set of texts: those with so many digits, and this sign. */
+/** A set of texts with the same sign and numbers of digits. */
 interface Form {
   readonly sign: '' | '+' | '-';
   /** the first digit is 0 */
@@ -74,7 +74,7 @@ function readForm(key: string): Form {
   };
 }
 
-/** By key: whether all texts of the form are allowed, not only some. */
+/** By key: true if all texts of the form are allowed, false if only some are. */
 type Forms = ReadonlyMap<string, boolean>;
 
 const FLOAT = 'float';
@@ -101,7 +101,7 @@ function inBoth(some: Forms, others: Forms): Forms {
   );
 }
 
-/** Whether the printed form of each value, with these digits at least, is among the exact forms. */
+/** True if the printed form of each value, with at least these digits, is among the exact forms. */
 function isClosed(
   forms: readonly Form[],
   exact: ReadonlySet<string>,
@@ -121,7 +121,7 @@ function isClosed(
     );
   };
   for (const sign of ['', '-'] as const) {
-    /** by digits before the point that count: the most that may follow it */
+    /** by significant digits before the point: the most digits that may follow it */
     const reached = new Map<number, number>();
     for (const form of forms) {
       if ((form.sign === '-') !== (sign === '-')) continue;
@@ -139,10 +139,10 @@ function isClosed(
   return true;
 }
 
-/** How far a text is a number. */
+/** The state of a partly read number. */
 interface State extends Omit<Form, 'endsInPoint'> {
   readonly phase: 'start' | 'sign' | 'whole' | 'point' | 'fraction';
-  /** each digit so far may be any digit, as far as the form leaves that open */
+  /** each digit so far may be any digit, as far as the form allows */
   readonly isExact: boolean;
 }
 
@@ -155,7 +155,7 @@ type Sign = '+' | '-' | '.' | '0' | '1' | '0!' | '1!' | '0?' | '1?' | 'e' | 'n';
 const NO_NUMBER = 'none';
 const digitsAboveZero = [...'123456789'];
 
-/** Other characters lead to no number. */
+/** Other characters do not occur in numbers. */
 function signsOf({ source }: { readonly source: string }): readonly Sign[] {
   const allowed = new Set(ascii.filter((one) => isOneOf(source, one)));
   const signs: Sign[] = (['+', '-', '.'] as const).filter((sign) => allowed.has(sign));
@@ -220,7 +220,7 @@ function readState(key: string): State {
   };
 }
 
-/** By the keys of their states. Texts that are no numbers end in a state of their own: the type does not allow them. */
+/** States are represented by their keys. Texts that are not numbers end in a separate state, because the type does not allow them. */
 const numbers: TextKind<string, Sign> = {
   start: stateKey({
     phase: 'start',

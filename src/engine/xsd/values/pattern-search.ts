@@ -10,13 +10,13 @@ export interface TextKind<State extends string | number, Sign extends string> {
    * nothing matches
    */
   readonly signsOf: (character: PatternPart & { readonly kind: 'character' }) => readonly Sign[] | null;
-  /** null: what comes so is no such text */
+  /** null: the text is then not of the kind */
   readonly follow: (state: State, sign: Sign) => State | null;
 }
 
 export const ascii: readonly string[] = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
 
-/** steps beyond which a pattern counts as one that allows other texts, too */
+/** the most steps of a search; a pattern that needs more is treated as one that allows other texts, too */
 const maxSteps = 5000;
 
 /** Returns the possible ends of the texts of a choice, or null if one of them is not of the kind, or if the search takes too long. */

@@ -1,6 +1,6 @@
 /**
- * Regular expressions of XSD Part 2, Appendix F, translated to JavaScript's. Patterns are user input: here they are only checked;
- * matching one may take time without bound.
+ * Translates regular expressions of XSD Part 2, Appendix F, to JavaScript's. Patterns are user input: they are only checked here, because
+ * matching one may take unbounded time.
  */
 
 /** A part of a pattern: one character of a set, a sequence, a choice, or a repetition. */

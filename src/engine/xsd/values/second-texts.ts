@@ -6,11 +6,11 @@ import { ascii, endsOfTexts, type TextKind } from './pattern-search.ts';
 export interface SecondTexts {
   /** the fewest digits to print after the point of a second */
   readonly leastFraction: number;
-  /** whether each value, printed with just these digits or more if it needs them, matches the patterns */
+  /** true if each value matches the patterns when printed with exactly these digits, or with more if it needs them */
   readonly isPrintable: boolean;
 }
 
-/** Null: the patterns allow no such value, or too much to be searched. */
+/** Returns null if the patterns allow no such value, or if the search takes too long. */
 export function secondTexts(
   patterns: NonNullable<Facets['patterns']>,
   base: 'dateTime' | 'time',
@@ -34,10 +34,10 @@ export function secondTexts(
 const COLUMN_DIGITS = 6;
 const MOST_DIGITS = COLUMN_DIGITS + 1;
 
-/** By number of digits: whether all of so many are allowed, not only some. */
+/** By number of digits: true if all fractions of that length are allowed, false if only some are. */
 type Fractions = ReadonlyMap<number, boolean>;
 
-/** By zone. */
+/** indexed by zone */
 type Forms = ReadonlyMap<string, Fractions>;
 
 function isClosed(fractions: Fractions, least: number): boolean {

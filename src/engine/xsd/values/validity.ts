@@ -1,4 +1,4 @@
-/** Whether a text is a value of a simple type. */
+/** Tests if a text is a value of a simple type. */
 import type { BuiltInType, Facets } from '../../model/source-model.ts';
 import type { SimpleType } from '../components/terms.ts';
 import { hasLexicalForm, primitiveOf } from './lexical-form.ts';
@@ -19,8 +19,8 @@ export function processWhiteSpace(text: string, whiteSpace: 'preserve' | 'replac
 }
 
 /**
- * Why the text is no value of the type (cvc-simple-type); null when it is one. Patterns are left out: matching a user's expression can
- * take time without bound.
+ * Returns the reason why the text is not a value of the type (cvc-simple-type), or null if it is one. Patterns are not checked, because
+ * matching a user's expression can take unbounded time.
  */
 export function whyInvalid(type: SimpleType, text: string): string | null {
   if (type.variety === 'union') {
@@ -93,7 +93,7 @@ function isEnumerated(enumeration: readonly string[], value: string, primitive: 
   );
 }
 
-/** Length in characters or octets; null where the facet does not count (QName, NOTATION). */
+/** Returns the length in characters or octets, or null if the facet does not apply (QName, NOTATION). */
 function lengthOf(value: string, primitive: BuiltInType): number | null {
   switch (primitive) {
     case 'hexBinary':
