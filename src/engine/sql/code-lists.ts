@@ -47,7 +47,7 @@ export function codeRows({
   return [...lists.values()].flatMap(({ type, codes }) => codes.map((code) => ({ type, ...code })));
 }
 
-/** End of the comment of a check that is a load's to take off and to make. */
+/** End of the comment of a check that loads make and drop. */
 export const checkMark = 'made by the load, which drops it for values that are not in the list';
 
 /** Returns the comment that identifies a list of codes. The comment does so because the database rewrites a condition in its own form. */
@@ -126,7 +126,7 @@ export function codeChecks(
   });
 }
 
-/** The name that is wanted, or, where something has that already, the next one with a number. */
+/** Returns the wanted name, or, if it is used, the first free one with a number. */
 export function freeName(wanted: string, isTaken: (name: string) => boolean): string {
   let name = wanted;
   for (let count = 2; isTaken(name); count += 1)

@@ -4,10 +4,10 @@ import { tellsRole } from '../model/key-roles.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
 import type { PlacesOfRows } from './places-of-rows.ts';
 
-/** rules that the comment of one table tells: types that stand everywhere have hundreds */
+/** most rules in the comment of one table: types that are used everywhere have hundreds */
 const mostRules = 8;
 
-/** `places`: of the table's model; `rules`: what `identityNotes` says of the table. */
+/** `places`: of the table's model; `rules`: the notes of `identityNotes` for the table. */
 export function tableComment(table: Table, places: PlacesOfRows, rules: readonly string[] = []): string {
   const shownRules = rules.slice(0, mostRules);
   if (rules.length > mostRules) shownRules.push(`${rules.length - mostRules} further keys and references`);
@@ -26,8 +26,8 @@ export function tableComment(table: Table, places: PlacesOfRows, rules: readonly
 }
 
 /**
- * By table: keys and references that the XSD declares. They hold within one element of a document each, which no constraint of a
- * database says, so they are told and checked where documents are loaded, and not enforced.
+ * Returns the notes of each table on keys and references that the XSD declares. They hold within one element of a document each, which a
+ * database constraint cannot express. They are therefore stated in comments and checked when documents are loaded, but not enforced.
  */
 export function identityNotes(model: RelationalModel): ReadonlyMap<number, readonly string[]> {
   const notes = new Map<number, string[]>();
@@ -74,7 +74,7 @@ export function columnComment(
   return withDocumentation(sourceComment(model, table, column, others), column.documentation);
 }
 
-/** The comment of a column about its source: the element or attribute, and which property of it where that is not its value. */
+/** Returns the comment of a column on its source: the element or attribute, and its property if the column does not have its value. */
 function sourceComment(
   model: RelationalModel,
   table: Table,
@@ -90,7 +90,7 @@ function sourceComment(
 /** A value that is longer is cut. */
 const longestConstraint = 100;
 
-/** `default EUR`, `fixed 2.1`; nothing where the XSD says neither. */
+/** Returns `default EUR`, `fixed 2.1`, or nothing if the XSD has neither. */
 export function constraintWords({ constraint }: Pick<Column, 'constraint'>): string[] {
   if (constraint === undefined) return [];
   const value = constraint.value.trim() === '' ? JSON.stringify(constraint.value) : constraint.value;
@@ -110,7 +110,7 @@ export function referenceWords(
   return [`means ${name}.${columns[meant.column]!.name} of the same document`];
 }
 
-/** Whether it has the attributes of an element that only a wildcard of its schema allows. */
+/** True if the column has the attributes of an element that only a wildcard of its schema allows. */
 function holdsAttributes({ kind }: Table, { role }: Column): boolean {
   return role === 'content' && kind === 'element';
 }
@@ -173,7 +173,7 @@ function withDocumentation(text: string, documentation: string | undefined): str
   return documentation === undefined || documentation.trim() === '' ? text : `${text}: ${documentation}`;
 }
 
-/** On one line, without control characters, of at most `maxLength` characters. */
+/** Returns the text on one line, without control characters, with at most `maxLength` characters. */
 export function commentLine(text: string, maxLength: number | null): string {
   const line = isPlainLine(text) ? text : text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   if (maxLength === null || line.length <= maxLength) return line;
@@ -182,7 +182,7 @@ export function commentLine(text: string, maxLength: number | null): string {
   return `${head}…`;
 }
 
-/** Whether it is surely one line as it is: characters of ASCII with single spaces between them. */
+/** True if the text is certainly one line: ASCII characters with single spaces between them. */
 function isPlainLine(text: string): boolean {
   const space = 0x20;
   let before = space;

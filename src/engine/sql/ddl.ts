@@ -15,11 +15,11 @@ import { physicalSideTable, physicalTables, type PhysicalTable } from './physica
 export interface DdlOptions {
   /** postgresql */
   readonly dialect?: DialectName;
-  /** made unless it is there, and before every name; without it names stand alone */
+  /** created unless it exists, and written before every name; absent: names have no schema */
   readonly sqlSchema?: string;
-  /** indexes of the tables to write; keys to others are left out (all) */
+  /** indexes of the tables to write; keys to other tables are omitted (default: all) */
   readonly tables?: ReadonlySet<number>;
-  /** beside primary and unique keys (keys) */
+  /** indexes in addition to primary and unique keys (default: keys) */
   readonly indexes?: IndexChoice;
   /** enumerated values to store (default: none) */
   readonly codes?: DdlCodes;
@@ -32,7 +32,7 @@ export interface DdlCodes {
   readonly valuesAt: (table: number, column: number) => EnumeratedValues | null;
 }
 
-/** CREATE TABLE for every table, parents before children, the tables beside the data among them; ends with a line end. */
+/** Returns CREATE TABLE for every table, parents before children, including the side tables. Ends with a line end. */
 export function renderDdl(model: RelationalModel, options: DdlOptions = {}): string {
   return atOnce(ddlParagraphs(model, options)).join('');
 }
@@ -56,17 +56,17 @@ export function* ddlParagraphs(model: RelationalModel, options: DdlOptions = {})
 }
 
 export interface OrderedDdlOptions extends DdlOptions {
-  /** for scripts that may find the tables there */
+  /** for scripts that may run when the tables exist */
   readonly ifNotExists?: boolean;
-  /** all foreign keys in what is answered where the dialect can add them later, not only those of circles */
+  /** true: all foreign keys are in the returned paragraphs if the dialect can add them later, not only those of circles */
   readonly foreignKeysLast?: boolean;
   /** the table `_codes` is among them */
   readonly hasCodes?: boolean;
 }
 
 /**
- * Paragraphs that make the tables with their primary and unique keys, one by one: none is held. Answers those that refer from table to
- * table, and make indexes for that: they are best run when the rows are there.
+ * Yields the paragraphs that create the tables with their primary and unique keys one by one, without buffering. Returns the paragraphs
+ * with foreign keys between tables and the indexes for these, which are best run after the rows are loaded.
  */
 export function* ddlInOrder(
   model: RelationalModel,

@@ -7,7 +7,7 @@ export interface QualifiedTable {
   readonly table: string;
 }
 
-/** Comments as statements of their own (texts are given raw, statements come without terminator). */
+/** Comments as separate statements (texts are passed unquoted, statements have no terminator). */
 export interface CommentStatements {
   readonly kind: 'statement';
   /** longest comment, in characters; null: no limit that matters */
@@ -20,7 +20,7 @@ export interface CommentStatements {
 export interface InlineComments {
   readonly kind: 'inline';
   readonly maxLength: number | null;
-  /** bytes of UTF-8 that names and comments of a table's columns may take together; absent: no bound */
+  /** the most UTF-8 bytes of the names and comments of a table's columns together; absent: unlimited */
   readonly maxTableBytes?: number;
   /** follows the closing parenthesis */
   table(text: string): string;
@@ -33,37 +33,35 @@ export interface DialectCapabilities {
   readonly maxKeys?: number;
   /** a foreign key without a name gets that of its table and a number, however long that is */
   readonly numbersForeignKeys?: true;
-  /** a list of values is an array; else its items are rows of a table of their own (`src/engine/sql/list-tables.ts`) */
+  /** true: a list of values is an array; false: its items are rows of a separate table (`src/engine/sql/list-tables.ts`) */
   readonly arrays: boolean;
-  /** an array column tells NULL from an array without items */
+  /** an array column distinguishes NULL from an empty array */
   readonly nullArrays: boolean;
   /** an array column may be NOT NULL */
   readonly arraysNotNull: boolean;
   readonly createIfNotExists: boolean;
   /**
-   * `alter`: ALTER TABLE can add one, so tables may refer to later ones.
-   * `inline`: only inside CREATE TABLE, also to tables that come later.
-   * `inline-backward`: only inside CREATE TABLE, only to earlier tables and to itself.
-   * `none`: not at all.
+   * `alter`: ALTER TABLE can add one, so tables may refer to later ones. `inline`: only inside CREATE TABLE, also to tables that come
+   * later. `inline-backward`: only inside CREATE TABLE, only to earlier tables and to itself. `none`: not supported.
    */
   readonly foreignKeys: 'alter' | 'inline' | 'inline-backward' | 'none';
-  /** PRIMARY KEY may stand inside CREATE TABLE */
+  /** CREATE TABLE may have a PRIMARY KEY */
   readonly primaryKeys: boolean;
-  /** keys can be checked at the end of a transaction; used where tables refer to each other in a circle */
+  /** keys can be checked at the end of a transaction; used if tables refer to each other in a circle */
   readonly deferrable: boolean;
-  /** follows every PRIMARY KEY and FOREIGN KEY where keys are information only */
+  /** follows every PRIMARY KEY and FOREIGN KEY if keys are not enforced */
   readonly notEnforced: string;
   /** `constraint`, a unique index that leaves NULLs out, or none at all */
   readonly uniqueKeys: 'constraint' | 'filtered-index' | 'none';
   /** CREATE INDEX, with IF NOT EXISTS or without it; or inside CREATE TABLE */
   readonly indexes: 'if-not-exists' | 'plain' | 'inline' | 'none';
-  /** whether foreign keys want an index of their own: `partial` leaves rows without a value out; `none` where the database has its own */
+  /** whether foreign keys need a separate index: `partial` omits rows without a value; `none`: the database has its own */
   readonly keyIndexes: 'partial' | 'whole' | 'none';
-  /** a small index by ranges of a table's pages, for columns whose values lie in the order of the rows */
+  /** a small index by ranges of a table's pages, for columns whose values ascend with the rows */
   readonly blockRangeIndexes?: true;
   /** longest text column that a key can have, in characters; null: any */
   readonly keyTextMaxLength: number | null;
-  /** bytes that all bounded text columns of a row may take together, at 4 a character; null: any */
+  /** the most bytes of all bounded text columns of a row, at 4 a character; null: unlimited */
   readonly boundedTextMaxBytes: number | null;
   /** the capacity of a row, beyond which its bounded text loses its bounds; null: no limit */
   readonly inRow: { readonly maxBytes: number; bytesOf(type: ColumnType): number } | null;
@@ -78,9 +76,9 @@ export interface JoinedText {
 }
 
 export interface Dialect {
-  /** in options and file names */
+  /** name in options and file names */
   readonly name: string;
-  /** for people */
+  /** name for people */
   readonly title: string;
   readonly identifierMaxBytes: number;
   /** most columns of a table; null: no limit that matters. Models are drawn below all of these (src/engine/map/tables/wide-rows.ts) */
@@ -92,36 +90,41 @@ export interface Dialect {
   quote(identifier: string): string;
   /** A string literal. */
   literal(text: string): string;
-  /** The SQL type; lists come only where `capabilities.arrays` says so. */
+  /** Returns the SQL type. Lists only occur if `capabilities.arrays` is true. */
   typeName(type: ColumnType): string;
   /** Returns the mark that follows the type of a column, with a space before it. */
   nullMark(column: { readonly nullable: boolean; readonly type: string }): string;
   /** Returns the text that follows the closing parenthesis of CREATE TABLE. `primaryKey`: quoted columns. */
   tableOptions(primaryKey: readonly string[]): string;
   /**
-   * Names that the database keeps for columns of its own, quoted or not, in lower case. No model has such a column, whatever its target: one schema
-   * serves several.
+   * Names that the database reserves for its own columns, quoted or not, in lower case. No model has such a column, whatever its target,
+   * because one schema serves several targets.
    */
   readonly reservedColumns: readonly string[];
-  /** beginnings of such names */
+  /** prefixes of such names */
   readonly reservedPrefixes?: readonly string[];
-  /** most rows that one INSERT takes */
+  /** most rows of one INSERT */
   readonly rowsPerInsert: number;
-  /** the word in COMMENT ON that stands before the name of a view */
+  /** the word in COMMENT ON before the name of a view */
   readonly viewComments: 'VIEW' | 'TABLE';
   /** Follows the query of a view with outer joins. Absent: nothing. */
   readonly outerJoinEnd?: string;
   /** CHECK constraints with the codes of a column are written */
   readonly checksCodes?: true;
-  /** Rows that a reference means are looked up one by one in the index of ids; else the ids of all documents are sorted once. */
+  /** true: referenced rows are looked up one by one in the index of ids; otherwise the ids of all documents are sorted once */
   readonly looksUpIds?: true;
   /** Returns the local time of an instant as a date and time without a zone. `minutes`: how far it is ahead of UTC, never NULL. */
   localTime(instant: string, minutes: string): string;
-  /** Returns an aggregate that joins texts in their order, a line each if the dialect can write a line end; null if it cannot take long texts. */
+  /**
+   * Returns an aggregate that joins texts in their order, one per line if the dialect can write a line end. Returns null if the dialect
+   * has none that supports long texts.
+   */
   joinedText(joined: JoinedText): string | null;
   /** Returns the rows of a table in an order, for aggregates that cannot say it. Absent: the table. */
   orderedRows?(table: string, order: string): string;
-  /** Statement that makes the SQL schema unless it is there, without terminator; null where that cannot be said. */
+  /**
+   * Returns the statement that creates the SQL schema unless it exists, without terminator, or null if the dialect has no such statement.
+   */
   createSchema(sqlSchema: string): string | null;
 }
 
@@ -136,7 +139,7 @@ export function doubleQuoted(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`;
 }
 
-/** In backticks, a backtick doubled. */
+/** Quotes with backticks, and doubles backticks in the name. */
 export function backquoted(identifier: string): string {
   return `\`${identifier.replaceAll('`', '``')}\``;
 }
@@ -146,12 +149,12 @@ export function standardLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** For databases that read a backslash in a literal as an escape, or do so in some mode. */
+/** For databases that interpret a backslash in a literal as an escape, possibly only in some mode. */
 export function backslashLiteral(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 
-/** For databases where two literals side by side are one: the quote is escaped by a backslash. */
+/** For databases that join adjacent literals: the quote is escaped by a backslash. */
 export function backslashQuoteLiteral(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
@@ -173,8 +176,8 @@ export function commentOn(
 }
 
 /**
- * An exact decimal type with a limit. Without bounds of its own a number takes `unbounded`; one that is longer than the
- * database's decimals is kept as text, which loses nothing.
+ * Returns an exact decimal type with a limit. A number without bounds of its own gets `unbounded`. A number that exceeds the database's
+ * decimals is stored as text, without loss.
  */
 export function decimalType(
   type: ColumnType,

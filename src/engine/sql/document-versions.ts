@@ -4,8 +4,8 @@
 export type DocumentVersions = 'all' | { readonly at: string };
 
 /**
- * A condition over rows of `_documents`, whose columns stand behind `of`; null where all are meant. `isMerged`: it has the columns of merges;
- * `literal`: of a moment.
+ * Returns a condition on rows of `_documents`, whose columns are prefixed with `of`, or null if all versions are selected. `isMerged`:
+ * the table has the columns of merges; `literal`: writes a moment as a literal.
  */
 export function versionCondition(
   versions: DocumentVersions | undefined,

@@ -1,9 +1,9 @@
-/** Digits after the point that a value of the type is written with, however many the target's column has by now. */
+/** The number of digits after the point with which values of a type are written, regardless of the target column's present scale. */
 import type { ColumnType } from '../model/relational-model.ts';
 
 const wholeNumbers: ReadonlySet<ColumnType['kind']> = new Set(['smallint', 'integer', 'bigint']);
 
-/** At least so many, more where the value has them; null: the type has no such digits. */
+/** Returns the least number of digits, which a value may exceed, or null if the type has no such digits. */
 export function fractionDigits(type: ColumnType | undefined): number | null {
   if (type === undefined) return null;
   if (wholeNumbers.has(type.kind)) return 0;

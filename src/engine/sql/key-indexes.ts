@@ -1,10 +1,10 @@
-/** Indexes that queries and removals need beside the keys: from a row to the rows below it, and from an id to its row. */
+/** The indexes that queries and deletions need in addition to the keys: from a row to the rows below it, and from an id to its row. */
 import type { RelationalModel } from '../model/relational-model.ts';
 import { qualified, type Dialect } from './dialect.ts';
 import type { PhysicalTable } from './physical-model.ts';
 import { modelName, physicalName } from './physical-names.ts';
 
-/** `keys`: foreign keys and documents. `all`: what the XSD calls an id, a key or a reference, too. */
+/** `keys`: foreign keys and documents. `all`: also the ids, keys and references of the XSD. */
 export type IndexChoice = 'none' | 'keys' | 'all';
 
 /** One column of one table. */
@@ -12,7 +12,7 @@ export interface KeyIndex {
   readonly column: string;
   /** rows without a value are left out: most rows of a shared type's table have but one of its parents */
   readonly isPartial: boolean;
-  /** values lie in the order of the rows: documents are loaded one after the other */
+  /** values ascend with the rows, because documents are loaded one after the other */
   readonly isClustered: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface ListTable {
   /** index of the table that the column is of, and of the column there */
   readonly owner: number;
   readonly column: number;
-  /** index of the list's own table; null where the column stays an array, and has but its count beside it */
+  /** index of the list's table; null: the column remains an array, with only its count beside it */
   readonly table: number | null;
 }
 
@@ -27,8 +27,8 @@ export interface ModelOfLists {
 }
 
 /**
- * In place of a list column stands the number of its items: NULL where the list is absent, 0 where it is there and empty, which
- * no rows elsewhere could tell apart. A database whose arrays cannot be NULL keeps the array and has the number beside it.
+ * Replaces a list column by the number of its items: NULL if the list is absent, 0 if it is empty. Rows in another table could not
+ * distinguish the two. If the database's arrays cannot be NULL, the array remains and the number is added.
  */
 export function withListTables(model: RelationalModel, dialect: Dialect): ModelOfLists {
   const { arrays, nullArrays } = dialect.capabilities;
@@ -70,7 +70,7 @@ export function withListTables(model: RelationalModel, dialect: Dialect): ModelO
   return { model: withOtherParts(model, { tables: [...tables, ...own] }), lists };
 }
 
-/** How the comment of a list's table begins, before the column: which table has the list. */
+/** Returns the beginning of the comment on a list's table, before the column: the table that has the list. */
 export function listItemsOf(owner: string): string {
   return `items of the list ${owner}`;
 }

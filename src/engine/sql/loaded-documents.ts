@@ -51,7 +51,7 @@ export function overwrittenColumns(
   return isShared ? rowsOfDocuments(model, tables) : documentColumns(model, tables);
 }
 
-/** Whether a document is there that another logical schema loaded, or nobody knows who: a row where there is one. */
+/** Returns a query that has a row if there is a document that another, or an unknown, logical schema loaded. */
 export function documentsOfOthersQuery(loading: Loading, relation: (table: string) => string): string {
   const { documents, loads } = sideTableNames;
   return `SELECT 1 FROM ${relation(documents)} d LEFT JOIN ${relation(loads)} l ON l.job_uuid = d.job_uuid WHERE (${isLoadedBy(loading)}) IS NOT TRUE LIMIT 1`;
@@ -74,8 +74,8 @@ export function loadedDocumentsQuery(
 }
 
 /**
- * `document_key`, `merge_key`, `name` and `sha256` of those among them that no other one has replaced. `isMerged`: `_documents` has the columns of
- * merges.
+ * Returns `document_key`, `merge_key`, `name` and `sha256` of the documents that no other one has replaced. `isMerged`: `_documents` has
+ * the columns of merges.
  */
 export function currentDocumentsQuery(
   roots: readonly DocumentColumn[],
@@ -91,8 +91,8 @@ export function currentDocumentsQuery(
 }
 
 /**
- * `document_key` and `xpath` of elements, attributes and texts in `_unmapped`, but for white space. `by`: of documents alone that were not loaded by
- * this logical schema; null: of all.
+ * Returns `document_key` and `xpath` of elements, attributes and texts in `_unmapped`, except white space. `by`: only of documents that
+ * this logical schema did not load; null: of all documents.
  */
 export function unmappedContentQuery(by: Loading | null, relation: (table: string) => string): string {
   const { documents, unmapped, loads } = sideTableNames;

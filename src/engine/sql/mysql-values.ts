@@ -1,7 +1,7 @@
-/** Values in MySQL and MariaDB: from COPY text to what a column holds, and from there to what XML Schema writes. */
+/** Converts values for MySQL and MariaDB: from COPY text to the column's form, and from there to the form of XML Schema. */
 import type { Column, ColumnType } from '../model/relational-model.ts';
 
-/** FLOAT refuses what rounds to its largest value. */
+/** FLOAT refuses numbers that round to its largest value. */
 export function doubleForReal(column: Column): Column {
   return column.type.kind === 'real' ? { ...column, type: { ...column.type, kind: 'double' } } : column;
 }
@@ -27,7 +27,7 @@ export function convertedText({ kind }: ColumnType, value: string): string {
   }
 }
 
-/** Hour 24 is the end of the day; a seventh digit of the fraction rounds the sixth, as in other databases. */
+/** Hour 24 is the end of the day. A seventh digit of the fraction rounds the sixth, as in other databases. */
 function moment(value: string, text: string): string {
   const whole = `CAST(REPLACE(LEFT(${text}, 26), 'T24:', 'T00:') AS DATETIME(6))`;
   return `${whole} + INTERVAL (SUBSTRING(${text}, 27, 1) >= '5') MICROSECOND + INTERVAL (${value} LIKE '%T24:%') DAY`;

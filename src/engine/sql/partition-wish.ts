@@ -1,4 +1,4 @@
-/** `--partition`: what rows of a table are kept apart by, as it is asked for. */
+/** `--partition`: the requested columns by which rows of a table are partitioned. */
 
 export type PartitionPart = 'identity' | 'year' | 'month' | 'day' | 'hour';
 
@@ -9,7 +9,10 @@ export interface PartitionWish {
   readonly column: string;
 }
 
-/** `COLUMN,…`, where `year(COLUMN)`, `month(…)`, `day(…)` and `hour(…)` are parts of it; a text: what is wrong. */
+/**
+ * Parses `COLUMN,…`, in which `year(COLUMN)`, `month(…)`, `day(…)` and `hour(…)` are parts of the column. Returns a text that describes
+ * the fault if it is invalid.
+ */
 export function parsePartition(text: string): readonly PartitionWish[] | string {
   const wishes: PartitionWish[] = [];
   for (const item of text.split(',').map((one) => one.trim())) {

@@ -21,7 +21,7 @@ export interface PhysicalForeignKey {
   readonly parentColumn: string;
   /** index of the parent in the model's tables; -1: `_documents` */
   readonly parent: number;
-  /** the parent comes later in the order of the tables: part of a circle */
+  /** true: the parent is a later table, as part of a circle */
   readonly forward: boolean;
 }
 
@@ -37,13 +37,13 @@ export interface PhysicalTable {
   readonly comment: string;
   readonly columns: readonly PhysicalColumn[];
   readonly primaryKey: readonly string[];
-  /** name of the table whose keys the rows have: its own, but for a table that continues the rows of another */
+  /** name of the table whose keys the rows have: its own, unless the table continues the rows of another */
   readonly keysOf: string;
-  /** by column that holds keys: the table whose keys they are, also where no foreign key says so */
+  /** by column with keys: the table that the keys are of, including columns without a foreign key */
   readonly keyOwners: ReadonlyMap<string, string>;
   readonly uniqueKeys: readonly PhysicalUniqueKey[];
   readonly foreignKeys: readonly PhysicalForeignKey[];
-  /** columns of an index beside the keys; empty for none */
+  /** columns of an additional index; empty for none */
   readonly index: readonly string[];
   readonly indexName: string;
   /** constraints that the database does not support */
@@ -51,8 +51,8 @@ export interface PhysicalTable {
 }
 
 /**
- * The model's tables, in its order. Their names are known at once; what else there is of a table, when it is looked at.
- * `declared`: the model as it was drawn, whose names the keys and references are told in.
+ * Returns the model's tables, in its order. Their names are computed at once, the rest of a table on first access. `declared`: the
+ * original model, whose names are used in messages on keys and references.
  */
 export function physicalTables(
   model: RelationalModel,
@@ -108,7 +108,7 @@ export function physicalTables(
   });
 }
 
-/** `within`: the model beside whose tables it stands, for names that follow from others. */
+/** `within`: the model that the side table belongs to, for names that depend on others. */
 export function physicalSideTable(
   definition: SideTableDefinition,
   dialect: Dialect,
@@ -246,7 +246,7 @@ function fitsKey(dialect: Dialect, column: Column): boolean {
   return limit === null || column.type.kind !== 'text' || (column.type.length ?? Infinity) <= limit;
 }
 
-/** Whether the table's bounded text columns fit into one row; where not, they lose their bounds. */
+/** True if the table's bounded text columns fit into one row. If they do not, they lose their bounds. */
 function boundedText(dialect: Dialect, table: Table): boolean {
   const { boundedTextMaxBytes, inRow } = dialect.capabilities;
   const sum = (bytes: (type: Column['type']) => number): number =>

@@ -1,4 +1,4 @@
-/** From the model's names to those of one database: the place where a logical name becomes a physical one. */
+/** Converts the model's logical names to the physical names of one database. */
 import { byteLength, stableHash, truncateToBytes } from '../map/names/identifiers.ts';
 import { lazyArray } from '../model/packed/lazy-array.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
@@ -10,8 +10,8 @@ export interface PhysicalTableNames {
 }
 
 /**
- * A name as it is, unless the dialect cannot have it: then what it refuses becomes an underscore, what is too long is cut,
- * and a hash of the whole name follows, so that different names stay different.
+ * Returns a name unchanged if the dialect supports it. Otherwise, replaces refused characters by underscores, truncates a long name, and
+ * appends a hash of the whole name, so that different names remain different.
  */
 export function physicalName(
   dialect: Pick<Dialect, 'identifierMaxBytes' | 'refusedCharacters'>,

@@ -41,7 +41,7 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
   const otherUses = new Map<Table, readonly string[]>();
   const sharedAbove = new Map<Table, Table | null>();
 
-  /** First paths of the uses of a table but that of its own first path. */
+  /** Returns the first paths of a table's uses, except that of its own first path. */
   function otherUsesOf(table: Table): readonly string[] {
     const known = otherUses.get(table);
     if (known !== undefined) return known;
@@ -55,7 +55,7 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
     return found;
   }
 
-  /** The nearest table above that has several uses; null where there is none. */
+  /** Returns the nearest table above that has several uses, or null if there is none. */
   function sharedAboveOf(table: Table): Table | null {
     const climbed = new Set<Table>();
     let at: Table | undefined = firstOfRow(model, table);
@@ -132,8 +132,8 @@ function membersOf(model: RelationalModel, table: Table, parents: readonly strin
 }
 
 /**
- * Local names of the elements whose rows fill a column of a table, if that has a column that names the element of a row. `table`: the index
- * of the first of its rows; `nodes`: of those that open rows there.
+ * Returns the local names of the elements whose rows fill a column of a table, if the table has a column that names the element of a row.
+ * `table`: the index of the first table of the rows; `nodes`: the nodes that open rows there.
  */
 function elementsByColumn(
   model: RelationalModel,
@@ -175,7 +175,7 @@ interface NodesOfTables {
   readonly parents: ReadonlyMap<number, readonly string[]>;
 }
 
-/** by nodes of a model, which others with other columns have, too */
+/** by the nodes of a model, which models with other columns may share */
 const knownNodes = new WeakMap<RelationalModel['nodes'], NodesOfTables>();
 
 function nodesOfTables({ nodes }: RelationalModel): NodesOfTables {
@@ -212,7 +212,7 @@ interface UseOfRows {
   readonly parent: Table;
 }
 
-/** By the keys that rows above have of those below. */
+/** Returns the uses by the keys that parent rows have of their children. */
 function heldUses(model: RelationalModel): ReadonlyMap<Table, readonly UseOfRows[]> {
   return new Map(
     [...keyHolders(model)].map(([table, holders]) => [
@@ -225,10 +225,10 @@ function heldUses(model: RelationalModel): ReadonlyMap<Table, readonly UseOfRows
   );
 }
 
-/** By its keys to the rows above. `table`: the first of its rows. */
+/** Returns the uses by the table's keys to parent rows. `table`: the first table of the rows. */
 function ownUses(model: RelationalModel, table: Table): readonly UseOfRows[] {
   return table.columns.flatMap(({ role, path, references, roles }) => {
-    // a row that hangs from the head of its group stands where that does
+    // a row that hangs from the head of its group has the head's place
     if (role !== 'parent_key' || references === null || path.endsWith('/(head)')) return [];
     const parent = model.tables[references]!;
     return roles === undefined

@@ -1,4 +1,4 @@
-/** Statements of DDL for one physical table; all come without terminator. */
+/** DDL statements for one physical table. None has a terminator. */
 import { byteLength, stableHash, truncateToBytes } from '../map/names/identifiers.ts';
 import { commentLine } from './comment-text.ts';
 import { qualified, type Dialect, type InlineComments } from './dialect.ts';
@@ -46,7 +46,7 @@ export function wholeTable(dialect: Dialect, table: PhysicalTable, options: Crea
   ];
 }
 
-/** Statements that make a table beside the data. */
+/** Returns the statements that create a side table. */
 export function sideTable(
   dialect: Dialect,
   definition: SideTableDefinition,
@@ -66,7 +66,7 @@ export function addForeignKey(
   return `ALTER TABLE ${name} ADD ${foreignKeyClause(dialect, sqlSchema, table, key)}`;
 }
 
-/** Comments that are statements of their own; none where they stand in CREATE TABLE. */
+/** Returns the comments that are separate statements; none if CREATE TABLE has them. */
 export function commentStatements(
   dialect: Dialect,
   sqlSchema: string | null,
@@ -83,7 +83,7 @@ export function commentStatements(
   ];
 }
 
-/** Indexes beside the keys, and unique keys that are indexes; none that stand in CREATE TABLE. */
+/** Returns the indexes in addition to the keys, and unique keys that are indexes; none that CREATE TABLE has. */
 export function indexStatements(
   dialect: Dialect,
   sqlSchema: string | null,
@@ -118,14 +118,14 @@ function foreignKeyClause(
 ): string {
   const { deferrable, notEnforced } = dialect.capabilities;
   const parent = qualified(dialect, { sqlSchema, table: key.parentTable });
-  // in a circle neither table can be filled first
+  // in a circle of references neither table can be filled first
   const check = key.forward && deferrable ? ' DEFERRABLE INITIALLY DEFERRED' : '';
   const name = foreignKeyName(dialect, table, key.column);
   const named = name === null ? '' : `CONSTRAINT ${dialect.quote(name)} `;
   return `${named}FOREIGN KEY (${dialect.quote(key.column)}) REFERENCES ${parent} (${dialect.quote(key.parentColumn)})${check}${notEnforced}`;
 }
 
-/** The name of a foreign key where the one that the database would give it, the table's and a number, is too long for it; else null. */
+/** Returns a name for a foreign key if the database's default, made of the table's name and a number, would be too long; otherwise null. */
 function foreignKeyName(
   { identifierMaxBytes, capabilities }: Dialect,
   table: string,
@@ -142,7 +142,10 @@ function quotedNames(dialect: Dialect, names: readonly string[]): string {
   return names.map((name) => dialect.quote(name)).join(', ');
 }
 
-/** Characters that the comment of a column may have: where those of a wide table take too much room together, the longest give way. */
+/**
+ * Returns the most characters of a column comment. If the comments of a wide table need too much room together, the longest are
+ * truncated.
+ */
 export function inlineCommentLimit(
   { maxLength, maxTableBytes }: InlineComments,
   { columns }: Pick<PhysicalTable, 'columns'>,

@@ -2,8 +2,8 @@
 import { sideTableNames } from '../model/side-tables.ts';
 
 /**
- * Returns the columns of `TargetLoad` by logical schema, the one that loaded last first. Removals are in the ledger with what they took away,
- * below zero. Documents are only looked for if the answer depends on them.
+ * Returns the columns of `TargetLoad` by logical schema, the one that loaded last first. The ledger has deletions with negative numbers.
+ * Documents are only searched if the answer depends on them.
  */
 export function targetLoadsQuery(relation: (table: string) => string): string {
   const loads = relation(sideTableNames.loads);

@@ -172,7 +172,7 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
   return { model, diagnostics: report.diagnostics, entries: entries.map(({ name }) => name) };
 }
 
-/** Returns the entries. An entry that declares nothing itself is replaced by the files that it includes or imports. */
+/** Returns the entries and, for an entry that declares nothing itself, the files that it includes or imports. */
 function declaringEntries(
   entries: readonly SchemaFile[],
   { links }: DocumentSet,

@@ -23,7 +23,7 @@ export const bigquery: Dialect = {
   title: 'BigQuery',
   identifierMaxBytes: 300,
   maxColumns: 10_000,
-  // letters, marks, numbers, connectors, dashes and spaces are what both tables and columns may have
+  // both tables and columns may have letters, marks, numbers, connectors, dashes and spaces
   refusedCharacters: /[^\p{L}\p{M}\p{N}\p{Pc}\p{Pd} ]/u,
   capabilities: {
     ...standardDialect.capabilities,

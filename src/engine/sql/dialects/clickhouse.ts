@@ -24,7 +24,7 @@ export const clickhouse: Dialect = {
   ...standardDialect,
   name: 'clickhouse',
   title: 'ClickHouse',
-  // names become names of files, in which other characters than letters and digits take three
+  // names become file names, in which a character other than letters and digits has three bytes
   identifierMaxBytes: 128,
   capabilities: {
     ...standardDialect.capabilities,
@@ -45,9 +45,9 @@ export const clickhouse: Dialect = {
   nullMark: ({ nullable, type }) => (nullable && !type.startsWith('Array(') ? ' NULL' : ''),
   tableOptions: (primaryKey) =>
     ` ENGINE = MergeTree ORDER BY ${primaryKey.length === 0 ? 'tuple()' : `(${primaryKey.join(', ')})`}`,
-  // else a row that has no partner would have zeros and empty texts
+  // without it, a row that has no partner would have zeros and empty texts
   outerJoinEnd: 'SETTINGS join_use_nulls = 1',
-  // columns that a table of MergeTree has beside those that are declared
+  // columns that a MergeTree table has in addition to the declared ones
   reservedColumns: ['_row_exists', '_block_number', '_block_offset'],
   localTime: (instant, minutes) => `addMinutes(toTimeZone(${instant}, 'UTC'), ${minutes})`,
   joinedText: ({ text, order }) =>

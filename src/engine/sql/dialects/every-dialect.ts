@@ -1,4 +1,4 @@
-/** The registry of dialects. A new one is a file beside this one, a line here, and its golden. */
+/** The registry of dialects. A new dialect needs a file in this folder, a line here, and its golden. */
 import type { Dialect } from '../dialect.ts';
 import { bigquery } from './bigquery.ts';
 import { clickhouse } from './clickhouse.ts';

@@ -25,7 +25,7 @@ export const mysql: Dialect = {
   identifierMaxBytes: 64,
   // limit of InnoDB; its row must also hold their values (`inRow`)
   maxColumns: 1017,
-  // quoted or not, names lie within the Basic Multilingual Plane; a database's name becomes a folder
+  // quoted or not, names are limited to the Basic Multilingual Plane; a database's name becomes a folder
   refusedCharacters: /[\u{10000}-\u{10FFFF}\0]|[\s/\\.](?=$)/u,
   capabilities: {
     ...standardDialect.capabilities,
@@ -34,7 +34,7 @@ export const mysql: Dialect = {
     numbersForeignKeys: true,
     keyTextMaxLength: 255,
     boundedTextMaxBytes: 60_000,
-    // InnoDB's 8,126, less what the row and its keys take
+    // InnoDB's 8,126, less the bytes of the row header and its keys
     inRow: { maxBytes: 8000, bytesOf: inRowBytes },
   },
   comments: {
@@ -57,7 +57,7 @@ export const mysql: Dialect = {
   createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${backquoted(sqlSchema)}`,
 };
 
-/** All VARCHARs of a row share 65,535 bytes, so only short text is one; lengths of the TEXT types are in bytes, 4 a character. */
+/** All VARCHARs of a row share 65,535 bytes, so only short text is a VARCHAR. Lengths of the TEXT types are in bytes, 4 a character. */
 function typeName(type: ColumnType): string {
   const { kind, length = Number.POSITIVE_INFINITY } = type;
   if (type.fixed === true) return `CHAR(${length})`;
@@ -76,7 +76,10 @@ function typeName(type: ColumnType): string {
   });
 }
 
-/** InnoDB, row format DYNAMIC: what may be longer than 255 bytes can leave the row but for a pointer or its first 40 bytes. */
+/**
+ * InnoDB, row format DYNAMIC: values that may be longer than 255 bytes can be stored outside of the row, except for a pointer or their
+ * first 40 bytes.
+ */
 function inRowBytes(type: ColumnType): number {
   const { kind, length = Number.POSITIVE_INFINITY } = type;
   if (kind === 'text') {

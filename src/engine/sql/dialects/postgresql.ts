@@ -43,7 +43,7 @@ export const postgresql: Dialect = {
   typeName: (type) => `${itemType(type)}${type.list ? '[]' : ''}`,
 };
 
-/** The spelling of a type wherever the service tells of one without its size: `varchar`, `double precision`, `bigint[]`. */
+/** Returns the type's name without its size, as the service shows it: `varchar`, `double precision`, `bigint[]`. */
 export function bareTypeName(type: ColumnType): string {
   return postgresql.typeName(type).replace(/\([\d,]+\)/, '');
 }

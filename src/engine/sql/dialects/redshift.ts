@@ -31,7 +31,7 @@ export const redshift: Dialect = {
   typeName,
 };
 
-/** Lengths are in bytes, up to 4 a character; 65,535 is the longest. CHAR takes single bytes alone. */
+/** Lengths are in bytes, up to 4 a character; 65,535 is the longest. CHAR only supports single-byte characters. */
 function typeName(type: ColumnType): string {
   const { kind, length = Number.POSITIVE_INFINITY } = type;
   if (type.fixed === true && type.fitsBytes === true) return `CHAR(${length})`;

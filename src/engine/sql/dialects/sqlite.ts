@@ -17,7 +17,7 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
   timestamptz: 'DATETIME',
 };
 
-/** SQLite 3. It has no comments: they stand in the text of CREATE TABLE, which `sqlite_schema` keeps. */
+/** SQLite 3. It has no comments: they are in the text of CREATE TABLE, which `sqlite_schema` keeps. */
 export const sqlite: Dialect = {
   ...standardDialect,
   name: 'sqlite',
@@ -46,7 +46,7 @@ function block(text: string): string {
   return `/* ${text.replaceAll('*/', '* /').replaceAll('/*', '/ *')} */`;
 }
 
-/** Decimals longer than a double's 15 digits would be rounded under any other type than TEXT. */
+/** Decimals longer than a double's 15 digits would be rounded in any type other than TEXT. */
 function typeName(type: ColumnType): string {
   const { kind, length, precision, scale = 0 } = type;
   if (type.fixed === true) return `CHAR(${length})`;

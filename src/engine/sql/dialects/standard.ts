@@ -1,7 +1,7 @@
 /** The features of standard SQL, which most databases share. Each dialect states only its differences. */
 import { commentOn, doubleQuoted, standardLiteral, type Dialect, type JoinedText } from '../dialect.ts';
 
-/** Without arrays, with keys that are checked and can be added later, without indexes of its own. */
+/** Has no arrays. Keys are enforced and can be added later. Keys have no indexes of their own. */
 export const standardDialect: Omit<Dialect, 'name' | 'title' | 'identifierMaxBytes' | 'typeName'> = {
   maxColumns: null,
   refusedCharacters: null,
@@ -31,7 +31,7 @@ export const standardDialect: Omit<Dialect, 'name' | 'title' | 'identifierMaxByt
   viewComments: 'VIEW',
   localTime: (instant, minutes) => `(${instant} AT TIME ZONE 'UTC') + ${minutes} * INTERVAL '1 minute'`,
   joinedText: ({ text, order, length }) =>
-    // a text without a length may be a large object, which LISTAGG does not take
+    // a text without a length may be a large object, which LISTAGG does not support
     length === null ? null : listAggregate(standardLiteral)({ text, order }),
   createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${doubleQuoted(sqlSchema)}`,
 };
