@@ -1,6 +1,6 @@
 /** The word that somebody may have meant who wrote another one. */
 
-/** The closest candidate, where it is close enough to be meant; null otherwise. */
+/** Returns the closest candidate if it is close enough to be meant, or null. */
 export function closestWord(word: string, candidates: Iterable<string>): string | null {
   const wanted = word.toLowerCase();
   // a short word has few letters to be wrong in
@@ -22,7 +22,10 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
   return closest === null ? '' : `; did you mean ${closest}?`;
 }
 
-/** Letters to insert, to leave out, to change, or neighbours to swap, that make one word of the other (optimal string alignment). */
+/**
+ * Returns the number of letters to insert, delete or change, or neighbours to swap, to turn one word into the other (optimal string
+ * alignment).
+ */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);

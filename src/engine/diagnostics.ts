@@ -30,12 +30,12 @@ export class InputError extends Error {
   }
 }
 
-/** Controls, formatting characters, unassigned code points, blanks other than a space, and fillers that show nothing. */
+/** Control and formatting characters, unassigned code points, blanks other than a space, and invisible fillers. */
 const invisible = /(?![ \n])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Writes each character that a reader cannot see as its number, such as U+FEFF. */
 export function withVisibleCharacters(text: string): string {
-  // most messages; their errors may be thrown where little is left of the stack, which the long expression needs
+  // true for most messages; errors may be thrown with little of the stack left, which the long expression needs
   if (/^[ -~\n]*$/.test(text)) return text;
   return text.replaceAll(invisible, (character) => codePointLabel(character.codePointAt(0)!));
 }
@@ -45,7 +45,7 @@ export function codePointLabel(codePoint: number): string {
   return `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** `file: line L, column C: message (path)`, leaving out what is not known. */
+/** Returns `file: line L, column C: message (path)` without the unknown parts. */
 export function formatDiagnostic(d: Diagnostic): string {
   const location = d.line === undefined ? '' : `line ${d.line}, column ${d.column ?? 1}: `;
   const file = d.file === undefined ? '' : `${d.file}: `;

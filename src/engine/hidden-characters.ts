@@ -3,12 +3,12 @@
 /** U+200C and U+200D are allowed: some scripts need them between letters. */
 const hidden = /[\p{Cc}\p{Bidi_Control}\u{AD}\u{200B}\u{2028}\u{2029}\u{2060}-\u{2064}\u{FEFF}]/u;
 
-/** Whether a name holds control characters, line ends, bidirectional marks or characters without width. */
+/** True if a name has control characters, line ends, bidirectional marks or characters without width. */
 export function hasHiddenCharacters(name: string): boolean {
   return hidden.test(name);
 }
 
-/** The name with each such character escaped, for messages: `\n`, `\r`, else `\u{…}`. */
+/** Returns the name with each such character escaped, for messages: `\n`, `\r`, otherwise `\u{…}`. */
 export function withoutHiddenCharacters(name: string): string {
   return name.replace(new RegExp(hidden, 'gu'), (character) => {
     if (character === '\n') return '\\n';

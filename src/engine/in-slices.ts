@@ -1,4 +1,4 @@
-/** Long work done in slices, so that whatever else waits in the process has its turn between them. */
+/** Runs long work in slices, so that other tasks of the process run between them. */
 
 /** ms; somebody who waits hardly notices it */
 const sliceMs = 20;

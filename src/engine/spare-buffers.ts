@@ -1,4 +1,4 @@
-/** Memory that is used again, for what waits to be written or compressed: buffers that are new each time keep the garbage collector at work. */
+/** A pool of buffers for data that waits to be written or compressed. New buffers each time would burden the garbage collector. */
 
 const mostFreeBytes = 16 * 1024 * 1024;
 /** buffers are multiples of it, so that those of about the same size are shared */
@@ -23,7 +23,7 @@ export class SpareBuffers {
     return new Int32Array(this.take(length * 4).buffer, 0, length);
   }
 
-  /** One that was taken; others are not kept. */
+  /** Returns a buffer from `take` to the pool. Others are not kept. */
   giveBack({ buffer }: Uint8Array<ArrayBuffer> | Int32Array<ArrayBuffer>): void {
     const { byteLength } = buffer;
     if (byteLength % unitBytes > 0 || this.#freeBytes + byteLength > mostFreeBytes) return;

@@ -1,4 +1,4 @@
-/** Identity rules that documents broke, counted: of each fault the first is told. */
+/** Counts the identity rules that documents broke. Of each fault, the first is reported. */
 import { clarkName } from '../model/source-model.ts';
 import type { TextLocation } from '../xml/tokens.ts';
 import type { CompiledRule } from './compiled-rules.ts';
@@ -6,10 +6,10 @@ import type { CompiledRule } from './compiled-rules.ts';
 export interface BrokenRule {
   readonly name: string;
   readonly kind: 'key' | 'unique' | 'keyref';
-  /** a value stood twice; a field of a key was not there, or more than once; a reference led nowhere */
+  /** a value occurred twice; a field of a key was missing, or occurred more than once; a reference had no target */
   readonly fault: 'repeated' | 'incomplete' | 'dangling';
   count: number;
-  /** the first: its values, and where its element ends */
+  /** the first fault: its values, and the end of its element */
   readonly sample: string;
   readonly document: string;
   readonly line: number;
@@ -34,7 +34,7 @@ export class BrokenRules {
     return !this.#known.has(`${rule}/${fault}`);
   }
 
-  /** `first`: the values and their place, asked for where it is the first. */
+  /** `first`: returns the values and their place; called for the first fault only. */
   note(
     rule: number,
     fault: BrokenRule['fault'],

@@ -2,7 +2,7 @@
 import { ByteBuffer } from '../shred/rows/byte-buffer.ts';
 import type { RuleScope } from './rule-scopes.ts';
 
-/** An element that a selector found; used again for others. */
+/** An element that a selector found. Objects are reused. */
 export interface Candidate {
   scope: RuleScope;
   rule: number;

@@ -33,7 +33,7 @@ import { ShortKeys } from './short-keys.ts';
 import { Situations, type AttributeField, type Selected, type Situation } from './situations.ts';
 
 export interface IdentityChecker {
-  /** in the order in which they were first met */
+  /** in the order of their first faults */
   readonly broken: readonly BrokenRule[];
   /** documents that were too large to be checked to their end */
   readonly unfinished: number;
@@ -61,7 +61,7 @@ const longSample = 1024;
 
 const utf8 = new TextEncoder();
 
-/** null: the model declares nothing to check. */
+/** Returns null if the model declares nothing to check. */
 export function createIdentityChecker(
   model: RelationalModel,
   names: NameTable,
@@ -283,7 +283,7 @@ class Checker implements IdentityChecker {
     this.#hold(scope, length);
   }
 
-  /** The values of all fields, with their hash in the candidate: rules that have the same values ask for them one after the other. */
+  /** Returns the values of all fields, and sets the candidate's hash. Rules with the same values ask for them consecutively. */
   #wholeValue(candidate: Candidate): ByteBuffer {
     const { values, fields, tuple } = candidate;
     const whole = fields > 1 ? tuple : values[0]!;
@@ -334,7 +334,7 @@ class Checker implements IdentityChecker {
     this.#text = new ByteBuffer(256);
   }
 
-  /** The key that a keyref refers to; -1 for other rules, and for keys of elements inside. */
+  /** Returns the key that a keyref refers to, or -1 for other rules, and for keys of elements inside. */
   readonly #refers = (rule: number): number => (rule < INNER ? (this.#rules.rules[rule]!.refers ?? -1) : -1);
 
   #closeScope(): void {

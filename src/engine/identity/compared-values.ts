@@ -6,7 +6,7 @@ import { utf8Text } from '../xml/utf8.ts';
 
 const utf8 = new TextEncoder();
 
-/** every spelling is a value of its own */
+/** every spelling is a different value */
 const AS_WRITTEN = 0;
 /** white space is collapsed */
 const COLLAPSED = 1;
@@ -14,7 +14,7 @@ const COLLAPSED = 1;
 const DIGITS = 2;
 const OTHERS = 3;
 
-/** longer numbers are not what a double prints */
+/** a double does not print longer numbers in full */
 const mostDigits = 15;
 
 /** The form in which the values of a field are compared. */
@@ -71,7 +71,7 @@ export function pushCompared(
   out.push(value, 0, value.length);
 }
 
-/** Whether it surely is; what begins or ends with other characters than those of ASCII is looked at as text. */
+/** True if the text is certainly collapsed. Text that begins or ends with characters other than ASCII is checked as a string. */
 function isCollapsed(source: Uint8Array, start: number, end: number): boolean {
   if (start === end) return true;
   if (source[start]! >= 0x80 || source[end - 1]! >= 0x80) return false;

@@ -22,7 +22,7 @@ export interface Test {
 }
 
 export interface CompiledPath {
-  /** tells it from all others of the rules */
+  /** unique among the rules */
   readonly id: number;
   readonly anywhere: boolean;
   readonly steps: readonly Test[];
@@ -91,7 +91,7 @@ export function compileRules(model: RelationalModel, names: NameTable): Compiled
   const children: (((nameId: number) => PlanEdge | null) | undefined)[] = [];
   const selections = new Map<readonly number[], ReadonlyMap<number, readonly Selection[]>>();
   const referred = new Map<readonly number[], readonly number[]>();
-  /** by table */
+  /** indexed by table */
   const compared: (readonly ComparedAs[] | undefined)[] = [];
   const none: readonly number[] = [];
   return {

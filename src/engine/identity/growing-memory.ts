@@ -1,14 +1,14 @@
 /**
- * Arrays that grow without being copied once they are large: their room is reserved, and given back at once. One that is copied is there twice
- * for a moment, and of what an allocator has had, it keeps much.
+ * Arrays that grow without copying once they are large: their address space is reserved, and they are freed at once. A copy would briefly
+ * need twice the memory, and allocators keep much of the memory that they have had.
  */
 
-/** bytes from which on an array grows where it lies */
+/** bytes from which on an array grows in place */
 const largeBytes = 1024 * 1024;
 /** bytes that such an array has reserved; those that it does not reach cost nothing */
 const reservedBytes = 512 * 1024 * 1024;
 
-/** With room for `length` bytes, or more, and what `array` holds. */
+/** Returns an array with the content of `array` and room for at least `length` bytes. */
 export function grownBytes(array: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
   const buffer = grownBuffer(array, length);
   const grown = new Uint8Array(buffer, 0, buffer.byteLength);
@@ -24,7 +24,7 @@ export function grownInts(array: Int32Array<ArrayBuffer>, length: number): Int32
   return grown;
 }
 
-/** It is needed no more. */
+/** Frees an array that is no longer needed. */
 export function giveUp({ buffer }: Uint8Array<ArrayBuffer> | Int32Array<ArrayBuffer>): void {
   if (buffer.resizable) buffer.resize(0);
 }

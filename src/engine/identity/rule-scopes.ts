@@ -1,4 +1,4 @@
-/** Elements that declare rules and are open: what their rules hold. */
+/** Open elements that declare rules, with the values of their rules. */
 import type { TextLocation } from '../xml/tokens.ts';
 import { RuleValues, INNER } from './rule-values.ts';
 
@@ -6,11 +6,11 @@ export class RuleScope {
   rules: readonly number[] = [];
   /** memory of its values, more or less */
   held = 0;
-  /** by rule: of keys, of references that were not met as keys, and of keys of elements inside */
+  /** by rule: values of keys, of references that have not occurred as keys, and of keys of elements inside */
   readonly values = new RuleValues();
   /** keyrefs that have references, in the order of their first one */
   readonly referring: number[] = [];
-  /** by entry: how values of references begin that are held in a short form */
+  /** by entry: the start of references' values that are stored in a short form */
   readonly longTexts = new Map<number, string>();
   /** entries of references whose place is not known yet, each with its record of the present batch */
   readonly unplaced: number[] = [];
@@ -22,7 +22,7 @@ export class RuleScope {
   }
 
   clear(): void {
-    // most elements that declare rules have few values or none, and to empty what is empty costs
+    // most elements that declare rules have few values or none, and clearing an empty table has a cost
     if (this.values.count === 0) return;
     this.values.clear();
     if (this.longTexts.size > 0) this.longTexts.clear();
@@ -30,7 +30,7 @@ export class RuleScope {
     if (this.unplaced.length > 0) this.unplaced.length = 0;
   }
 
-  /** Whether a reference's value is a key by now, here or in elements inside. */
+  /** True if a reference's value has occurred as a key, here or in elements inside. */
   isFound(entry: number, refers: number): boolean {
     return this.values.has(entry, refers) || this.values.has(entry, refers + INNER);
   }

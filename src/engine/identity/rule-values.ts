@@ -55,14 +55,14 @@ export class RuleValues {
     return this.#slots[this.#search(rule, bytes, 0, length, hash)]! - 1;
   }
 
-  /** Adds a value unless it is there; answers its entry, or -1 - that of the one that is there. */
+  /** Adds a value unless it exists. Returns its entry, or -1 - ENTRY with the entry of the existing one. */
   add(rule: number, bytes: Uint8Array, length: number, hash: number): number {
     const slot = this.#search(rule, bytes, 0, length, hash);
     const known = this.#slots[slot]!;
     return known === 0 ? this.#insert(slot, rule, bytes, 0, length, hash) : -known;
   }
 
-  /** Adds what `other` has as `entry`, for a rule; false: it is there. */
+  /** Adds the value of the entry `entry` of `other` for a rule. Returns false if it exists. */
   addOf(other: RuleValues, entry: number, rule: number): boolean {
     const start = other.#start(entry);
     const end = start + other.length(entry);
@@ -73,7 +73,7 @@ export class RuleValues {
     return true;
   }
 
-  /** Whether the value of `entry` is there for another rule, too. */
+  /** True if the value of `entry` also exists for another rule. */
   has(entry: number, rule: number): boolean {
     const start = this.#start(entry);
     const end = start + this.length(entry);
@@ -95,7 +95,7 @@ export class RuleValues {
     return this.#bytes.slice(start, start + this.length(entry));
   }
 
-  /** How often it was met. */
+  /** Returns how often the value has occurred. */
   times(entry: number): number {
     const meeting = this.#entries[entry * ENTRY_INTS + MEETING]!;
     return meeting === 0 ? 1 : this.#meetings[(meeting - 1) * MEETING_INTS + COUNT]!;

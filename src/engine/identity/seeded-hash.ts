@@ -1,6 +1,6 @@
 /**
- * Hashes of bytes that nobody foresees who does not know the seed, so that no document can be made whose values meet in one place: HalfSipHash
- * (https://github.com/veorq/SipHash) with one round a word and three at the end.
+ * Hashes of bytes that cannot be predicted without the seed, so that no document can be made whose values collide: HalfSipHash
+ * (https://github.com/veorq/SipHash) with one round per word and three at the end.
  */
 export class SeededHash {
   readonly #low: number;

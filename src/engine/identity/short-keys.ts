@@ -1,6 +1,6 @@
 /**
- * Short forms of long values, whose pieces are held once. JavaScript engines take the length of a long string (V8: of more than 16,383
- * characters) for its hash: many such pieces of one length, in one map, would cost the square of their number.
+ * Short forms of long values, whose pieces are stored once. JavaScript engines use the length of a long string (V8: of more than 16,383
+ * characters) as its hash, so many such pieces of one length in one map would take quadratic time.
  */
 
 /** characters of a piece */

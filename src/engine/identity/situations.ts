@@ -7,20 +7,20 @@ import type { ComparedAs } from './compared-values.ts';
 import type { CompiledPath, CompiledRule, CompiledRules, Selection, Test } from './compiled-rules.ts';
 
 /**
- * Scopes and candidates are told by their places among those that are open, counted from the end: -1 is the innermost or the last one. So the same
- * elements are in one situation wherever they lie.
+ * Scopes and candidates are identified by their index among the open ones, counted from the end: -1 is the innermost or the last one.
+ * Equal elements therefore have the same situation at every place.
  */
 export interface Situation {
   readonly node: number;
-  /** nothing is to be done where such an element starts or ends, nor with its text */
+  /** nothing happens at the start, the end or the text of such an element */
   readonly isQuiet: boolean;
   /** the element declares rules: the last of the open scopes is its own */
   readonly opensScope: boolean;
-  /** the innermost open scope whose rules select elements at any depth: of the others it does not matter any more which they are */
+  /** the innermost open scope whose rules select elements at any depth; the identity of the other scopes no longer matters */
   readonly anywhere: OuterScope | null;
   /** scopes that are open inside of that one */
   readonly scopesInside: number;
-  /** by candidate, which are the last of those that are open */
+  /** by candidate; these are the last of the open candidates */
   readonly selected: readonly Selected[];
   readonly attributes: readonly AttributeField[];
   /** fields that its text is the value of */
@@ -28,15 +28,15 @@ export interface Situation {
   readonly textAs: ComparedAs;
   readonly waiting: readonly Waiting[];
   /**
-   * Names of attributes, each with a bit, without which some rules that select the element ask nothing of it. Where there are any, the situation is
-   * another one for each set of them.
+   * Names of attributes, each with a bit, without which some rules that select the element do not apply to it. If there are any, each set
+   * of present attributes has a separate situation.
    */
   readonly asked: ReadonlyMap<number, number>;
-  /** by the bits of the attributes that are there */
+  /** by the bits of the present attributes */
   readonly withAttributes: Map<number, Situation>;
   /** situations of children, by the ids of their names; if xsi:type gives a child another node, by name and node */
   readonly next: Map<number, Situation>;
-  /** how often all had been forgotten when `next` and `withAttributes` were begun */
+  /** number of times that all situations had been discarded when `next` and `withAttributes` were created */
   epoch: number;
 }
 
@@ -47,10 +47,10 @@ interface InScope {
 interface OuterScope {
   /** node of the element that declares the rules */
   readonly node: number;
-  /** the next such scope around it, and how many others lie between the two */
+  /** the next such scope around it, and the number of other scopes between the two */
   readonly outer: OuterScope | null;
   readonly scopesBetween: number;
-  /** how many there are, itself among them */
+  /** number of these scopes, including this one */
   readonly count: number;
 }
 
@@ -62,7 +62,7 @@ export interface Selected {
   readonly kind: CompiledRule['kind'];
   readonly refers: number | null;
   readonly fields: number;
-  /** the candidate that has the values: another one where a rule before has the same fields */
+  /** the candidate that has the values: a different one if an earlier rule has the same fields */
   valued: number;
 }
 
@@ -87,7 +87,7 @@ interface Waiting extends Field {
   readonly step: number;
 }
 
-/** In place of a candidate: the path is a selector's. */
+/** Replaces a candidate if the path is a selector's. */
 const SELECTOR = 2 ** 30;
 
 /**
@@ -111,7 +111,10 @@ const mostAsked = 31;
 
 /** The size that is counted for a situation in addition to its parts. */
 const ownParts = 8;
-/** Situations of more parts are made anew for each element: many levels of rules within one another hardly ever lie so again. */
+/**
+ * The most parts of a situation that is kept. Larger ones are created again for each element, because many nested levels of rules hardly
+ * ever repeat.
+ */
 const mostParts = 64;
 
 /** Above all names. */
@@ -123,15 +126,15 @@ export class Situations {
   readonly #rules: CompiledRules;
   readonly #most: number;
   readonly #known = new Map<string, Situation>();
-  /** by rule: ids of the attributes of the element that alone have its fields; null: others may have them */
+  /** by rule: ids of the attributes of the element that are the only source of its fields; null: there are other sources */
   readonly #ownAttributes: (string | null | undefined)[] = [];
   /** parts of all known situations */
   #parts = 0;
   #epoch = 0;
 
   /**
-   * `most`: parts of situations. Documents whose elements lie within one another in ever new ways have no end of them, so that from so many on all
-   * are forgotten.
+   * `most`: parts of situations. Documents with ever new nestings of elements have an unlimited number of situations, so all are
+   * discarded at this number.
    */
   constructor(rules: CompiledRules, most: number) {
     this.#rules = rules;
@@ -147,7 +150,7 @@ export class Situations {
     );
   }
 
-  /** The same where xsi:type gives it that node. */
+  /** Does the same as `child` if xsi:type gives the element that node. */
   typed(parent: Situation, nameId: number, node: number): Situation {
     const key = (node + 1) * nodeFactor + nameId;
     return this.#freshly(parent).next.get(key) ?? this.#learn(parent, key, nameId, node);
@@ -232,7 +235,7 @@ export class Situations {
     return this.#situation({ node, ...around, opensScope }, draft);
   }
 
-  /** Selectors that may go on with an element of that name wherever it lies; those of outer scopes first. */
+  /** Returns selectors that an element of that name may continue at any depth; those of outer scopes first. */
   #selectedAnywhere({ anywhere, scopesInside }: Situation, nameId: number): (Selection & InScope)[] {
     const found: (Selection & InScope)[] = [];
     let scope = -1 - scopesInside;
@@ -247,7 +250,7 @@ export class Situations {
     return found.toReversed();
   }
 
-  /** The element is one below that where `waiting` stood; `scope`: the place that its scope has now. */
+  /** Continues the path `waiting` with an element below its previous one; `scope`: the present index of its scope. */
   #advance(waiting: Waiting, scope: number, nameId: number, draft: Draft): void {
     const { path, step, candidate } = waiting;
     // a field's `.//` stays at each level
@@ -256,7 +259,7 @@ export class Situations {
     if (path.steps[step]?.passes(nameId) ?? true) this.#follow({ ...waiting, scope, step: step + 1 }, draft);
   }
 
-  /** The element is where the path has come to. */
+  /** Handles an element that completes the path. */
   #follow(waiting: Waiting, draft: Draft): void {
     const { path, step, candidate, field, scope, rule } = waiting;
     if (step < path.steps.length) draft.waiting.push(waiting);
@@ -277,7 +280,7 @@ export class Situations {
   #select(scope: number, rule: number, draft: Draft): void {
     if (draft.selected.some((one) => one.scope === scope && one.rule === rule)) return;
     const { kind, refers, fields } = this.#rules.rules[rule]!;
-    // only a key demands its fields, and attributes stand once
+    // only a key requires its fields, and attributes occur at most once
     const demands = kind === 'key' || fields.some((paths) => onlyAttribute(paths) < 0);
     if (!demands && isWithout(draft, onlyAttribute(fields[0]!))) return;
     const candidate = draft.selected.length;
@@ -329,7 +332,7 @@ function isSameField(one: Field, other: Field): boolean {
   return one.candidate === other.candidate && one.field === other.field;
 }
 
-/** Whether the element has no attribute of that name; where that is not known yet, it is asked for. */
+/** True if the element does not have the attribute. If that is not known yet, the attribute is asked for. */
 function isWithout({ present, asked }: Draft, attribute: number): boolean {
   if (present !== null) {
     const bit = present.known.get(attribute);
@@ -339,7 +342,7 @@ function isWithout({ present, asked }: Draft, attribute: number): boolean {
   return false;
 }
 
-/** Name of the element's own attribute that alone has the field; -1: others may have it. */
+/** Returns the name id of the element's own attribute that is the only source of the field, or -1 if there are other sources. */
 function onlyAttribute([path, ...others]: readonly CompiledPath[]): number {
   return others.length > 0 || path!.anywhere || path!.steps.length > 0 ? -1 : (path!.attribute?.id ?? -1);
 }

@@ -19,7 +19,7 @@ interface NameWanted {
 
 export type KeyPaths = readonly KeyPath[] | { readonly fault: string };
 
-/** Paths separated by commas; `fault`: what is wrong with them, in words that stand behind the option. */
+/** Parses paths separated by commas; `fault`: description of the fault, as a continuation of the option's name. */
 export function parseKeyPaths(option: string, model: RelationalModel): KeyPaths {
   const paths: KeyPath[] = [];
   // neither names nor {uri} of a step hold a comma that separates
@@ -100,7 +100,7 @@ function knownPart(
   };
 }
 
-/** With those that take over where a document says `xsi:type`. */
+/** Adds the nodes that replace these if a document has `xsi:type`. */
 function withDerived(nodes: readonly PlanNode[], model: RelationalModel): readonly PlanNode[] {
   const all = new Set(nodes);
   for (const node of all) for (const edge of node.typeEdges) all.add(model.nodes[edge.node]!);

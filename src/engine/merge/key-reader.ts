@@ -1,4 +1,4 @@
-/** Reads documents for their keys (`--key`), and for a digest of what they hold that does not depend on where they stand. */
+/** Reads documents for their keys (`--key`), and for a digest of their content that does not depend on their position. */
 import { ByteBuffer } from '../shred/rows/byte-buffer.ts';
 import { rangeText, sourceOf } from '../shred/xml-capture.ts';
 import {
@@ -30,8 +30,8 @@ export interface KeyReader {
 }
 
 /**
- * `digest`: takes names, values and text of each document, each with a mark before it; the bytes are its own only until it returns. They are
- * the same however the tokens come in batches.
+ * `digest`: receives names, values and text of each document, each with a mark before it. The bytes are only valid during the call. They
+ * do not depend on how the tokens are divided into batches.
  */
 export function createKeyReader(
   paths: readonly KeyPath[],
@@ -53,7 +53,7 @@ class PathReader implements KeyReader {
   readonly #labels: Uint8Array[] = [];
   #depth = 0;
   #inText = false;
-  /** by path: how many of its elements are open, from the root on */
+  /** by path: number of its elements that are open, from the root on */
   readonly #open: number[];
   readonly #values: (string | null)[];
   readonly #isRepeated: boolean[];

@@ -1,4 +1,7 @@
-/** Records of JSON Lines as rows, whatever they look like: what the kernel of this folder does with those that the tools wrote. */
+/**
+ * Splits records of JSON Lines in any form into rows. The kernel of this folder does the same for records in the form that the tools
+ * write.
+ */
 import type { SpareBuffers } from '../spare-buffers.ts';
 import { LF } from '../xml/characters.ts';
 import { FORM_FLOAT, FORM_LIST } from './kernel/layout.ts';
@@ -45,7 +48,10 @@ export function splitJsonLines(
   return { block, end, count, fault, hasOthers: () => false };
 }
 
-/** Values by field, of which `forms` are FORM_… of src/engine/records/kernel/layout.ts; null: the line is blank; a text: what is wrong with it. */
+/**
+ * Returns the values by field; `forms` are FORM_… of src/engine/records/kernel/layout.ts. Returns null for a blank line, and a text that
+ * describes the fault of an invalid one.
+ */
 export function lineValues(
   line: string,
   names: readonly string[],
@@ -94,7 +100,7 @@ function longer(cells: Int32Array<ArrayBuffer>, needed: number): Int32Array<Arra
   return more;
 }
 
-/** UTF-8 of texts, one behind the other. */
+/** UTF-8 of texts, concatenated. */
 class Texts {
   length = 0;
   #bytes = new Uint8Array(1024);

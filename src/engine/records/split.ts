@@ -1,4 +1,4 @@
-/** Records of CSV or TSV as rows: what the kernel of this folder does, where there is none, or where it does not pay. */
+/** Splits records of CSV or TSV into rows in TypeScript, if there is no kernel or if using it is not worth it. */
 import type { SpareBuffers } from '../spare-buffers.ts';
 import type { RowBlock } from '../unshred/rows/document-rows.ts';
 import { CR, LF, QUOTE, TAB } from '../xml/characters.ts';
@@ -7,11 +7,11 @@ import { FORM_PLAIN } from './kernel/layout.ts';
 export const [COMMA, BACKSLASH] = [0x2c, 0x5c] as const;
 const [LARGE_N, SMALL_N, SMALL_R, SMALL_T] = [0x4e, 0x6e, 0x72, 0x74];
 
-/** How the records of a file look. */
+/** The form of the records of a file. */
 interface RecordForm {
   /** between the values; null: records are lines of JSON */
   readonly delimiter: number | null;
-  /** a value may stand in quotes, line breaks among it (RFC 4180 §2) */
+  /** values may be in quotes and then may have line breaks (RFC 4180 §2) */
   readonly isQuoted: boolean;
   /** the first record names the columns */
   readonly hasHeader: boolean;
@@ -26,21 +26,21 @@ export const recordForms = {
 
 export type RecordFormat = keyof typeof recordForms;
 
-/** Whether records are lines of JSON. */
+/** True if records are lines of JSON. */
 export function isJsonFormat(format: RecordFormat): boolean {
   return recordForms[format].delimiter === null;
 }
 
 export interface RecordPlan {
   readonly format: RecordFormat;
-  /** by field, of JSON Lines: the member's name, and what a record has before its value (`memberHead`) */
+  /** by field, for JSON Lines: the member's name, and the bytes before its value (`memberHead`) */
   readonly names: readonly string[];
   readonly heads: readonly Uint8Array[];
-  /** by field: index of the column that it fills; -1: it is not asked for */
+  /** by field: index of the column that it fills; -1: it is not needed */
   readonly columns: readonly number[];
   /** by field: FORM_… of src/engine/records/kernel/layout.ts */
   readonly forms: readonly number[];
-  /** how many columns a row has */
+  /** number of columns of a row */
   readonly width: number;
 }
 
@@ -54,13 +54,13 @@ export interface SplitRecords {
   readonly count: number;
   /** description of the fault in the record after them; null: there is none */
   readonly fault: string | null;
-  /** whether some values of a field may be other than they are to XSD, by field */
+  /** whether some values of a field may differ from their form in XSD, by field */
   readonly hasOthers: (field: number) => boolean;
 }
 
 /** The properties of a file of records that its line breaks alone show. */
 export interface RecordSurvey {
-  /** bytes of the longest record, its end included: a reader that is told needs no larger buffer */
+  /** bytes of the longest record, including its end: a reader that knows it needs no larger buffer */
   readonly longest: number;
   /**
    * keys of the records, without the header, if each begins with a larger number than the previous one; null: they do not ascend, or
@@ -73,11 +73,11 @@ export interface Piece {
   readonly bytes: Uint8Array;
   /** its first record names the columns */
   readonly hasHeader: boolean;
-  /** how many rows it may have, as far as that is known */
+  /** number of rows that it may have, as far as known */
   readonly rows: number;
 }
 
-/** `buffers`: of the block's cells, and of its bytes where the piece is in one of them. */
+/** `buffers`: for the block's cells, and for its bytes if the piece is in one of them. */
 export function splitInTypeScript(piece: Piece, plan: RecordPlan, buffers: SpareBuffers): SplitRecords {
   const records = new Records(piece, plan, buffers);
   if (piece.hasHeader) records.skipHeader();
@@ -104,7 +104,7 @@ class Records {
   readonly #delimiter: number;
   #cells: Int32Array;
   #rows = 0;
-  /** values that stand in the piece otherwise than they are, one behind the other */
+  /** values that differ from their form in the piece, concatenated */
   #added = new Uint8Array(0);
   #addedBytes = 0;
 
@@ -124,7 +124,7 @@ class Records {
     this.#rows = before;
   }
 
-  /** Answers what is wrong with the record behind those that were taken. */
+  /** Returns the fault of the record after those that were split. */
   take(): string | null {
     for (;;) {
       const fault = this.#take(this.#columns);
@@ -232,7 +232,7 @@ class Records {
     return this.#added;
   }
 
-  /** The cell has what was added from `start` on, which lies behind the piece. */
+  /** Sets the cell to the bytes added from `start` on, which are after the piece. */
   #fillAdded(cell: number, start: number): void {
     this.#cells[cell] = this.#bytes.length + start;
     this.#cells[cell + 1] = this.#bytes.length + this.#addedBytes;

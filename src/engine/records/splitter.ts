@@ -1,4 +1,4 @@
-/** Records of CSV, TSV or JSON Lines as rows, by whatever does it sooner. */
+/** Splits records of CSV, TSV or JSON Lines into rows, with the faster of the two implementations. */
 import type { SpareBuffers } from '../spare-buffers.ts';
 import { createRecordsKernel, type RecordsKernel } from './kernel/instance.ts';
 import { splitJsonLines } from './json-lines.ts';
@@ -14,7 +14,7 @@ export class RecordSplitter {
   /** undefined: not needed so far; null: there is none */
   #kernel: RecordsKernel | null | undefined = undefined;
 
-  /** Null where WebAssembly is refused. */
+  /** Returns null if WebAssembly is not available. */
   kernel(): RecordsKernel | null {
     return (this.#kernel ??= createRecordsKernel());
   }

@@ -4,12 +4,12 @@ import type { RelationalModel } from '../model/relational-model.ts';
 import { rowTables } from '../model/wide-rows.ts';
 import type { ViewContent, ViewContents } from './entity-columns.ts';
 
-/** part of what the root says that must lie below a row, or of what the richest row says that must lie in it */
+/** the least share of the root's columns that must be below a row, or of the richest row's columns that a row must have */
 const leastShare = { below: 0.1, alone: 0.25, inRow: 0.1 } as const;
 const leastColumns = 2;
 const fewestAlternatives = 2;
 const mostEntities = 40;
-/** further tables that have a view for what their rows refer to */
+/** most additional tables with a view, chosen for the references in their rows */
 const mostReferring = 40;
 
 /**

@@ -27,7 +27,7 @@ export interface ColumnNames {
   ofTexts(texts: JoinedTexts, isFree: (name: string) => boolean): string;
 }
 
-/** Names may be longer than the longest, where nothing can be left out of them. */
+/** Returns the names of a view's columns. Names that cannot be shortened further may exceed the maximum length. */
 export function columnNames(
   content: ViewContent,
   { nameMode, longest, tableName }: ColumnNamesOptions,
@@ -130,7 +130,7 @@ function startsWith(steps: readonly string[], start: readonly string[]): boolean
   return start.every((step, at) => steps[at] === step);
 }
 
-/** Whether the last so many steps are the same. */
+/** True if the last `length` steps are equal. */
 function endsAlike(steps: readonly string[], others: readonly string[], length: number): boolean {
   return startsWith(steps.toReversed(), others.slice(-length).toReversed());
 }

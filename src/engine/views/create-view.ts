@@ -1,4 +1,4 @@
-/** One view in SQL: what it selects, how its tables are joined, and what is said of it. */
+/** Writes one view in SQL: its columns, the joins of its tables, and its comment. */
 import { structureWord } from '../map/names/identifiers.ts';
 import type { MeantIds, MeantIdsOf } from '../model/references.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
@@ -18,11 +18,11 @@ export interface CreateViewOptions {
   readonly sqlSchema: string | null;
   /** name of the view */
   readonly name: string;
-  /** columns, as the database names them, that the table has beside those of the model */
+  /** the table's columns that the model does not have, as named in the database */
   readonly further: readonly string[];
   /** ids of the model */
   readonly meantIds: MeantIdsOf;
-  /** whether a column is in a table that is there */
+  /** true if the column's table exists */
   readonly isThere: (place: Pick<MeantIds, 'table' | 'column'>) => boolean;
 }
 
@@ -99,7 +99,7 @@ export function createView(
     const above = quoted(keyOf(aboveTable));
     if (isAbove) joins.push(`LEFT JOIN ${table} ${alias} ON ${alias}.${above} = ${to}.${key}`);
     else {
-      // documents may have several of what the schema lets them have once: the first one counts, so that no row is there twice
+      // documents may repeat an element that the schema allows only once: the first one is used, so that no row is duplicated
       const own = quoted(keyOf(rows.table));
       const earlier = `SELECT 1 FROM ${table} o WHERE o.${key} = f.${key} AND o.${own} < f.${own}${inRole(rows, 'o')}`;
       const first = `SELECT f.* FROM ${table} f WHERE f.${key} IS NOT NULL${inRole(rows, 'f')} AND NOT EXISTS (${earlier})`;
@@ -108,7 +108,7 @@ export function createView(
     return alias;
   }
 
-  /** A further condition, where rows of other roles have the same key. */
+  /** Returns an additional condition if rows of other roles have the same key. */
   function inRole({ table, role }: Pick<JoinedRows, 'table' | 'role'>, alias: string | null): string {
     if (role === null) return '';
     const name = quoted(columnAt(table, role.column).column.name);
@@ -145,7 +145,7 @@ export function createView(
       `${structureWord('document', nameMode)}_${structureWord('name', nameMode)}`,
     );
   }
-  // the rows' own names first: others give way to them
+  // the names of the rows' own columns take precedence over all others
   const own = content.columns.filter(({ of, signedBy }) => of === null && signedBy === undefined);
   const ownNames = new Map(own.map((column) => [column, nameColumn(column.place.column.name)]));
   for (const above of content.keyed) {
@@ -188,7 +188,7 @@ export function createView(
 
   for (const column of further) select(`e.${dialect.quote(column)}`, column);
 
-  /** The time that a document writes, where the instant and the offset of it are there. */
+  /** Returns the time as written in the document, if the instant and its offset are present. */
   function localOf({ of, place }: ViewColumn, instant: string): { readonly local?: string } {
     const { table, at } = place;
     const { columns } = model.tables[table]!;
@@ -198,7 +198,7 @@ export function createView(
     return { local: dialect.localTime(instant, `coalesce(${offset}, 0)`) };
   }
 
-  /** The row that a reference means: its key, and its table where that may be one of several. */
+  /** Returns the row that a reference means: its key, and its table if several are possible. */
   function meantRow(of: ViewColumn, expression: string): { readonly table?: string; readonly key?: string } {
     const { table, column } = of.place;
     const isOne = column.sourceType === 'IDREF' && column.type.list !== true;
@@ -216,7 +216,7 @@ export function createView(
     return { table: row.table, key: row.key };
   }
 
-  /** Null where rows of that table do not tell their documents. */
+  /** Returns null if rows of that table do not have their document's key. */
   function meantKey(ids: MeantIds, expression: string, ofDocument: string): string | null {
     const { name: meantTable, columns } = model.tables[ids.table]!;
     const document = columns.find(({ role }) => role === 'document');
@@ -225,7 +225,7 @@ export function createView(
     return `(SELECT min(r.${quoted(keyOf(ids.table))}) FROM ${relation(meantTable)} r WHERE r.${quoted(document.name)} = ${ofDocument} AND r.${quoted(columns[ids.column]!.name)} = ${expression})`;
   }
 
-  /** Texts of all rows under one key as one; null where the dialect cannot put them together in their order. */
+  /** Returns the texts of all rows with the same key as one text, or null if the dialect cannot join them in order. */
   function textJoin(texts: JoinedTexts, alias: string): string | null {
     const { of, table, keyColumn: column, place } = texts;
     const position = model.tables[table]!.columns.find(({ role }) => role === 'position');

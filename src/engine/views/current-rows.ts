@@ -1,4 +1,4 @@
-/** Views of the rows of documents that no other one has replaced: one for each table, `TABLE_current`. */
+/** Creates views of the rows of documents that no other one has replaced: one for each table, `TABLE_current`. */
 import { structureWord } from '../map/names/identifiers.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { fileKeyName, sideTableNames } from '../model/side-tables.ts';

@@ -13,17 +13,17 @@ import { roomForJoins } from './room-for-joins.ts';
 import { directionsOf, isMeasure, isToldBelow, namesOrIdentifies } from './significant-columns.ts';
 import { isCalled, nearest, toldOnce, weighedValues } from './told-once.ts';
 
-/** Databases that take the fewest tables in one query take 61: those of the rows and of the documents are two more. */
+/** Some databases allow at most 61 tables in a query; the tables of the rows and of the documents are two more. */
 const mostJoinedTables = 58;
-/** columns that a view tells of one row above, unless each such row has more of them */
+/** the most columns that a view takes from one row above, unless each such row has more of them */
 const mostToldAbove = 30;
 /** steps from a row above to another one that hangs from it */
 const deepestToldAbove = 2;
-/** references that are followed where what they mean lies in several tables; those of the rows themselves first */
+/** most references that are resolved if several tables may have their ids; those of the rows themselves come first */
 const mostFollowed = 12;
 
 export interface ViewColumn {
-  /** null: the rows that the view is of */
+  /** null: the rows of the view itself */
   readonly of: JoinedRows | null;
   readonly place: RowColumn;
   readonly steps: readonly string[];
@@ -57,12 +57,12 @@ export interface ViewContent {
   readonly followed: ReadonlySet<ViewColumn>;
   /** single references among the values of the rows themselves */
   readonly references: number;
-  /** columns and texts that say what a row is, not how much or when something that hangs from it was */
+  /** number of columns and texts that describe a row, not counting amounts and times of rows that hang from it */
   readonly weight: number;
 }
 
 export interface ViewContentsOptions extends WhatIsThere {
-  /** values that a column can have, by indexes of table and column; null where that is not told */
+  /** returns the possible values of a column, by indexes of table and column, or null if they are not known */
   readonly enumeration: (table: number, column: number) => Enumeration | null;
   readonly meantIds: MeantIdsOf;
 }
@@ -122,7 +122,7 @@ export function viewContents(
         return saysWhich ? [{ column: { of: rows, place, steps }, isOptional }] : [];
       }),
     );
-    // the date of a document, which each has, comes before that of a part that it may have
+    // the required date of a document comes before that of an optional part
     const [first, optional] = [false, true].map((is) =>
       told.flatMap(({ column, isOptional }) => (isOptional === is ? [column] : [])),
     ) as [ViewColumn[], ViewColumn[]];
@@ -134,7 +134,7 @@ export function viewContents(
     return below.some((rows) => rows.table === wrapped);
   }
 
-  /** Texts below a row that may be several, where they are all that their table holds. */
+  /** Returns repeating texts below a row if their table has no other values. */
   function textsBelow(
     table: number,
     of: JoinedRows | null,
@@ -229,14 +229,14 @@ export function viewContents(
   };
 }
 
-/** Whether rows that hang from one above are those of a table that tells itself, or hang from these. */
+/** True if rows that hang from a row above are those of a table with its own columns in the view, or hang from these. */
 function isOneOf(rows: JoinedRows, tables: ReadonlySet<number>): boolean {
   for (let at: JoinedRows | null = rows; at !== null && !at.isAbove; at = at.to)
     if (at.role === null && tables.has(at.table)) return true;
   return false;
 }
 
-/** Behind each measure that a column beside it gives a direction, the measure with its sign. */
+/** Inserts after each measure whose direction another column gives the measure with its sign. */
 function signed(
   columns: readonly ViewColumn[],
   directions: (place: RowColumn) => ReturnType<typeof directionsOf>,

@@ -9,19 +9,19 @@ import type { PlanEdge, PlanNode, RelationalModel } from '../model/relational-mo
 export interface RowValue {
   /** column of the row, continuations counted through */
   readonly column: number;
-  /** local names from the element of the row down to what holds the value; none: the element's own text */
+  /** local names from the row's element down to the holder of the value; empty: the element's own text */
   readonly steps: readonly string[];
   readonly isAttribute: boolean;
   /** the attribute of an element that has text, so that it says something about that */
   readonly qualifies: boolean;
-  /** every row has the first of the steps, as far as the source says */
+  /** every row has the first step, according to the source */
   readonly firstRequired: boolean;
 }
 
-/** Rows of another table that stand below a row, in one place of it. */
+/** Rows of another table at one place below a row. */
 export interface HangingRows {
   readonly table: number;
-  /** column of their row that refers to the one above; where `isHeld`, of that, which refers to them */
+  /** column of these rows with the key of the row above; if `isHeld`, column of the row above with the key of these */
   readonly keyColumn: number;
   readonly isHeld: boolean;
   readonly role: RoleOfRows | null;
@@ -31,7 +31,7 @@ export interface HangingRows {
   readonly firstRequired: boolean;
 }
 
-/** Rows of other roles have the same key: what a column of theirs says (PlanEdge.role). */
+/** Identifies the rows if rows of other roles have the same key: the value of one of their columns (PlanEdge.role). */
 export interface RoleOfRows {
   readonly column: number;
   readonly value: string;
@@ -42,14 +42,14 @@ export interface RowContent {
   readonly hanging: readonly HangingRows[];
 }
 
-/** By which rows of one place are known among those that stand below a row. */
+/** Returns the identity of the rows of one place among those below a row. */
 function keyOf({ table, keyColumn, isHeld, role }: HangingRows): string {
   return `${table} ${keyColumn} ${isHeld} ${role?.value ?? ''}`;
 }
 
 const nothing: RowContent = { values: [], hanging: [] };
 
-/** By table. Each table is worked out when it is asked for. */
+/** Returns a function that gives the content of a table's row. Each table is computed on first use. */
 export function rowContents(model: RelationalModel): (table: number) => RowContent {
   const openers = Map.groupBy(
     model.nodes.filter(({ opensRow }) => opensRow),

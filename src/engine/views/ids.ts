@@ -15,7 +15,7 @@ export interface IdsViewOptions {
   readonly hasColumn: (table: number, column: number) => boolean;
 }
 
-/** Null where no table that is there has ids. */
+/** Returns null if no existing table has ids. */
 export function idsView(
   model: RelationalModel,
   { dialect, sqlSchema, has, hasColumn }: IdsViewOptions,

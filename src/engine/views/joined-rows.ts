@@ -10,18 +10,18 @@ import {
   type RowValue,
 } from './hanging-rows.ts';
 
-/** `names`: texts that are what something is called which several others refer to, too */
+/** `names`: texts that name rows which several others also refer to */
 export const mostJoins = { hanging: 30, above: 12, names: 12 } as const;
 const deepestJoin = 4;
-/** so many times the values of another row: it is what the other is there for */
+/** the factor by which a row must have more values than another to be the other's purpose */
 const muchMore = 2;
 
-/** Rows that are joined to others: those above them, or those that hang from them. */
+/** Rows that are joined to others: rows above them, or rows that hang from them. */
 export interface JoinedRows {
-  /** null: the rows that the view is of */
+  /** null: the rows of the view itself */
   readonly to: JoinedRows | null;
   readonly table: number;
-  /** column of the row below that refers to the one above; where `isHeld`, of that above, which refers to the one below */
+  /** column of the row below with the key of the row above; if `isHeld`, column of the row above with the key of the row below */
   readonly keyColumn: number;
   readonly isHeld: boolean;
   readonly role: RoleOfRows | null;
@@ -30,9 +30,9 @@ export interface JoinedRows {
   readonly steps: readonly string[];
   /** the row that `steps` start at always has the first step */
   readonly firstRequired: boolean;
-  /** they hang from rows that several others have */
+  /** they hang from rows that several other rows share */
   readonly isOfShared: boolean;
-  /** so do they, or what they hang from: but for what they are called, they are of no weight to the rows that the view is of */
+  /** they, or the rows that they hang from, are shared: apart from their names, they have no weight for the rows of the view */
   readonly isAside: boolean;
 }
 
@@ -54,16 +54,16 @@ export interface RowsOfModel {
   columnsOf(table: number): readonly RowColumn[];
   isThere(place: RowColumn): boolean;
   valuesOf(table: number): readonly ValueThere[];
-  /** rows of several others, or in several places of one, have rows of the table */
+  /** True if the table has rows of several other tables, or of several places in one. */
   isShared(table: number): boolean;
   /**
-   * The table of the one row that a row of the table is but a wrapper of: it says much more than that, more of what repeats hangs from it, and it is
-   * no alternative to another one. Rows that say nothing may be around it, too. Null: there is none.
+   * Returns the table of the only row that a row of the table wraps: that row has many more columns, more repeating rows hang from it,
+   * and it is not an alternative to another one. Rows without values may be between the two. Returns null if there is none.
    */
   wrappedBy(table: number): number | null;
   /** Returns the rows that hang from those of the table and that these wrap, and the rows that those in turn wrap. */
   wrappedRows(table: number, hanging: readonly JoinedRows[]): readonly JoinedRows[];
-  /** Rows above, nearest first: as long as rows lie below rows of one table alone. */
+  /** Returns the rows above, nearest first, as long as the rows are below rows of only one table. */
   rowsAbove(table: number): readonly JoinedRows[];
   /** Rows that hang from those of the table, each at most once; those nearest to them first. `of`: that row above, null: the row that the view is of. */
   hangingOnce(
@@ -202,7 +202,7 @@ export function rowsOfModel(model: RelationalModel, { has, hasColumn }: WhatIsTh
         if (keys.length !== 1 || key === undefined || seen.has(key.parent) || !has(key.parent)) break;
         const { at: keyColumn, parent, isHeld } = key;
         const place = columnsOf(isHeld ? parent : below)[keyColumn];
-        // a key in a table that continues the rows above has those come twice
+        // the key in a table that continues the rows above would repeat these
         if (!isThere(place) || (isHeld && place.table !== parent)) break;
         seen.add(parent);
         const steps: string[] = [];
@@ -250,7 +250,7 @@ export function rowsOfModel(model: RelationalModel, { has, hasColumn }: WhatIsTh
               isAside,
             };
             found.push(joined);
-            // rows that say nothing are on the way: what hangs from them is as near as they are
+            // rows without values are on the way: the rows that hang from them count as equally near
             (isOnTheWay ? level : next).push({ table: rows.table, rows: joined, steps });
           }
         level = next;
@@ -267,7 +267,7 @@ interface KeyAbove {
   readonly isHeld: boolean;
 }
 
-/** Rows from which others hang, that many joins away. */
+/** Rows at the same number of joins, from which others hang. */
 interface Level {
   readonly table: number;
   readonly rows: JoinedRows | null;

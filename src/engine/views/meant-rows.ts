@@ -1,4 +1,4 @@
-/** The rows that references of a view mean, where several tables have ids: the table and the key of each. */
+/** Finds the rows that references of a view mean if several tables have ids: the table and the key of each. */
 import type { MeantIds } from '../model/references.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import type { Dialect } from '../sql/dialect.ts';
@@ -8,13 +8,13 @@ import { selectedIds } from './selected-ids.ts';
 export interface MeantRow {
   /** joined to the rows of the view, one to each of them */
   readonly join: string;
-  /** expressions: NULL where the document has no such id */
+  /** expressions: NULL if the document has no such id */
   readonly table: string;
   readonly key: string;
 }
 
 export interface MeantRows {
-  /** `expressions`: the document's key, and the reference. Null: no rows with these ids tell their documents. */
+  /** `expressions`: the document's key, and the reference. Returns null if no rows with these ids have their document's key. */
   joined(
     ids: readonly MeantIds[],
     expressions: readonly [documentKey: string, reference: string],
@@ -47,7 +47,7 @@ export function meantRows(
       const { columns, union } = selectedIds(model, ids, { dialect, sqlSchema });
       if (union === '') return null;
       const { documentKey: document, id, tableName, rowKey } = columns;
-      // looked up for each row in the indexes of ids, and not at all where nobody asks for it; elsewhere the ids are sorted once
+      // looked up in the indexes of ids for each row, and only if the column is selected; other databases sort the ids once
       const isLookedUp = dialect.looksUpIds === true;
       let known = named.get(union);
       if (known === undefined) {

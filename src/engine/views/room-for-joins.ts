@@ -1,10 +1,12 @@
-/** How many tables a query joins: no more than databases take. */
+/** Limits the number of tables that a query joins to what databases support. */
 import type { JoinedRows } from './joined-rows.ts';
 
 export interface RoomForJoins {
-  /** Whether there is room for a column of those rows that lies in a table, which is another one where it continues the first. */
+  /**
+   * Reserves room for a column of those rows in a table, which differs from `first` if it continues that. Returns false if there is none.
+   */
   take(of: JoinedRows | null, table: number, first: number): boolean;
-  /** For one more that is joined to those rows: texts that repeat below them, or a row that they refer to. */
+  /** Reserves room for another table joined to those rows: repeating texts below them, or a row that they refer to. */
   takeOther(of: JoinedRows | null): boolean;
 }
 
@@ -12,7 +14,7 @@ export interface RoomForJoins {
 export function roomForJoins(most: number): RoomForJoins {
   const joined = new Map<JoinedRows | null, Set<number>>([[null, new Set()]]);
   let count = 0;
-  /** With what the rows hang from, tables that continue them, and others. */
+  /** Counts the rows that these hang from, the tables that continue them, and others. */
   const take = (of: JoinedRows | null, continued: readonly number[], others: number): boolean => {
     const missing: JoinedRows[] = [];
     for (let at = of; at !== null && !joined.has(at); at = at.to) missing.push(at);

@@ -5,11 +5,11 @@ import type { RelationalModel } from '../model/relational-model.ts';
 import { qualified, type Dialect } from '../sql/dialect.ts';
 import { physicalName } from '../sql/physical-names.ts';
 
-/** SQLite takes no more than 500 SELECTs in one UNION. */
+/** SQLite allows at most 500 SELECTs in one UNION. */
 const mostInOneUnion = 400;
 
 export interface SelectedIds {
-  /** names of what it selects, quoted */
+  /** names of the selected columns, quoted */
   readonly columns: { readonly [of in 'documentKey' | 'id' | 'tableName' | 'rowKey']: string };
   /** one SELECT for each column of ids, put together; an id may be NULL */
   readonly union: string;

@@ -7,7 +7,7 @@ import type { Column } from '../model/relational-model.ts';
 import type { RowValue } from './hanging-rows.ts';
 import type { ValueThere } from './joined-rows.ts';
 
-/** Words, and what standards make of them, in names of what identifies; of other languages those of business documents. */
+/** Words, including those of standards, in names of identifiers, in the languages of business documents. */
 const identifyingWords = new Set(
   (
     'id ids identifier identification ident iban bic bei lei isin isbn issn uuid guid uetr urn oid number num nb nr no ref reference key code ean gtin sku ' +
@@ -17,29 +17,32 @@ const identifyingWords = new Set(
 const namingWords = new Set(
   'name nm title titl label denominazione nome cognome nombre apellidos nom nazwa naam namn'.split(' '),
 );
-/** In names of what something is called, beside the word for a name and those of what holds it: it is a company or a person, and not a street. */
+/**
+ * Words in names, in addition to the word for a name, and in the names of their holders, that identify a company or a person, and not a
+ * street.
+ */
 const partyWords = new Set(
   'company corporate corporation business trade trading firm organisation organization party person legal official registered full first last given family'.split(
     ' ',
   ),
 );
-/** In names of what an address is made of: numbers of houses and codes of places identify no document. */
+/** Words in names of the parts of an address: house numbers and place codes do not identify documents. */
 const addressWords = new Set(
   'address addr adr indirizzo sede domicilio street building house post postal postcode country ctry'.split(
     ' ',
   ),
 );
 const currencyWords = new Set('currency ccy cur divisa valuta moneda devise waluty'.split(' '));
-/** In names of what an amount is in. */
+/** Words in names of units and currencies. */
 const unitWords = new Set([...currencyWords, 'unit', 'units', 'uom']);
-/** In names of dates that are texts: some standards have their own forms. */
+/** Words in names of dates that are texts, because some standards have their own forms. */
 const dateWords = new Set('date datetime'.split(' '));
 const instants: ReadonlySet<Column['type']['kind']> = new Set(['date', 'timestamp', 'timestamptz']);
 const measures: ReadonlySet<Column['type']['kind']> = new Set(['numeric', 'real', 'double']);
 
-/** steps that a value may lie below the row that it says something of */
+/** the most steps from a row to a value that describes it */
 const deepest = { identity: 5, name: 5 } as const;
-/** the same of dates and amounts of a row that is told once, which hangs from another one alone, or from several */
+/** the same for dates and amounts of a row that is joined once and hangs from only one table, or from several */
 const deepestToldOnce = { alone: 3, shared: 2 } as const;
 
 function hasWord(words: ReadonlySet<string>, { steps, qualifies }: RowValue): boolean {
@@ -85,7 +88,7 @@ function namesParty({ steps, qualifies }: RowValue): boolean {
   );
 }
 
-/** A date, also as a text in a form of its own (`IssueDateTime/DateTimeString`). */
+/** True for a date, including a text in a form of its own (`IssueDateTime/DateTimeString`). */
 function isDate({ steps, qualifies }: RowValue, { type }: Column): boolean {
   if (type.list === true) return false;
   if (instants.has(type.kind)) return true;
@@ -99,9 +102,9 @@ export function isMeasure({ isAttribute }: RowValue, { type }: Column): boolean 
 }
 
 export interface RowsToldOnce {
-  /** rows of several others have such a row: what lies deep in it says little of any of them */
+  /** several other rows share such a row: its deeply nested values describe none of them */
   readonly isShared: boolean;
-  /** steps to the measures of the row that are told, and to what holds them */
+  /** steps to the measures of the row that the view has, and to their holders */
   readonly measured: ReadonlySet<string>;
   /** the value says which way amounts go */
   readonly isDirection: boolean;
@@ -150,7 +153,7 @@ export function isToldBelow(value: RowValue, column: Column): boolean {
   return isNear && (identifies(value, column) || saysWhose);
 }
 
-/** Values that say which way an amount goes: [in, out]; null: they say something else. */
+/** Returns the values that give the direction of an amount, [in, out], or null if the values have another meaning. */
 export function directionsOf(values: readonly string[]): readonly [credit: string, debit: string] | null {
   if (values.length !== 2) return null;
   const credit = values.find((value) => /^(?:c|cr|crdt|credit)$/i.test(value));

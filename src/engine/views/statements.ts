@@ -18,16 +18,17 @@ export interface EntityViewsOptions {
   readonly sqlSchema?: string;
   /** indexes of the tables that there are; all without it */
   readonly tables?: ReadonlySet<number>;
-  /** whether such a table has the column, by indexes of both; all without it */
+  /** true if an existing table has the column, by indexes of both; absent: every column exists */
   readonly hasColumn?: (table: number, column: number) => boolean;
-  /** columns that a table has beside those of the model, as the database names them; none without it */
+  /** returns the table's columns that the model does not have, as named in the database; absent: there are none */
   readonly further?: (table: number) => readonly string[];
-  /** values that a column can have, by indexes of table and column: amounts that a credit or debit stands beside get a sign */
+  /** returns the possible values of a column, by indexes of table and column; amounts beside a credit or debit get a sign */
   readonly enumeration?: (table: number, column: number) => Enumeration | null;
 }
 
 /**
- * Views of a model, each of a table named `TABLE_view`, and `_ids` where there are any; no table of the model has the name of one.
+ * Creates the views of a model: for tables, named `TABLE_view`, and `_ids` if there are any. No table of the model has the name of a
+ * view.
  */
 export async function entityViews(
   model: RelationalModel,

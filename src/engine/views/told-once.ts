@@ -5,22 +5,25 @@ import type { JoinedRows, RowsOfModel, ValueThere } from './joined-rows.ts';
 import { isNameOf, isToldOnce, measuredSteps, namesOrIdentifies } from './significant-columns.ts';
 
 const mostJoinedColumns = 120;
-/** from a row that lies aside to what it is called: one element of it, or a text in one that repeats */
+/** the most steps from a shared row to its name: one element, or a text in a repeating one */
 const mostStepsAside = { value: 1, text: 2 } as const;
-/** a table that nothing else shares tells all of its values where these are few */
+/** a table that is not shared contributes all of its values if it has at most this many */
 const fewValues = 12;
 
-/** A value of a row that is joined once; of those that are too many, the weightiest and nearest are told. */
+/** A value of a row that is joined once. If there are too many, those with the highest priority and the nearest are selected. */
 export interface ToldOnce {
   readonly column: { readonly of: JoinedRows; readonly place: RowColumn; readonly steps: readonly string[] };
-  /** 0: it names or identifies, or its row says little; 1: a date, an amount, a name of what lies aside; 2: what else a wrapped row says */
+  /**
+   * 0: it names or identifies, or its row has few values; 1: a date, an amount, a name of a shared row; 2: any other value of a wrapped
+   * row
+   */
   readonly weight: 0 | 1 | 2;
   /** steps from the row that the view is of */
   readonly distance: number;
 }
 
 export interface WeighedValue extends ValueThere {
-  /** null: it is told of rows that are wrapped alone */
+  /** null: only used for rows that are wrapped */
   readonly weight: 0 | 1 | null;
 }
 
@@ -69,7 +72,7 @@ export function toldOnce(
   );
 }
 
-/** The value names or identifies the very thing that the rows, which lie aside, are of. */
+/** True if the value names or identifies the very thing that the shared rows are of. */
 export function isCalled(rows: JoinedRows, value: RowValue, as: keyof typeof mostStepsAside): boolean {
   return (
     !value.isAttribute && value.steps.length <= mostStepsAside[as] && isNameOf(rows.steps.at(-1)!, value)

@@ -106,11 +106,11 @@ function stylesPart(formats: readonly string[]): string {
   );
 }
 
-/** characters; of columns whose texts are longer the rest is seen in the cell that is chosen */
+/** most characters of a column's width; the rest of a longer text is visible when its cell is selected */
 const widest = 60;
 const narrowest = 8;
 
-/** The widths of columns, as far as their cells are known. */
+/** The widths of columns, based on the cells added so far. */
 export class ColumnWidths {
   readonly #widths: number[] = [];
 
@@ -144,7 +144,7 @@ export function sheetEnd(sheet: Pick<SheetFacts, 'rows' | 'columns'>): string {
   return `</sheetData><autoFilter ref="${filtered(sheet, '')}"/></worksheet>`;
 }
 
-/** The cells that a filter is over, as `A1:C9`; `fixed` stands before each part. */
+/** Returns the range of a filter, such as `A1:C9`; `fixed` precedes each part. */
 function filtered({ rows, columns }: Pick<SheetFacts, 'rows' | 'columns'>, fixed: '' | '$'): string {
   const last = columnName(Math.max(0, columns - 1));
   return `${fixed}A${fixed}1:${fixed}${last}${fixed}${rows}`;

@@ -1,4 +1,4 @@
-/** Names of the sheets of tables: what Excel takes, and no two alike to it. */
+/** Names the sheets of tables: valid in Excel, and distinct for it. */
 import { workbookLimits } from './parts.ts';
 
 /** Returns a name for each table, in their order. The same tables always get the same names. */
@@ -27,7 +27,7 @@ function fittingName(table: string): string {
   return name === '' || name.toLowerCase() === 'history' ? `${name}_` : name;
 }
 
-/** Shortens a text to so many UTF-16 units, without splitting a character. */
+/** Shortens a text to `length` UTF-16 units without splitting a character. */
 function shortened(name: string, length: number): string {
   return name.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -1,4 +1,4 @@
-/** Looking for bytes, and comparing them. Both read up to 16 bytes beyond what they are given. */
+/** Searches and compares bytes. Both functions read up to 16 bytes beyond their input. */
 
 /** The first of three bytes, given as vectors, from `at` on; `end`: there is none. */
 // @ts-ignore: decorator
@@ -14,7 +14,7 @@ function find(at: usize, end: usize, one: v128, other: v128, third: v128): usize
   return end;
 }
 
-/** Whether as many bytes are the same. */
+/** True if `length` bytes are equal. */
 // @ts-ignore: decorator
 @inline
 function isSame(one: usize, other: usize, bytes: usize): bool {

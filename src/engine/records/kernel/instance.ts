@@ -22,10 +22,10 @@ interface Exports {
 }
 
 const literals = Uint8Array.from('truefalse', (character) => character.charCodeAt(0));
-/** Bytes that there must be room for behind a piece: values that do not stand in it. */
+/** The room that must follow a piece, in bytes: for values that the piece does not contain literally. */
 export const literalBytes: number = literals.length;
 
-/** Null where WebAssembly is refused. */
+/** Returns null if WebAssembly is not available. */
 export function createRecordsKernel(): RecordsKernel | null {
   try {
     const module = compileModule(splitRecordsWasm);
@@ -141,7 +141,7 @@ export class RecordsKernel {
     this.#bytes.fill(0, layout.SURVEY_FIRST_AT, layout.SURVEY_LAST_AT + 8);
   }
 
-  /** Answers how many bytes of the piece are done with: the next one begins with the others, which are few. */
+  /** Returns the number of bytes of the piece that have been processed. The next piece begins with the remaining ones, which are few. */
   survey(bytes: Uint8Array, isLast: boolean): number {
     const { isQuoted, hasHeader, keyHead } = this.#survey;
     const bytesAt = aligned(layout.FIELDS_AT + keyHead.length);
@@ -166,7 +166,7 @@ export class RecordsKernel {
     return { longest: this.#get(layout.SURVEY_LONGEST), keys: ascends ? { first, last } : null };
   }
 
-  /** Answers why it ended. */
+  /** Returns the reason why it ended. */
   #splitAll(split: () => number): number {
     for (;;) {
       this.#set(layout.ROW_LIMIT, this.#bytes.length);

@@ -1,13 +1,16 @@
-/** Values of JSON (RFC 8259) as the text that documents have of them, made where they lie. Each answers 0 where it is not one that the tools write. */
+/**
+ * Converts values of JSON (RFC 8259) in place to the text that documents have. Each function returns 0 if the value is not in the form
+ * that the tools write.
+ */
 
-/** Words as they lie in memory, the first byte lowest: `true`, `fals` and `null`. */
+/** Words in memory, the first byte lowest: `true`, `fals` and `null`. */
 const TRUE_WORD: u32 = 0x65757274;
 const FALSE_WORD: u32 = 0x736c6166;
 const NULL_WORD: u32 = 0x6c6c756e;
 /** `Infinity` */
 const INFINITY_WORD: u64 = 0x7974696e69666e49;
 
-/** Four hexadecimal digits; below 0: others. */
+/** Reads four hexadecimal digits. Returns a number below 0 if there are others. */
 function hexadecimal(at: usize): i32 {
   let value: i32 = 0;
   for (let end = at + 4; at < end; at++) {
@@ -21,7 +24,7 @@ function hexadecimal(at: usize): i32 {
   return value;
 }
 
-/** UTF-8 of a character; answers where it ends. */
+/** Writes the UTF-8 of a character. Returns its end. */
 function storeCharacter(out: usize, character: i32): usize {
   if (character < 0x80) {
     store<u8>(out, character);
@@ -45,7 +48,7 @@ function storeCharacter(out: usize, character: i32): usize {
   return out + 4;
 }
 
-/** Takes escapes back (RFC 8259 §7), from `from` to `to` into `out`; answers where the text ends. */
+/** Resolves escapes (RFC 8259 §7), from `from` to `to` into `out`. Returns the end of the text. */
 function unescapeJson(from: usize, to: usize, out: usize): usize {
   for (let at = from; at < to; at++) {
     let byte = load<u8>(at);
@@ -146,7 +149,10 @@ function literalEnd(from: usize): usize {
   return at;
 }
 
-/** An infinity as XSD has it (XSD 1.0 Part 2 §3.2.4), where the value is one as the tools write it; answers where it ends by then. */
+/**
+ * Writes an infinity in the form of XSD (XSD 1.0 Part 2 §3.2.4) if the value is one in the form that the tools write. Returns its new
+ * end.
+ */
 function infinity(from: usize, to: usize): usize {
   const digits = load<u8>(from) == MINUS ? from + 1 : from;
   if (to - digits != 8 || load<u64>(digits) != INFINITY_WORD) return to;
@@ -190,7 +196,7 @@ function jsonArray(from: usize, end: usize, field: usize, cell: usize, base: usi
   return at;
 }
 
-/** The value at `from`, whose place the cell is told; answers where it ends. */
+/** Reads the value at `from` and writes its place to the cell. Returns its end. */
 // @ts-ignore: decorator
 @inline
 function jsonValue(from: usize, end: usize, field: usize, cell: usize, base: usize): usize {

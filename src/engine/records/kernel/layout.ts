@@ -2,9 +2,9 @@
 
 export const PAGE_BYTES = 65_536;
 export const CONTROL_AT = 1024;
-/** Vectors are read beyond the end of what lies there. */
+/** Vectors are read this far beyond the end of the data. */
 export const MARGIN_BYTES = 64;
-/** Fields lie here, then the piece, then the cells of its rows. */
+/** Address of the fields, which are followed by the piece and then by the cells of its rows. */
 export const FIELDS_AT = 4096;
 
 // control block, int32 slots
@@ -18,16 +18,16 @@ export const ROW_LIMIT = 4;
 /** bytes of a row's cells; 1: some have no field, and are empty */
 export const STRIDE = 5;
 export const IS_SPARSE = 6;
-/** how many fields a record has, and what lies between them */
+/** number of fields of a record, and the delimiter between them */
 export const FIELD_COUNT = 7;
 export const DELIMITER = 8;
-/** 1: values may stand in quotes (CSV), 0: with escapes (TSV) */
+/** 1: values may be in quotes (CSV); 0: they may have escapes (TSV) */
 export const IS_QUOTED = 9;
 /** 1: the next record names the columns */
 export const HAS_HEADER = 10;
 /** records that were split, the header among them */
 export const RECORDS = 11;
-/** 1: a value stands in the piece otherwise than it stood there */
+/** 1: a value in the piece was changed */
 export const IS_CHANGED = 12;
 /** offset of `true` from BYTES, with `false` after it */
 export const YES = 13;
@@ -53,7 +53,7 @@ export const UNREAD_AT: number = CONTROL_AT + 96;
 export const FIELD_CELL = 0;
 /** FORM_… */
 export const FIELD_FORM = 1;
-/** 1: some value is not what it is to XSD */
+/** 1: some value differs from its form in XSD */
 export const FIELD_IS_OTHER = 2;
 /** JSON Lines: address and length of the name as a record has it, including quotes and colon */
 export const FIELD_NAME = 3;
@@ -73,7 +73,7 @@ export const FORM_LIST = 3;
 export const EXIT_DONE = 0;
 /** There is no room for another row. */
 export const EXIT_FULL = 1;
-/** A record has other fields. */
+/** A record has a different number of fields. */
 export const EXIT_FAULT = 2;
 
 /** Most bytes of a key and its terminator. */

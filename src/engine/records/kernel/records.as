@@ -1,9 +1,9 @@
 /**
- * Records of CSV, TSV or JSON Lines as the cells of rows: where each value begins and ends in the piece. Values with escapes or doubled quotes are
- * made what they stand for where they lie. Memory: src/engine/records/kernel/layout.ts.
+ * Splits records of CSV, TSV or JSON Lines into the cells of rows: the start and end of each value in the piece. Values with escapes or
+ * doubled quotes are resolved in place. Memory: src/engine/records/kernel/layout.ts.
  */
 
-/** Takes escapes of PostgreSQL's COPY text back; answers where the value ends by then. */
+/** Resolves escapes of PostgreSQL's COPY text. Returns the new end of the value. */
 function unescape(from: usize, to: usize): usize {
   let out = from;
   for (let at = from; at < to; at++) {
@@ -140,8 +140,8 @@ export function splitRecords(): i32 {
 }
 
 /**
- * Records of JSON Lines that have all members in the order of the fields, and nothing between them, as the tools write them. Where another one
- * comes, it ends: EXIT_FAULT.
+ * Splits records of JSON Lines that have all members in the order of the fields and no space between them, as the tools write them. Stops
+ * at any other record: EXIT_FAULT.
  */
 export function splitJsonLines(): i32 {
   const base = <usize>load<u32>(BYTES);
@@ -183,11 +183,11 @@ export function splitJsonLines(): i32 {
   return leave(EXIT_DONE, record, row, records);
 }
 
-/** A record begins at `start`, and `to` is its end, or lies behind its key. */
+/** Reads the key of the record that begins at `start`. `to` is the record's end, or after its key. */
 function surveyKey(start: usize, to: usize): void {
   const records = load<i32>(RECORDS) + 1;
   store<i32>(RECORDS, records);
-  // the first one names the columns, where there is a header
+  // the first record is the header, if there is one
   if ((records == 1 && load<i32>(HAS_HEADER) != 0) || load<i32>(SURVEY_ASCENDS) == 0) return;
   const prefix = <usize>load<i32>(SURVEY_PREFIX);
   if (start + prefix > to || !isSame(start, FIELDS_AT, prefix)) {
@@ -215,7 +215,7 @@ function surveyKey(start: usize, to: usize): void {
   store<u64>(SURVEY_LAST_AT, key);
 }
 
-/** Looks at the records of a piece. NEXT is then where it is to go on: the beginning of a record whose key is not whole, or the end. */
+/** Surveys the records of a piece. Sets NEXT to the place to continue at: the beginning of a record whose key is incomplete, or the end. */
 export function surveyRecords(isLast: i32): void {
   const end = <usize>load<u32>(END);
   const lineBreak = i8x16.splat(LF);
