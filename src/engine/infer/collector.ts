@@ -1,4 +1,4 @@
-/** Takes statistics of documents in one pass; memory grows with distinct paths, not with size. */
+/** Collects statistics of documents in one pass. Memory grows with distinct paths, not with size. */
 import {
   createKernelThreshold,
   createTokenizerKernels,
@@ -15,7 +15,7 @@ import type { DocumentStatistics } from './statistics.ts';
 export interface StatisticsCollector {
   /** statistics of all documents so far */
   readonly statistics: DocumentStatistics;
-  /** For the tokeniser whose batches are handed in, where there is a choice: what it writes need not be copied. */
+  /** Kernels for the tokeniser whose batches are passed in, if there is a choice. Their output need not be copied. */
   tokenizerKernels(): TokenizerKernels;
   /** `inherited`: namespaces declared around a document that is a part of a larger one */
   beginDocument(inherited?: ReadonlyMap<string, string>): void;
@@ -26,14 +26,14 @@ export interface StatisticsCollector {
 export interface StatisticsCollectorOptions {
   /** false: no value of any document is kept (`--no-samples`) */
   readonly samples: boolean;
-  /** elements of one name whose types it tells apart are counted apart; default: names alone decide */
+  /** elements of one name are counted separately if the places have different types; default: only names decide */
   readonly places?: DeclaredPlaces;
   /**
-   * Records of the documents' first batches, together, from which on WebAssembly counts what is common (1024: below, it does not pay
-   * for being made). Infinity: TypeScript alone; the statistics are the same.
+   * The number of records in the documents' first batches together from which on WebAssembly counts the common cases (default 1024:
+   * creating the kernel costs more than it saves below that). Infinity: only TypeScript is used. The statistics are the same.
    */
   readonly kernelFrom?: number;
-  /** pages of the kernel's memory; when they are full, TypeScript goes on */
+  /** pages of the kernel's memory; when they are full, TypeScript continues */
   readonly kernelPages?: number;
 }
 

@@ -10,16 +10,16 @@ export interface DeclaredPlace {
   /** index of the plan node of the declared type, or of the declared element; -1: the schema has no place for the element */
   readonly place: number;
   /**
-   * Elements of one name are the same thing, wherever they stand, if this is equal: the declared type in the source model and the head of the
-   * substitution group that the element stands for, or, by a plan, the first node that puts values in the same places; -1: not known
+   * Elements of one name are the same thing at all places with the same value: the declared type in the source model and the head of the
+   * substitution group that the element is a member of or, for a plan, the first node that puts values in the same places; -1: unknown
    */
   readonly type: number;
-  /** text may stand beside its child elements */
+  /** text may be beside its child elements */
   readonly mixed: boolean;
   /** content that a wildcard allows is kept as XML: `outer` is the element that is kept, `inner` an element within it */
   readonly kept?: 'outer' | 'inner';
   readonly hasWildcard?: true;
-  /** name ids of the attributes that the schema declares, if a wildcard allows others; absent: no other has a place */
+  /** name ids of the attributes that the schema declares, if a wildcard allows others; absent: no others are allowed */
   readonly attributes?: ReadonlySet<number>;
 }
 
@@ -27,7 +27,7 @@ export const notInSchema: DeclaredPlace = { place: -1, type: -1, mixed: true };
 const keptOuter: DeclaredPlace = { ...notInSchema, kept: 'outer' };
 const keptInner: DeclaredPlace = { ...notInSchema, kept: 'inner' };
 
-/** Whether only a wildcard allows the attribute. */
+/** True if only a wildcard allows the attribute. */
 export function isOtherAttribute({ attributes }: DeclaredPlace, nameId: number): boolean {
   return attributes !== undefined && !attributes.has(nameId);
 }
@@ -39,7 +39,7 @@ function undeclared({ kept, hasWildcard }: DeclaredPlace): DeclaredPlace {
 }
 
 export interface DeclaredPlaces {
-  /** expanded names of types that xsi:type may name, whose elements have columns or tables of their own */
+  /** expanded names of types that xsi:type may name and whose elements have columns or tables of their own */
   readonly types: ReadonlySet<string>;
   /** `above`: place of the parent; null for a root element */
   of(above: DeclaredPlace | null, nameId: number): DeclaredPlace;
@@ -48,7 +48,7 @@ export interface DeclaredPlaces {
 /** The places if no schema is known. */
 export const noDeclaredPlaces: DeclaredPlaces = { types: new Set(), of: () => notInSchema };
 
-/** By the plan that documents are loaded by. */
+/** Returns the places of the plan by which documents are loaded. */
 export function placesOfPlan(model: RelationalModel, names: NameTable): DeclaredPlaces {
   const { roots, nodes } = model;
   const classes = new NodeClasses(nodes);
@@ -103,7 +103,7 @@ function attributeIds(declared: readonly { readonly name: QName }[], names: Name
   ]);
 }
 
-/** By the declarations of an XSD set, before there is a plan. */
+/** Returns the places by the declarations of an XSD set, before there is a plan. */
 export function placesOfDeclarations(source: SourceModel, names: NameTable): DeclaredPlaces {
   const { elements, types } = source;
   const isNamed = (type: number, typeName: string | null): boolean => {
@@ -171,7 +171,10 @@ function keyOf(names: NameTable, nameId: number): Key {
 
 const apartInModel = new WeakMap<RelationalModel, ReadonlySet<string>>();
 
-/** Types that xsi:type may name where the elements of another type, in the same place, have other columns or tables for what has one name. */
+/**
+ * Returns the types that xsi:type may name and whose elements have other columns or tables for the same names than elements of another
+ * type at the same place.
+ */
 export function typesApart(model: RelationalModel): ReadonlySet<string> {
   const known = apartInModel.get(model);
   if (known !== undefined) return known;
@@ -187,7 +190,7 @@ export function typesApart(model: RelationalModel): ReadonlySet<string> {
   return types;
 }
 
-/** Plan nodes of one type that put all values in the same places, and that stand below the same kind of head. */
+/** Classes of plan nodes of one type that put all values in the same places and are below the same kind of head. */
 class NodeClasses {
   readonly #nodes: readonly PlanNode[];
   readonly #comparison: PlanComparison;
@@ -200,7 +203,7 @@ class NodeClasses {
     this.#comparison = new PlanComparison(nodes);
   }
 
-  /** `head`: the node of the head whose row comes before that of the element; -1: none */
+  /** `head`: the node of the head whose row precedes that of the element; -1: none */
   of(node: number, head: number): number {
     return this.#classOf(node) * (this.#nodes.length + 1) + head + 1;
   }
@@ -218,7 +221,7 @@ class NodeClasses {
   }
 }
 
-/** Compares where plan nodes put values. */
+/** Compares the places in which plan nodes put values. */
 class PlanComparison {
   readonly #nodes: readonly PlanNode[];
   /** pairs of nodes that put values in the same places */
@@ -228,12 +231,15 @@ class PlanComparison {
     this.#nodes = nodes;
   }
 
-  /** Whether attributes, text and children that several of the nodes have go to the same columns and tables, whichever of the nodes reads them. */
+  /**
+   * True if the attributes, text and children that several of the nodes have go to the same columns and tables, regardless of the node
+   * that reads them.
+   */
   haveSamePlaces(variants: readonly PlanNode[]): boolean {
     return this.#compare(variants, false);
   }
 
-  /** The same of two nodes of which neither has anything that the other one lacks. */
+  /** Tests the same for two nodes, neither of which may have anything that the other does not. */
   areAlike(a: PlanNode, b: PlanNode): boolean {
     return this.#compare([a, b], true);
   }
@@ -279,7 +285,7 @@ function haveSameColumns(nodes: readonly PlanNode[], isStrict: boolean): boolean
   });
 }
 
-/** The table and the columns of a node, by what they take, and the names of its children, whose places are not compared here. */
+/** Returns the table and the columns of a node, by content, and the names of its children, whose places are not compared here. */
 function placesOf(node: PlanNode): (readonly [part: string, place: number])[] {
   const { table, attributes, edges, typeEdges } = node;
   const others = [

@@ -45,7 +45,7 @@ export class ElementsByType {
   /** sizes of the scope around the open elements, outermost first */
   readonly #sizes: number[] = [];
 
-  /** `types`: expanded names of the types whose elements are counted by themselves */
+  /** `types`: expanded names of the types whose elements are counted separately */
   constructor(names: NameTable, types: ReadonlySet<string>) {
     this.#names = names;
     this.#types = types;

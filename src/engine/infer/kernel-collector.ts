@@ -1,4 +1,7 @@
-/** Takes statistics with the kernel in WebAssembly, as long as its memory lasts; the result is that of src/engine/infer/plain-collector.ts. */
+/**
+ * Collects statistics with the kernel in WebAssembly until its memory is full. The result is the same as that of
+ * src/engine/infer/plain-collector.ts.
+ */
 import type { TokenizerKernels } from '../xml/tokenizer/fast.ts';
 import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { elementStatistics } from './path-tree.ts';
@@ -22,7 +25,7 @@ export class KernelCollector {
   readonly #namespaces: Record<string, string>;
   #documents = 0;
   #bytes = 0;
-  /** goes on since the kernel has had no room */
+  /** continues after the kernel has run out of room */
   #successor: PlainCollector | null = null;
 
   private constructor(
@@ -40,7 +43,7 @@ export class KernelCollector {
     this.tokenizerKernels = kernel.tokenizerKernels;
   }
 
-  /** null where WebAssembly is refused. */
+  /** Returns null if WebAssembly is not available. */
   static create(
     names: NameTable,
     { samples, places = noDeclaredPlaces, kernelPages }: KernelCollectorOptions,

@@ -85,7 +85,7 @@ function goOn(
   for (const [index, { precededBy }] of children.entries()) {
     const ordinal = ordinalsOfFrom[index]!;
     if (ordinal < knownCount) continue;
-    // the first of its name: all that the ranges before had stood before it
+    // the first of its name: all children in the previous ranges preceded it
     const before = new Set(unpackOrdinals(precededBy).map((one) => ordinalsOfFrom[one]!));
     target.children[ordinal]!.precededBy = packOrdinals(
       target.children.length,

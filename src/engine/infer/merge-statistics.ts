@@ -21,7 +21,7 @@ export function mergeStatistics(a: DocumentStatistics, b: DocumentStatistics): D
   return merged;
 }
 
-/** Adds what a later run has met. `from` is left as it is, and shares nothing with `into` afterwards. */
+/** Adds the statistics of a later run. `from` is not changed and shares nothing with `into` afterwards. */
 export function addStatistics(into: DocumentStatistics, from: DocumentStatistics): void {
   addByType(into, from, addStatistics);
   into.documents += from.documents;
@@ -48,7 +48,7 @@ export function addByType(
   add(into.byType, byType ?? byName);
 }
 
-/** By element of `from`, the one of `into` that stands for the same path; new ones are added in the order they were met. */
+/** Returns, for each element of `from`, the one of `into` with the same path. New ones are added in the order of their first occurrence. */
 export function pairElements(into: DocumentStatistics, from: DocumentStatistics): readonly number[] {
   const parents = parentsOf(from);
   const known = new Map<number, Map<string, number>>();
@@ -93,7 +93,10 @@ export function pairElements(into: DocumentStatistics, from: DocumentStatistics)
   return targets;
 }
 
-/** By element, the one it was first met in; undefined for roots. A child that stands before its parent is an ancestor again. */
+/**
+ * Returns, for each element, the one it first occurred in, or undefined for roots. A child that precedes its parent is a recursive
+ * ancestor.
+ */
 function parentsOf({ elements, roots }: DocumentStatistics): readonly (number | undefined)[] {
   const parents: (number | undefined)[] = elements.map(() => undefined);
   const isRoot = new Set(roots);
@@ -103,7 +106,7 @@ function parentsOf({ elements, roots }: DocumentStatistics): readonly (number | 
   return parents;
 }
 
-/** `before`: how many of the element there were before those of `from`; `targets`: what stands for those of `from`. */
+/** `before`: number of occurrences of the element before those of `from`; `targets`: the elements that correspond to those of `from`. */
 export function addChildren(
   into: DocumentStatistics,
   target: ElementStatistics,
@@ -154,7 +157,7 @@ export function nameOf({
   return `${localName} ${namespaceUri}`;
 }
 
-/** All but the children. */
+/** Adds everything except the children. */
 export function addElement(into: ElementStatistics, from: ElementStatistics): void {
   into.count += from.count;
   into.documents += from.documents;

@@ -6,7 +6,10 @@
 import { addChildren, addElement, nameOf } from './merge-statistics.ts';
 import type { DocumentStatistics, ElementStatistics } from './statistics.ts';
 
-/** The same paths, where elements that are the same thing again are one with those they stand in. The argument is left as it is. */
+/**
+ * Returns the same paths, with elements that are the same thing again united with the elements that contain them. The argument is not
+ * changed.
+ */
 export function uniteNestedElements(statistics: DocumentStatistics): DocumentStatistics {
   const pairs = findPairs(statistics).filter(([outer, inner]) => isSameThing(statistics, outer, inner));
   if (pairs.length === 0) return statistics;
@@ -46,7 +49,7 @@ function isSameThing(statistics: DocumentStatistics, outer: number, inner: numbe
   const element = statistics.elements[inner]!;
   // it holds another one
   if (element.children.some((child) => child.element === inner)) return true;
-  // one has values and the other elements: together they would be mixed content, which neither is
+  // one has values and the other elements: united, they would be mixed content, which neither is
   if (element.withChildren === 0 && element.withText > 0 && around.withText === 0) return false;
   const [held, heldAround] = [element, around].map((of) => membersOf(statistics, of));
   heldAround!.delete(nameOf(element));
@@ -54,7 +57,7 @@ function isSameThing(statistics: DocumentStatistics, outer: number, inner: numbe
   return !held!.isDisjointFrom(heldAround!);
 }
 
-/** Names of attributes, of child elements, and of the text, where there ever was one. */
+/** Returns the names of attributes and child elements, and of the text if there was any. */
 function membersOf({ elements }: DocumentStatistics, element: ElementStatistics): Set<string> {
   return new Set([
     ...element.attributes.map((attribute) => `@${nameOf(attribute)}`),

@@ -1,4 +1,4 @@
-/** The tree of paths that statistics are taken on, and the elements of it that are open. */
+/** The tree of paths for which statistics are collected, and its open elements. */
 import { InputError } from '../diagnostics.ts';
 import type { NameTable } from '../xml/tokens.ts';
 import type { DeclaredPlace } from './declared-places.ts';
@@ -50,17 +50,17 @@ export interface PathNode {
   /** elements with attributes that only a wildcard allows */
   withOthers: number;
   readonly text: ValueCollector;
-  /** in the order they were met, which most later elements repeat */
+  /** in the order of their first occurrence, which most later elements repeat */
   readonly attributes: PathAttribute[];
   readonly attributeIndexes: Map<number, number>;
   readonly children: PathChild[];
   readonly ordinals: Map<number, number>;
-  /** elements that have ended: what is new now, they did not have */
+  /** number of elements that have ended: none of these had the children that are new now */
   ended: number;
   lastDocument: number;
 }
 
-/** An open element. What it counts is cleared when it ends. */
+/** An open element. Its counts are cleared when it ends. */
 export interface Frame {
   node: PathNode;
   /** occurrences in this element, by ordinal of the child */
@@ -74,7 +74,7 @@ export interface Frame {
   hasText: boolean;
   /** an attribute that only a wildcard allows was counted */
   hasOther: boolean;
-  /** a run of text goes on */
+  /** a run of text continues */
   isInRun: boolean;
   hasChildren: boolean;
 }
@@ -161,7 +161,7 @@ function nestedIn<Node extends Step<Node>>(
   return inner !== null && isNested(inner) ? inner : null;
 }
 
-/** The parent of a child of the node that is new: of two that bear one name, the outer one, whichever it is met in. */
+/** Returns the parent of a new child of the node. If two nodes have the same name, it is the outer one, in whichever the child occurs. */
 export function pathParent<Node extends Step<Node>>(node: Node, nameId: number): Node {
   return isNested(node) && nameId !== node.nameId ? node.parent! : node;
 }
@@ -170,7 +170,7 @@ function isNested<Node extends Step<Node>>({ nameId, declared, parent }: Step<No
   return parent !== null && parent.nameId === nameId && mayBeOne(parent.declared, declared);
 }
 
-/** Whether elements of one name may be the same thing. */
+/** True if elements of one name may be the same thing. */
 function mayBeOne(a: DeclaredPlace, b: DeclaredPlace): boolean {
   if (a.kept !== b.kept || a.kept === 'outer') return false;
   return a.type < 0 || b.type < 0 || a.type === b.type;
@@ -195,7 +195,7 @@ export function newFrame(node: PathNode): Frame {
   };
 }
 
-/** With room for `index`. */
+/** Returns an array with room for `index`. */
 export function grown(values: Int32Array, index: number): Int32Array {
   const larger = new Int32Array(Math.max(values.length * 2, index + 1));
   larger.set(values);

@@ -1,4 +1,4 @@
-/** Takes statistics of documents in one pass, by TypeScript alone; memory grows with distinct paths, not with size. */
+/** Collects statistics of documents in one pass, in TypeScript only. Memory grows with distinct paths, not with size. */
 import {
   FLAG_DECODED,
   FLAG_WHITE_SPACE,
@@ -53,7 +53,7 @@ export class PlainCollector {
   readonly #places: DeclaredPlaces;
   readonly #roots: Map<number, PathNode>;
   readonly #frames: Frame[];
-  /** the text of the innermost element: as a range of the batch while it is one, else put together here */
+  /** the text of the innermost element: a range of the batch if possible, otherwise joined here */
   readonly #text = new ByteBuffer(1024);
   #source: Uint8Array | null = null;
   #from = 0;
@@ -112,7 +112,7 @@ export class PlainCollector {
     this.#bytes += bytes;
   }
 
-  /** From the record `from` on. */
+  /** Handles the records from `from` on. */
   consume(batch: TokenBatch, from = 0): void {
     const { events, count } = batch;
     const ints = count * RECORD_INTS;
@@ -175,7 +175,7 @@ export class PlainCollector {
     const { children } = node;
     parent.hasChildren = true;
     parent.isInRun = false;
-    // children mostly repeat, or come in the order they were first met in
+    // children mostly repeat, or come in the order of their first occurrence
     let ordinal = parent.last;
     if (ordinal < 0 || children[ordinal]!.nameId !== nameId) {
       ordinal += 1;
@@ -223,7 +223,7 @@ export class PlainCollector {
     const { children } = node;
     node.ended += 1;
     for (let ordinal = 0; ordinal < children.length; ordinal += 1) {
-      // a child that only other elements had may lie beyond what this one counted
+      // a child that only occurred in other elements may be beyond the counts of this one
       const count = ordinal < counts.length ? counts[ordinal]! : 0;
       const child = children[ordinal]!;
       if (count < child.minOccurs) child.minOccurs = count;
@@ -325,7 +325,7 @@ export function notContentOf(names: NameTable): NotContent {
   return { nil, all };
 }
 
-/** Whether the value at the record is a boolean, and true (XSD Part 2 §3.2.2). */
+/** True if the value at the record is a boolean, and true (XSD Part 2 §3.2.2). */
 export function isTrue(batch: TokenBatch, record: number): boolean {
   const value = rangeText(batch, record).trim();
   return value === 'true' || value === '1';

@@ -11,8 +11,8 @@ export function noteOrder(precededBy: number[], seen: Int32Array, words: number,
 }
 
 /**
- * Ordinals below `count` as statistics hold them: ascending; of three or more that follow each other the first, and the last as a
- * negative number. An element of thousands of children would else have millions of them.
+ * Returns the ordinals below `count` in the form of statistics: ascending; for three or more consecutive ones the first, and the last as
+ * a negative number. Otherwise an element of thousands of children would have millions of them.
  */
 export function packOrdinals(count: number, has: (ordinal: number) => boolean): number[] {
   const packed: number[] = [];
@@ -32,7 +32,7 @@ export function packBits(words: readonly number[]): number[] {
   return packOrdinals(words.length * 32, (ordinal) => (words[ordinal >>> 5]! & (1 << (ordinal & 31))) !== 0);
 }
 
-/** Whether any of the ordinals passes the test; those that come first are tried first. */
+/** True if any of the ordinals passes the test. Tests them in ascending order. */
 export function someOrdinal(packed: readonly number[], test: (ordinal: number) => boolean): boolean {
   for (const [at, ordinal] of packed.entries()) {
     if (ordinal >= 0) {

@@ -1,4 +1,4 @@
-/** From statistics to a source model: what documents like these may hold. */
+/** Converts statistics to a source model: the possible content of documents like these. */
 import { mostDecimalDigits } from '../model/relational-model.ts';
 import type {
   BuiltInType,
@@ -55,7 +55,7 @@ function inferType(element: ElementStatistics): SourceType {
     required: attribute.count === element.count,
   }));
   const hasChildren = element.withChildren > 0;
-  // text in some elements and children in others is mixed content too
+  // text in some elements and children in others is also mixed content
   const mixed = hasChildren && element.withText > 0;
   // without a value ever, attributes are all there is to such an element; without those too, it may yet get one
   const valueless = attributes.length > 0 && element.text.count === element.text.empty;
@@ -77,8 +77,8 @@ function inferType(element: ElementStatistics): SourceType {
 }
 
 /**
- * Children in an order that no parent contradicts. Those that occur once need no position of their own, unless parents disagree
- * about their order; where others stand among them their own positions tell.
+ * Returns the children in an order that no parent contradicts. Children that occur once need no position, unless parents disagree about
+ * their order; if others are between them, these have positions.
  */
 function inferChildren(element: ElementStatistics): SourceChild[] {
   const { children } = element;
@@ -98,7 +98,7 @@ function inferChildren(element: ElementStatistics): SourceChild[] {
   while (waiting.size > 0) {
     let next = unblocked();
     if (next === undefined) {
-      // all that are left come after each other somewhere
+      // every remaining child comes after another one in some element
       for (const ordinal of waiting) disordered.add(ordinal);
       next = Math.min(...waiting);
     }
@@ -120,7 +120,7 @@ function atomic(base: BuiltInType, more: Partial<ValueType> = {}): ValueType {
   return { variety: 'atomic', base, facets: {}, guessed: true, ...more };
 }
 
-/** Decimals, of which some have an exponent: a column of such has their digits, and none is rounded to a double. */
+/** Decimals, some of which have an exponent: a column of these has their digits, and none is rounded to a double. */
 export const scientificNumber: ValueType = {
   variety: 'union',
   base: 'anySimpleType',
@@ -143,7 +143,7 @@ function inferFilled(value: ValueStatistics): ValueType {
   const { classes } = value;
   if ((classes & CLASS_BOOLEAN) !== 0) return atomic('boolean');
   if ((classes & CLASS_INTEGER) !== 0) {
-    // one digit less than the widest of the type: documents to come may count further
+    // one digit less than the widest value of the type, because later documents may have larger numbers
     if (value.wholeDigits <= 9) return atomic('int');
     if (value.wholeDigits <= 18) return atomic('long');
     // without a scale, most databases would add zeros behind a point
@@ -171,7 +171,7 @@ function inferFilled(value: ValueStatistics): ValueType {
   return atomic('string');
 }
 
-/** Unique prefixes for every namespace that occurs: the documents' own where they declared one. */
+/** Returns unique prefixes for all namespaces: those of the documents if they declared one. */
 function prefixesFor(statistics: DocumentStatistics): Record<string, string> {
   const prefixes: Record<string, string> = {};
   const bound = new Set<string>();

@@ -14,19 +14,22 @@ export interface ValueStatistics {
   wholeDigits: number;
   minFraction: number;
   maxFraction: number;
-  /** least and greatest value, numbers before all else and by their size, texts by their characters; cut to 200 characters; null with --no-samples */
+  /**
+   * least and greatest value, numbers before texts and by size, texts by their characters; truncated to 200 characters; null with
+   * --no-samples
+   */
   min: string | null;
   max: string | null;
   /** the least hashes of distinct values (k minimum values): an estimate of how many there are */
   sketch: number[];
-  /** how many are dates with times that have an offset from UTC, and not `Z`; absent: none */
+  /** number of dates with times that have an offset from UTC other than `Z`; absent: none */
   withOffset?: number;
 }
 
 export interface ChildStatistics {
   /**
-   * index into `elements`: a node of its own, or one of the same name on the path that leads here (recursion). The first one that
-   * stands directly in one of its own name is a node of its own, whose children are those of the outer one where names agree.
+   * index into `elements`: a separate node, or a node of the same name on the path to this one (recursion). The first element directly
+   * within one of its own name has a separate node, whose children are those of the outer one if their names are the same.
    */
   element: number;
   /** per parent occurrence */
@@ -48,7 +51,7 @@ export interface AttributeStatistics {
 export interface ElementStatistics {
   readonly namespaceUri: string;
   readonly localName: string;
-  /** it stands directly in an element of its own name and, as the schema says, of another type: nothing of the two is on one path */
+  /** it is directly within an element of its own name but, according to the schema, of another type: the two have no common paths */
   readonly apart?: true;
   count: number;
   documents: number;
@@ -57,13 +60,13 @@ export interface ElementStatistics {
   withText: number;
   mixed: number;
   nil: number;
-  /** pieces of text between tags, white space alone among them; 0 where the schema lets none stand beside child elements */
+  /** number of pieces of text between tags, including those of white space; 0 if the schema allows no text beside child elements */
   textRuns: number;
   /** elements with attributes that only a wildcard of the schema allows; absent: none */
   withOthers?: number;
   readonly text: ValueStatistics;
   readonly attributes: AttributeStatistics[];
-  /** in the order siblings were met */
+  /** in the order of the siblings' first occurrence */
   readonly children: ChildStatistics[];
 }
 
@@ -77,8 +80,8 @@ export interface DocumentStatistics {
   /** indexes of root elements */
   readonly roots: number[];
   /**
-   * The same documents, with elements of types that xsi:type names counted by themselves under names that src/engine/infer/elements-by-type.ts
-   * gives. Absent: there are none whose values have columns or tables of their own.
+   * Statistics of the same documents, with elements of types that xsi:type names counted separately, under names given by
+   * src/engine/infer/elements-by-type.ts. Absent: no such type has columns or tables of its own.
    */
   byType?: DocumentStatistics;
 }
@@ -138,7 +141,7 @@ export function addToSketch(sketch: number[], hash: number): void {
   if (sketch.length > sketchSize) sketch.pop();
 }
 
-/** How many distinct values a sketch stands for: exact below its size, within about 13 % beyond. */
+/** Returns the number of distinct values that a sketch represents: exact below its size, within about 13 % beyond. */
 export function distinctEstimate(sketch: readonly number[]): number {
   if (sketch.length < sketchSize) return sketch.length;
   return Math.round((sketchSize - 1) / (sketch[sketchSize - 1]! / 0x100000000));
@@ -148,10 +151,10 @@ const shortNumber = /^-?(?:\d{1,15}(?:\.\d{1,15})?|\.\d{1,15})$/;
 const plainNumber = /^-?(?:\d+(?:\.\d+)?|\.\d+)$/;
 const numberParts = /^(-?)0*(\d*)(?:\.(\d+?)0*)?$/;
 
-/** Whether `a` comes before `b`: plain decimals before all else and by their size, texts by their characters. */
+/** True if `a` precedes `b`: plain decimals before texts and by size, texts by their characters. */
 export function isLess(a: string, b: string): boolean {
   if (shortNumber.test(a) && shortNumber.test(b)) {
-    // rounding keeps the order of what it tells apart
+    // rounding keeps the order of numbers that remain distinct
     const [roundedA, roundedB] = [Number(a), Number(b)];
     if (roundedA !== roundedB) return roundedA < roundedB;
   }
@@ -184,7 +187,7 @@ function compareNumbers(a: PlainNumber, b: PlainNumber): number {
   return a.negative ? -size : size;
 }
 
-/** By code points, as the bytes of UTF-8 sort; strings themselves compare by UTF-16 units. */
+/** Compares by code points, as the bytes of UTF-8 sort; strings themselves compare by UTF-16 units. */
 function compareText(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);
   for (let at = 0; at < shared; at += 1) {
@@ -194,7 +197,7 @@ function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for characters beyond all others. */
+/** Surrogates represent characters beyond all others. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

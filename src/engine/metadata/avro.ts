@@ -4,7 +4,7 @@ import type { ColumnType } from '../model/relational-model.ts';
 import type { DescribedColumn, DescribedModel, DescribedTable } from './described.ts';
 import { plainNames, plainNamesOf } from './names.ts';
 
-/** In pieces. */
+/** Returns the schemas in pieces. */
 export async function avroSchemas(model: DescribedModel): Promise<readonly string[]> {
   const namespace = plainNames([model.name])[0]!;
   const names = plainNamesOf(model.tables.map(({ name }) => name));
@@ -27,7 +27,7 @@ function record(table: DescribedTable, name: string, namespace: string): object 
   };
 }
 
-/** `column`: the name where Avro has another one; `values`: all that there can be. */
+/** `column`: the original name if it is not allowed in Avro; `values`: all possible values. */
 function field({ name, type, nullable, description, enumeration }: DescribedColumn, shown: string): object {
   const { list, ...item } = type;
   const value = list === true ? { type: 'array', items: valueType(item) } : valueType(item);

@@ -3,7 +3,7 @@ import { mapInSlices } from '../in-slices.ts';
 import { postgresql } from '../sql/dialects/postgresql.ts';
 import type { DescribedColumn, DescribedModel, DescribedTable } from './described.ts';
 
-/** In pieces. */
+/** Returns the document in pieces. */
 export async function dbmlDocument(model: DescribedModel): Promise<readonly string[]> {
   const taken = new Set<string>();
   const enums = new Map<string, string>();
@@ -68,7 +68,7 @@ function referenceLines({ name, references }: DescribedTable): string {
     .join('');
 }
 
-/** A name or a value in double quotes, where a backslash escapes. */
+/** Returns a name or a value in double quotes, with backslash escapes. */
 function named(name: string): string {
   return `"${escaped(name).replaceAll('"', '\\"')}"`;
 }

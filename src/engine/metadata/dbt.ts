@@ -12,7 +12,7 @@ import { yaml, yamlItem, type YamlValue } from './yaml.ts';
 export interface ProjectFile {
   /** path within the project */
   readonly name: string;
-  /** in pieces */
+  /** content in pieces */
   readonly content: readonly string[];
 }
 
@@ -22,7 +22,7 @@ interface Source {
   readonly tables: ReadonlyMap<string, string>;
 }
 
-/** PostgreSQL takes no longer name of a view, and dbt refuses one. */
+/** The longest name of a view in PostgreSQL; dbt refuses longer ones. */
 const longestModelName = 63;
 
 export async function dbtProject(model: DescribedModel): Promise<readonly ProjectFile[]> {
@@ -213,7 +213,7 @@ function stagingModel(source: Source, table: DescribedTable): string {
   return `select\n${columns.join(',\n')}\nfrom {{ loaded(${sourceOf(source, table.name)}) }}\n`;
 }
 
-/** Keys of several columns, for which dbt has no test of its own: rows that have one twice. */
+/** Returns tests of keys with several columns, which dbt does not have: they select rows with duplicate keys. */
 function keyTests(source: Source, { tables }: DescribedModel): readonly ProjectFile[] {
   const keys = tables.flatMap((table) =>
     table.uniqueKeys.filter(({ columns }) => columns.length > 1).map((key) => ({ table, ...key })),
@@ -246,7 +246,7 @@ function betweenQuotes(name: string): string {
   return name.replaceAll('"', '""');
 }
 
-/** An expression for a name that is another one in PostgreSQL, whose names are shorter; null for all others. */
+/** Returns an expression for a name that differs in PostgreSQL, whose names are shorter, or null for all others. */
 function nameExpression(name: string): string | null {
   const short = physicalName(postgresql, name);
   if (short === name) return null;
@@ -260,7 +260,7 @@ function nameOfTarget(name: string): string {
   return expression === null ? rendered(betweenQuotes(name)) : `{{ ${expression} }}`;
 }
 
-/** A string of Jinja: what could end it, or an expression around it, is escaped. */
+/** Returns a string of Jinja, in which the characters that would end it, or an expression around it, are escaped. */
 function literal(text: string): string {
   const escaped = text
     .toWellFormed()

@@ -1,4 +1,4 @@
-/** The tables of a model as other tools are told of them: names, types, keys, what everything means, which values there can be. */
+/** The tables of a model as described to other tools: names, types, keys, documentation, and possible values. */
 import { rootTables } from '../model/key-columns.ts';
 import { mapInSlices } from '../in-slices.ts';
 import type { ColumnType, RelationalModel } from '../model/relational-model.ts';
@@ -21,14 +21,14 @@ export interface DescribedColumn {
   readonly nullable: boolean;
   /** on one line: the path first, then the documentation */
   readonly description: string;
-  /** on one line: the documentation alone; '' without any */
+  /** on one line: only the documentation; '' if there is none */
   readonly documentation: string;
   readonly xpath: string | null;
-  /** `default EUR`, `fixed 2.1`; '' where the source says neither */
+  /** `default EUR`, `fixed 2.1`; '' if the source has neither */
   readonly constraint: string;
-  /** `means TABLE.COLUMN of the same document`, where a reference by id can be to no other; else '' */
+  /** `means TABLE.COLUMN of the same document`, if a reference by id has only one possible target; otherwise '' */
   readonly meaning: string;
-  /** all values that there can be, of a list those of its items; null: not told */
+  /** all possible values, for a list those of its items; null: unknown */
   readonly enumeration: Enumeration | null;
   /** documentation of the values in the schema, by value */
   readonly saidOfValues: EnumeratedValues['said'];
@@ -46,7 +46,7 @@ export interface DescribedReference {
 
 export interface DescribedTable {
   readonly name: string;
-  /** null: it stands beside the data */
+  /** null: a side table */
   readonly xpath: string | null;
   readonly description: string;
   readonly documentation: string;
@@ -68,7 +68,7 @@ export interface DescribedModel {
 
 const nothingSaid: EnumeratedValues['said'] = new Map();
 
-/** `source`: what the model was made of; without it no values are enumerated. */
+/** `source`: the source that the model was made of; without it, no values are enumerated. */
 export async function describeModel(
   { name, version }: Pick<DescribedModel, 'name' | 'version'>,
   model: RelationalModel,
@@ -83,7 +83,7 @@ export async function describeModel(
   return { name, version, tables: [describeSideTable(sideTableDefinitions.documents), ...tables] };
 }
 
-/** Each list of codes once, by the names of their types. */
+/** Returns each list of codes once, by the names of their types. */
 export function codeListsOf({ tables }: Pick<DescribedModel, 'tables'>): readonly CodeList[] {
   const lists = new Map<string, CodeList>();
   for (const { columns } of tables)

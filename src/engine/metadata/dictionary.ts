@@ -1,4 +1,4 @@
-/** A data dictionary: a line for every column, with its name in the business, what it means, and what documents held. */
+/** Writes a data dictionary: a line for every column, with its business name, its meaning, and statistics of documents. */
 import { mapInSlices } from '../in-slices.ts';
 import { postgresql } from '../sql/dialects/postgresql.ts';
 import { codeListsOf } from './described.ts';
@@ -15,7 +15,7 @@ export interface HeldValues {
 export interface DictionaryLine extends HeldValues {
   readonly table: string;
   readonly column: string;
-  /** '' where the source has none */
+  /** '' if the source has none */
   readonly businessName: string;
   readonly definition: string;
   readonly path: string | null;
@@ -26,7 +26,7 @@ export interface DictionaryLine extends HeldValues {
   readonly constraint: string;
   /** `primary key`, `refers to TABLE`, `means TABLE.COLUMN of the same document`, or '' */
   readonly key: string;
-  /** `CODE: what is said of it` */
+  /** `CODE: documentation` */
   readonly codes: readonly string[];
   /** types that these are of, as the lists of codes are called */
   readonly codeTypes: readonly string[];
@@ -66,12 +66,12 @@ function keyOf(table: DescribedTable, { name, meaning }: DescribedColumn): strin
   return [...(table.primaryKey.includes(name) ? ['primary key'] : []), ...referred, ...meant].join(', ');
 }
 
-/** A name and what it stands for, as structured annotations are read (`src/engine/xsd/components/annotation.ts`). */
+/** A name and its definition, in the form in which structured annotations are read (`src/engine/xsd/components/annotation.ts`). */
 const termAndDefinition = /^(?<term>\S.{0,118}?\S?): (?<definition>\S.*)$/su;
-/** part of the documented columns that have a name, where the source has names for them */
+/** the least share of documented columns with a name for a source to count as one with business names */
 const leastNamed = 0.8;
 
-/** A colon alone may stand in any text: the source has business names where nearly all of its texts begin with one. */
+/** A single text may contain a colon by chance: the source only has business names if nearly all of its texts begin with one. */
 function namesBusinessTerms(tables: readonly DescribedTable[]): boolean {
   let documented = 0;
   let named = 0;
@@ -84,7 +84,7 @@ function namesBusinessTerms(tables: readonly DescribedTable[]): boolean {
   return named > 0 && named >= documented * leastNamed;
 }
 
-/** Keys and positions have no source: what they are is told by their comment. */
+/** Returns the meaning of a column. Keys and positions have no source, so their comment is used. */
 function meaningOf(
   { documentation, description, xpath }: DescribedColumn,
   isNamed: boolean,
@@ -145,7 +145,7 @@ function row(cells: readonly string[]): string {
   return `| ${cells.map(cell).join(' | ')} |\n`;
 }
 
-/** On one line, nothing of it markup. */
+/** Returns the text on one line, without markup. */
 function cell(text: string): string {
   if (text === '---') return text;
   return text

@@ -5,7 +5,7 @@ import { clarkName, type SourceModel, type ValueType } from '../model/source-mod
 import { rowColumnsOf } from '../model/wide-rows.ts';
 import { anonymousTypes, listNames, namedType, type ListName } from './list-names.ts';
 
-/** Each value once, in the order of the schema. */
+/** Values without duplicates, in the order of the schema. */
 export type Enumeration = readonly string[];
 
 export interface Code {
@@ -18,7 +18,7 @@ export interface Code {
 
 /** The values of one simple type. */
 export interface CodeList {
-  /** the type's local name, or with its namespace where two types share that; of one without a name its path from a named one */
+  /** the type's local name, with its namespace if two types have that; for a type without a name its path from a named one */
   readonly type: string;
   readonly codes: readonly Code[];
 }
@@ -37,12 +37,12 @@ interface Said {
 }
 type Values = ReadonlyMap<string, Said>;
 
-/** Values by the type that has them; the key tells types apart. */
+/** Values by the type that has them; the key identifies the type. */
 type ValuesByType = Map<string, { readonly name: ListName; readonly values: Values }>;
 
 /**
- * By indexes of table and column; null: the values are not enumerated, be it in one of several places that share the column. Of a
- * list: what its items can be. `source` is what the model was made of.
+ * By indexes of table and column; null: the values are not enumerated, at least in one of several places that share the column. For a
+ * list: the possible items. `source`: the source that the model was made of.
  */
 export async function enumerationsOf(
   model: RelationalModel,
@@ -112,7 +112,7 @@ function enumerated(types: ValuesByType, nameOf: (name: ListName) => string): En
 /** A text that reads as a name, not as a sentence, names the value. */
 const phrase = /^(?!.*[.:;!?](?:\s|$)).{1,60}$/su;
 
-/** The label apart from the documentation, which has it in front where the annotation has names. */
+/** Separates the label from the documentation, which begins with it if the annotation has names. */
 function labelled({ label, documentation }: Said): Said {
   if (label === null)
     return {
@@ -140,7 +140,7 @@ function united(first: Values, second: Values): Values {
   return all;
 }
 
-/** With what is said of each; null: any value of the type can stand there. */
+/** Returns the documentation by value, or null if any value of the type is allowed. */
 function valuesOf({ variety, facets, itemType, memberTypes = [] }: ValueType): Values | null {
   if (variety === 'list') return itemType === undefined ? null : valuesOf(itemType);
   const { enumeration, enumerationDocumentation = [], enumerationLabels = [] } = facets;

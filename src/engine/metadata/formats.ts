@@ -71,7 +71,7 @@ function packageOfTables(model: DescribedModel): Promise<readonly string[]> {
   return mapInSlices(pieces, (piece) => piece);
 }
 
-/** Letters, digits, `_` and `-` as they are, all else percent-encoded. */
+/** Percent-encodes all characters except letters, digits, `_` and `-`. */
 function encodedName(table: string): string {
   return table
     .toWellFormed()

@@ -1,12 +1,12 @@
-/** A Data Package (Frictionless Data, version 1): the tables of a folder of CSV or TSV files, with keys and what everything means. */
+/** Writes a Data Package (Frictionless Data, version 1): the tables of a folder of CSV or TSV files, with keys and documentation. */
 import { stableHash } from '../map/names/identifiers.ts';
 import type { ColumnType } from '../model/relational-model.ts';
 import type { DescribedColumn, DescribedTable } from './described.ts';
 
-/** A table as it lies in files. */
+/** A table in files. */
 export interface PackagedTable {
   readonly name: string;
-  /** asked for once, when the table's turn comes */
+  /** called once, when the table is written */
   readonly describe: () => DescribedTable;
   /** paths of its files, which all have the columns of the table */
   readonly files: readonly PackagedFile[];
@@ -29,8 +29,8 @@ export interface PackageOptions {
 const noQuote = '\u{FFFF}';
 
 /**
- * In pieces, one for each table. References to tables that are not among `tables` are left out, as are keys to such as stand there more than
- * once.
+ * Yields the package in pieces, one for each table. Omits references to tables that are not in `tables`, and keys to tables that are
+ * there more than once.
  */
 export function* dataPackage(
   { name, title, format }: PackageOptions,
@@ -134,7 +134,7 @@ function nullText(format: PackageOptions['format']): string {
 function field(column: DescribedColumn, isUnique: boolean, format: PackageOptions['format']): object {
   const { name, type, nullable, description, enumeration } = column;
   const meaning = fieldType(type, format);
-  // readers of CSV take an empty text for NULL: where that cannot be, it is the text
+  // readers of CSV treat an empty text as NULL: a column that is never NULL has the empty text
   const keepsEmpty = format === 'csv' && !nullable && meaning['type'] === 'string';
   const constraints = {
     ...(nullable ? {} : { required: true }),

@@ -5,7 +5,7 @@ import type { DescribedColumn, DescribedModel, DescribedTable } from './describe
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** In pieces. The whole describes a database as one object: for each table a list of its rows. */
+/** Returns the schema in pieces. It describes a database as one object: for each table a list of its rows. */
 export async function jsonSchema(model: DescribedModel): Promise<readonly string[]> {
   const definitions = await mapInSlices(
     model.tables,

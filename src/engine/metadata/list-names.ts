@@ -4,11 +4,11 @@ import { clarkName, type QName, type SourceModel, type ValueType } from '../mode
 export interface ListName {
   /** name for people */
   readonly local: string;
-  /** tells it from all others */
+  /** unique among all lists */
   readonly full: string;
 }
 
-/** The name of the type whose values these are; null: it has none. Of a list that is the type of its items. */
+/** Returns the name of the type that has these values, or null if it has none. For a list, that of the type of its items. */
 export function namedType({ variety, name, itemType, memberTypes = [] }: ValueType): QName | null {
   const inner = variety === 'list' ? itemType : memberTypes.length === 1 ? memberTypes[0] : undefined;
   return (
@@ -59,7 +59,7 @@ function below({ local, full }: ListName, step: string): ListName {
   return { local: `${local}/${step}`, full: `${full}/${step}` };
 }
 
-/** The local name, where it is the only one. */
+/** Returns the local name if it is unique. */
 export function listNames(names: readonly ListName[]): (name: ListName) => string {
   const fulls = new Map<string, string>();
   const shared = new Set<string>();

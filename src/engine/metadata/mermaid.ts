@@ -1,4 +1,4 @@
-/** An entity-relationship diagram for Mermaid, whose grammar allows few characters in names: the rest becomes underscores. */
+/** Writes an entity-relationship diagram for Mermaid, whose grammar allows few characters in names. Other characters become underscores. */
 import { mapInSlices } from '../in-slices.ts';
 import { truncateToBytes } from '../map/names/identifiers.ts';
 import type { ColumnType } from '../model/relational-model.ts';
@@ -7,7 +7,7 @@ import { plainNamesOf } from './names.ts';
 
 const longestComment = 120;
 
-/** In pieces. */
+/** Returns the diagram in pieces. */
 export async function mermaidDiagram(model: DescribedModel): Promise<readonly string[]> {
   const entities = new Map<string, string>();
   const taken = new Set<string>();
@@ -42,12 +42,12 @@ function entityBlock(entity: string, table: DescribedTable): string {
   return `  "${entity}" {\n${lines.join('')}  }\n`;
 }
 
-/** PK, FK and UK stand for keys wherever they are words of their own. */
+/** PK, FK and UK are keys in the diagram if they are separate words. */
 function attributeName(name: string): string {
   return /^(?:pk|fk|uk)(?![A-Za-z0-9_])/i.test(name) ? `_${name}` : name;
 }
 
-/** The name where it had to be another one, and what the column means. */
+/** Returns the original name, if it was changed, and the meaning of the column. */
 function comment({ name, documentation }: DescribedColumn, shown: string): string {
   const text = [...(name === shown ? [] : [name]), ...(documentation === '' ? [] : [documentation])].join(
     ': ',
@@ -58,8 +58,8 @@ function comment({ name, documentation }: DescribedColumn, shown: string): strin
 }
 
 /**
- * Within quotes, which nothing escapes. Signs that pages or diagrams would take for their own are written by their names, which
- * stand behind a `#`.
+ * Returns the text for quotes, in which nothing can be escaped. Characters that pages or diagrams would interpret are written by their
+ * names, after a `#`.
  */
 function plainText(text: string): string {
   return text

@@ -6,7 +6,7 @@ import type { DescribedColumn, DescribedModel, DescribedTable } from './describe
 import { isPlainName, plainNamesOf } from './names.ts';
 import { yaml, yamlItem, type YamlValue } from './yaml.ts';
 
-/** In pieces. */
+/** Returns the contract in pieces. */
 export async function odcsContract(model: DescribedModel): Promise<readonly string[]> {
   const ids = await idsOf(model.tables);
   const schema = await mapInSlices(model.tables, (table) => yamlItem(schemaObject(table, ids), 2));
@@ -22,7 +22,7 @@ export async function odcsContract(model: DescribedModel): Promise<readonly stri
   return [`${head}schema:\n`, ...schema];
 }
 
-/** References name what is called by letters, digits and underscores by its name, and all else by its id. */
+/** References use the name of objects whose names only have letters, digits and underscores, and the id of all others. */
 interface Ids {
   readonly tables: ReadonlyMap<string, string>;
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, string>>;

@@ -1,4 +1,4 @@
-/** Values of JSON as YAML 1.2 in block style, which readers of YAML 1.1 take for the same. */
+/** Writes values of JSON as YAML 1.2 in block style, in a form that readers of YAML 1.1 interpret in the same way. */
 
 export type YamlValue =
   | string
@@ -19,7 +19,7 @@ export function yaml(value: YamlValue, indent = 0): string {
 /** One item of a list, so that a long list can be written item by item. */
 export function yamlItem(item: YamlValue, indent: number): string {
   const lead = `${' '.repeat(indent)}- `;
-  // the first line of what is in it stands behind the dash
+  // the first line of the item's content follows the dash
   return isBlock(item) ? lead + yaml(item, indent + 2).slice(indent + 2) : `${lead}${inline(item)}\n`;
 }
 
@@ -47,13 +47,13 @@ function inline(value: YamlValue): string {
   return String(value);
 }
 
-/** Words that some version of YAML takes for another thing than a text. */
+/** Words that some version of YAML does not interpret as text. */
 const reserved = /^(?:true|false|null|yes|no|on|off|y|n|nan|inf)$/i;
 
 /** The characters that YAML cannot hold unescaped, or treats as line ends. JSON escapes the others. */
 const unprintable = /[\u{7F}-\u{9F}\u{2028}\u{2029}\u{FEFF}\u{FFFE}\u{FFFF}]/gu;
 
-/** In double quotes, which need no knowledge of what stands in them, unless it is words alone. */
+/** Writes a text in double quotes, which are correct for any content, unless it consists of words alone. */
 function text(value: string): string {
   if (/^[A-Za-z][\w-]*(?: [\w-]+)*$/.test(value) && !reserved.test(value)) return value;
   return JSON.stringify(value.toWellFormed()).replaceAll(

@@ -2,7 +2,7 @@
 import { lookedAt } from './packed/reader.ts';
 import type { RelationalModel } from './relational-model.ts';
 
-/** A column that holds keys of rows of another table, each of which stands below the row that holds it. */
+/** A column with keys of rows of another table that are below its own rows. */
 export interface KeyHolder {
   readonly table: number;
   /** place in that table */
@@ -11,7 +11,7 @@ export interface KeyHolder {
   readonly path: string;
 }
 
-/** By table: who holds keys of its rows, in the order of the tables. */
+/** Returns, by table, the columns with keys of its rows, in the order of the tables. */
 export function keyHolders({
   tables,
 }: Pick<RelationalModel, 'tables'>): ReadonlyMap<number, readonly KeyHolder[]> {

@@ -8,7 +8,10 @@ const once: ReadonlySet<ColumnRole> = new Set(['row_key', 'document', 'position'
 
 const leadsSomewhere: ReadonlySet<ColumnRole> = new Set(['parent_key', 'child_key']);
 
-/** `leadsTo`: of a key, the path of the table it leads to; null: it is none. What stands for the same place leads to the same table. */
+/**
+ * `leadsTo`: for a key, the path of the table it refers to; null: the column is not a key. Columns for the same place refer to the same
+ * table.
+ */
 export function useText(role: ColumnRole, path: string, leadsTo: string | null): string {
   if (once.has(role)) return role;
   if (leadsTo === null) return `${role} ${path}`;

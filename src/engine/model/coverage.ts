@@ -1,4 +1,4 @@
-/** Whether rows that one model wrote can be read by another without a loss. */
+/** Tests if one model can read the rows that another wrote without loss. */
 import { useOf } from './column-uses.ts';
 import type { PlanEdge, PlanNode, RelationalModel } from './relational-model.ts';
 import { clarkName } from './source-model.ts';
@@ -15,8 +15,8 @@ export function coversModel(reading: RelationalModel, written: RelationalModel):
 type Step = Pick<PlanEdge, 'name' | 'node' | 'parentKeyColumn'> & Partial<PlanEdge>;
 
 /**
- * Whether each element that `written` knows has its values in the same columns in `reading`, and hangs from the row above by the same key.
- * Children that lie in their parent's row without a position come in the order of the plan, which has to be the same, too.
+ * True if each element of `written` has its values in the same columns in `reading`, and hangs from the parent row by the same key.
+ * Folded children without a position come in the order of the plan, which must also be the same.
  */
 function plansAlike(reading: RelationalModel, written: RelationalModel): boolean {
   const met = new Set<string>();
@@ -60,7 +60,7 @@ function plansAlike(reading: RelationalModel, written: RelationalModel): boolean
 interface PlaceNames {
   /** columns of the values and content of an element */
   columnsOf(node: PlanNode): readonly string[];
-  /** how an element's row and that of the element above, a node, know each other */
+  /** keys that connect an element's row with that of the parent element, a node */
   keysOf(step: Step, above: number): string;
 }
 
@@ -101,7 +101,7 @@ function placeNames(model: RelationalModel): PlaceNames {
   };
 }
 
-/** Paths and labels mean the same names: documents of another namespace are others, however alike. */
+/** True if paths and labels mean the same names. Documents of another namespace are different, however similar. */
 function namesAlike(reading: RelationalModel, written: RelationalModel): boolean {
   const roots = new Set(reading.roots.map(({ name }) => `{${name.namespaceUri}}${name.localName}`));
   return (

@@ -10,9 +10,9 @@ interface DeclaredKeyColumn {
 }
 
 export interface DeclaredKeys {
-  /** by table: of its keys and uniques the first, keys before uniques */
+  /** by table: the first of its keys and uniques, keys before uniques */
   readonly natural: ReadonlyMap<string, readonly DeclaredKeyColumn[]>;
-  /** by table and column, `table.column`: the column that keyrefs lead to */
+  /** by table and column, `table.column`: the column that keyrefs refer to */
   readonly references: ReadonlyMap<string, { readonly to: string; readonly position: number }>;
 }
 

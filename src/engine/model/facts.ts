@@ -9,7 +9,7 @@ export interface ModelFacts {
   readonly marks: readonly number[];
   /** by table: number of marks that a row needs */
   readonly markCounts: readonly number[];
-  /** columns that show instants or what is written (`src/engine/model/zones.ts`): pairs of table and column */
+  /** columns that have instants or local times, depending on the target (`src/engine/model/zones.ts`): pairs of table and column */
   readonly openToZones: readonly (readonly [table: number, column: number])[];
 }
 
@@ -31,7 +31,7 @@ function openToZones({ tables }: RelationalModel): [table: number, column: numbe
   );
 }
 
-/** For whoever reads a model together with its facts. */
+/** Returns the model with its facts, for readers that have both. */
 export function withFacts<T extends object>(model: T, facts: ModelFacts): T {
   return Object.defineProperty(model, knownFacts, { value: facts });
 }

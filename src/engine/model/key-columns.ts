@@ -1,9 +1,9 @@
-/** Whether the tables of a target have the same key columns as a model. */
+/** Tests if the tables of a target have the same key columns as a model. */
 import type { Column, RelationalModel } from './relational-model.ts';
 
 type Rooted = Pick<RelationalModel, 'tables' | 'roots' | 'nodes'>;
 
-/** The tables, by index, in which rows of root elements lie. */
+/** Returns the indexes of the tables that have rows of root elements. */
 export function rootTables({ roots, nodes }: Omit<Rooted, 'tables'>): ReadonlySet<number> {
   return new Set(roots.map(({ node }) => nodes[node]!.table));
 }

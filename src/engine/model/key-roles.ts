@@ -1,10 +1,10 @@
-/** Columns that say which element of the row above a row is, where several hang by one key (`PlanEdge.role`). */
+/** Columns that identify which element of the parent row a row is, if several hang by one key (`PlanEdge.role`). */
 import type { Column } from './relational-model.ts';
 
-/** Last step of the path of a column that tells roles alone. */
+/** Last step of the path of a column that only has roles. */
 export const roleStep = '/(role)';
 
-/** Whether the column says which use of a table its row is, and was drawn for nothing else. */
+/** True if the column identifies the use of a table that its row is, and exists only for that. */
 export function tellsRole({ role, path }: Pick<Column, 'role' | 'path'>): boolean {
   return role === 'element_name' && path.endsWith(roleStep);
 }

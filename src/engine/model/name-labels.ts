@@ -1,6 +1,6 @@
 /**
- * Expanded names as rows show them (`element`, `type`, paths of `_unmapped`): short where the model leaves no doubt, and always to
- * be read back. `local`, `prefix:local` with a prefix of the model, or `{uri}local`.
+ * Expanded names in rows (`element`, `type`, paths of `_unmapped`). They are short if they are unique in the model, and always
+ * reversible: `local`, `prefix:local` with a prefix of the model, or `{uri}local`.
  */
 import { membersOf } from './packed/lazy-array.ts';
 import type { PlanEdge, RelationalModel } from './relational-model.ts';
@@ -12,13 +12,13 @@ export const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance';
 export const xsdNamespace = 'http://www.w3.org/2001/XMLSchema';
 
 export interface NameLabels {
-  /** no prefix in the root's namespace and in none; `{}local` where both have an element so called */
+  /** no prefix for names in the root's namespace and in none; `{}local` for no namespace if both have an element with the name */
   element(name: QName): string;
-  /** no prefix in the root's namespace; `{}local` for no namespace where the root has one */
+  /** no prefix in the root's namespace; `{}local` for no namespace if the root has one */
   type(name: QName): string;
   /** no prefix for no namespace */
   attribute(name: QName): string;
-  /** the names that labels stand for; null for what is no label of this model */
+  /** the name of a label, or null for a text that is not a label of this model */
   typeOf(label: string): QName | null;
   attributeOf(label: string): QName | null;
 }
@@ -30,7 +30,7 @@ export function createNameLabels(model: RelationalModel): NameLabels {
     if (!prefixes.has(uri)) prefixes.set(uri, prefix);
   const uris = new Map([...prefixes].map(([uri, prefix]) => [prefix, uri]));
   let known: Set<string> | null = rootUri === '' ? new Set() : null;
-  // a walk through the whole model, for those that have elements in no namespace beside those of the root's
+  // walks through the whole model, for models with elements in no namespace in addition to the root's
   const inBoth = (): Set<string> => (known ??= localsInBoth(model, rootUri));
 
   const qualified = (name: QName): string => {

@@ -11,7 +11,7 @@ export interface MeantIds {
 /** Asked of each reference of a model: its tables are looked through once, when the first is asked for. */
 export type MeantIdsOf = (table: Table, column: Column) => readonly MeantIds[];
 
-/** All that it may mean; none: the column is no reference, or nothing has ids. */
+/** Returns all ids that a column may mean; none if it is not a reference, or if nothing has ids. */
 export function meantIdsOf(model: RelationalModel): MeantIdsOf {
   let all: readonly MeantIds[] | undefined;
   return (table, column) => {

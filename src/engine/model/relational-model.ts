@@ -22,15 +22,15 @@ export interface ColumnType {
     | 'time'
     | 'timestamp'
     | 'timestamptz';
-  /** text: at most so many characters */
+  /** text: the most characters */
   readonly length?: number;
   /** text: exactly `length` characters, the last of them no blank */
   readonly fixed?: true;
-  /** text: its UTF-8 has no more than `length` bytes, as that of ASCII has, as far as the source keeps its rules */
+  /** text: its UTF-8 has at most `length` bytes, as ASCII has, if the source follows its rules */
   readonly fitsBytes?: true;
   readonly precision?: number;
   readonly scale?: number;
-  /** a list of such values: an array where the dialect has one */
+  /** a list of such values: an array if the dialect supports it */
   readonly list?: boolean;
 }
 
@@ -54,7 +54,7 @@ export const mostDecimalDigits = 38;
 export type ColumnRole =
   | 'row_key'
   | 'parent_key'
-  /** key of the row of a child that stands here at most once, where its table is shared by several places */
+  /** key of the row of a child that occurs here at most once, if several places share its table */
   | 'child_key'
   | 'position'
   | 'document'
@@ -63,7 +63,7 @@ export type ColumnRole =
   | 'presence'
   /** nillable element: true when xsi:nil was given */
   | 'nil'
-  /** name of the element that the row is, where several may be one, or its way from the row above (PlanEdge.role) */
+  /** name of the element that the row is, if it may be one of several, or its way from the parent row (PlanEdge.role) */
   | 'element_name'
   /** the xsi:type given */
   | 'type_name'
@@ -88,15 +88,15 @@ export interface Column {
    * parent key: the child's use in the parent's row; for an extra column: its name.
    */
   readonly path: string;
-  /** names that a list column has where lists are tables */
+  /** names for a list column if lists are tables */
   readonly listNames?: ListNames;
   /** type of the source value: 'element' text, 'attribute' … ; null for structure columns */
   readonly sourceType: BuiltInType | null;
-  /** the form of values counts: a value that the column does not give back to the letter is kept as written beside (`_lexical`) */
+  /** the form of values is significant: a value that the column does not reproduce literally is also kept as written (`_lexical`) */
   readonly keepsForm?: true;
   /** absent: any lexical form of the type is valid, or the type is a guess from documents */
   readonly writtenAs?: WrittenForm;
-  /** parent_key, child_key: index of the table referred to (its row key); row_key of a continuation: the table it goes on with */
+  /** parent_key, child_key: index of the referenced table (its row key); row_key of a continuation: the table it continues */
   readonly references: number | null;
   /**
    * parent_key of several elements of the row above: the ways to them from there, those of earlier versions included. A column with the role
@@ -114,7 +114,7 @@ export interface ValueConstraint {
   readonly value: string;
 }
 
-/** Names that a database without arrays has beside a column of lists. */
+/** Names of the objects that a database without arrays has for a list column. */
 export interface ListNames {
   /** the column with the number of items */
   readonly count: string;
@@ -132,7 +132,7 @@ export interface Table {
   readonly path: string;
   readonly columns: readonly Column[];
   /**
-   * The table whose rows this one goes on with, one to one and under the same row key: a row that is wider than one table
+   * The table whose rows this one continues, one to one and with the same row key, for a row that is wider than one table
    * (`src/engine/model/wide-rows.ts`). It follows that table, or another that continues it. Absent in a row's first table.
    */
   readonly continues?: number;
@@ -141,18 +141,20 @@ export interface Table {
   readonly documentation?: string;
 }
 
-/** From an element to a child element: which plan node, and which parent key column its row fills (-1: none). */
+/** The edge from an element to a child element: the child's plan node, and the parent key column that the child's row fills (-1: none). */
 export interface PlanEdge {
   readonly name: QName;
   readonly node: number;
-  /** column of the child's table that takes the key of the current row; -1 for folded children, roots, and where that has the child's key */
+  /**
+   * column of the child's table for the key of the current row; -1 for folded children, roots, and if the current row has the child's key
+   */
   readonly parentKeyColumn: number;
   /**
    * The value here of the column that names the element in the child's table: the way from the row above. It distinguishes rows that hang
    * from that row by the same key. Absent: the element's name, if the table has such a column.
    */
   readonly role?: string;
-  /** column of the current row that takes the key of the child's, which then has none of its parent; absent: there is none */
+  /** column of the current row for the key of the child's row, which then has no key of its parent; absent: there is none */
   readonly childKeyColumn?: number;
   readonly minOccurs: number;
   readonly maxOccurs: number | null;
@@ -166,12 +168,12 @@ export interface PlanEdge {
 }
 
 /**
- * One kind of element at one place. Nodes are shared where tables are shared (reuse, recursion). Columns, here and in edges, are
- * those of the row: of `table`, and then of the tables that continue it (`rowColumns`).
+ * One kind of element at one place. Nodes are shared if tables are shared (reuse, recursion). Columns, here and in edges, are those of
+ * the row: the columns of `table`, followed by those of the tables that continue it (`rowColumns`).
  */
 export interface PlanNode {
   readonly name: QName;
-  /** table whose row holds this element's values */
+  /** table whose row has this element's values */
   readonly table: number;
   /** true: this element makes a row of `table`; false: it is folded into the row of its parent */
   readonly opensRow: boolean;
@@ -194,7 +196,7 @@ export interface PlanNode {
   /** namespaces that those wildcards let in; absent: any */
   readonly anyElementNamespaces?: WildcardNamespaces;
   readonly anyAttributeNamespaces?: WildcardNamespaces;
-  /** by xsi:type (an expanded type name): the node that takes over, and the parent key its row fills (-1: as the edge that led here) */
+  /** by xsi:type (an expanded type name): the node to use instead, and the parent key its row fills (-1: that of the edge that led here) */
   readonly typeEdges: readonly {
     readonly name: QName;
     readonly node: number;
@@ -207,7 +209,7 @@ export interface PlanNode {
   readonly space?: 'preserve' | 'default';
   /** parts that are intentionally left out because their mappings are inactive: counted as ignored, never as unmapped */
   readonly ignored?: IgnoredParts;
-  /** index in the model's `keptBeside`: what an element of this kind may hold that has no place in its row */
+  /** index in the model's `keptBeside`: the content that an element of this kind may have but its row does not */
   readonly keptBeside?: number;
 }
 
@@ -250,17 +252,17 @@ export interface NameTest {
 
 /** A path of an identity constraint (XSD Part 1 §3.11.6): child steps, at last an attribute; none: the element itself. */
 export interface IdentityPath {
-  /** `.//` in front: the first step may stand anywhere below */
+  /** the path begins with `.//`: the first step may be at any depth */
   readonly anywhere: boolean;
   readonly steps: readonly NameTest[];
   readonly attribute: NameTest | null;
 }
 
-/** A key, unique or keyref of the XSD: shown, and checked where documents are loaded, never enforced. */
+/** A key, unique or keyref of the XSD. It is shown, and checked when documents are loaded, but never enforced. */
 export interface IdentityRule {
   readonly kind: 'key' | 'unique' | 'keyref';
   readonly name: QName;
-  /** keyref: index of the rule referred to; null where that is not declared */
+  /** keyref: index of the referenced rule; null if it is not declared */
   readonly refers: number | null;
   /** plan nodes of the elements that declare it: it holds within each such element of a document */
   readonly nodes: readonly number[];
@@ -268,11 +270,11 @@ export interface IdentityRule {
   readonly selector: readonly IdentityPath[];
   /** fields in order, each with its alternatives */
   readonly fields: readonly (readonly IdentityPath[])[];
-  /** tables whose rows it selects, where all fields are columns there: a natural key, or a reference to one */
+  /** the tables of the rows that it selects, if all fields are columns there: a natural key, or a reference to one */
   readonly tables: readonly { readonly table: number; readonly columns: readonly number[] }[];
 }
 
-/** Options a model was made with, where they are not the usual ones: the next version of it is made with them again. */
+/** The options a model was made with, if they differ from the defaults. Its next version is made with the same options. */
 export interface ModelOptions {
   readonly nameMode?: 'l' | 'u' | 'c';
   readonly tablePrefix?: string;
@@ -282,14 +284,14 @@ export interface ModelOptions {
 }
 
 /**
- * A table, or columns of one, of earlier versions of the model that this one has not: their names are given to nothing else, as
- * targets may still hold what they stood for.
+ * A table, or columns of one, of earlier versions of the model that this one does not have. Their names are not reused, because targets
+ * may still contain the earlier ones.
  */
 export interface FormerTable {
   readonly name: string;
   /** see `Table` */
   readonly path: string;
-  /** no version had rows there: it is what the default of its origin is called, of which a pruned model keeps the names alone */
+  /** no version had rows there: it has the default names of its origin, of which a pruned model only keeps the names */
   readonly hadNoRows?: true;
   readonly columns: readonly FormerColumn[];
 }
@@ -314,22 +316,22 @@ export interface RelationalModel {
   /** absent: the tables have a place for all that the source declares */
   readonly keptBeside?: readonly KeptBeside[];
   /**
-   * `--prune`: elements that lie in their parent's row, by type of the parent and name, whatever their type holds elsewhere; later versions go on
-   * so. Absent: types alone decided.
+   * `--prune`: elements that are folded into their parent's row, by the parent's type and the element's name, whatever content their type
+   * has elsewhere. Later versions keep them. Absent: only types decided.
    */
   readonly foldedPlaces?: readonly string[];
   /**
-   * Without `foldedPlaces`: elements that lie in their parent's row, by the same, where their tables would only have stood between others; later
-   * versions go on so. Absent: none.
+   * Without `foldedPlaces`: elements that are folded into their parent's row, identified in the same way, because their tables would only
+   * connect others. Later versions keep them. Absent: none.
    */
   readonly foldedTables?: readonly string[];
   /**
-   * Types, by their paths, that stand at many places and have a table of each where they repeat; later versions go on so. Absent: none, and what
-   * has a table for all of its places keeps it.
+   * Types, by their paths, that occur at many places and have a separate table for each place at which they repeat. Later versions keep
+   * them. Absent: none, and a type with one table for all of its places keeps it.
    */
   readonly typesApart?: readonly string[];
   readonly options?: ModelOptions;
-  /** absent: the model has all that its earlier versions had, but for `keepsDefaultNames` */
+  /** absent: the model has everything that its earlier versions had, except for `keepsDefaultNames` */
   readonly formerTables?: readonly FormerTable[];
   /**
    * the default names of an origin's tables and columns are not given to anything else, even if `formerTables` does not have them

@@ -1,7 +1,10 @@
-/** Names that no column of a model may have, because a target keeps them for columns of its own. */
+/** Names that no column of a model may have, because a target reserves them for its own columns. */
 import { dialectNames, dialectOf } from '../sql/dialects/every-dialect.ts';
 
-/** In lower case, as no target tells names apart by case for all of its readers. `oid` is free: PostgreSQL has no such column since version 12. */
+/**
+ * In lower case, because no target distinguishes names by case for all of its readers. `oid` is allowed: PostgreSQL has no such column
+ * since version 12.
+ */
 const reserved: ReadonlySet<string> = new Set([
   ...dialectNames.flatMap((name) => dialectOf(name).reservedColumns),
   // the number of a row; some databases allow such a column, which then hides it
@@ -25,7 +28,7 @@ const reservedPrefixes: readonly string[] = dialectNames.flatMap(
   (name) => dialectOf(name).reservedPrefixes ?? [],
 );
 
-/** Whether no column of a model may have the name, whatever the case of its letters. */
+/** True if no column of a model may have the name, regardless of case. */
 export function isReservedColumn(name: string): boolean {
   const lower = name.toLowerCase();
   return (

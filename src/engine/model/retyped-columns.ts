@@ -1,4 +1,4 @@
-/** Models some of whose columns have other types than in the one that is stored. */
+/** Models with some columns of other types than in the stored model. */
 import { lazyArray, memberOf, passed } from './packed/lazy-array.ts';
 import { withOtherColumns, withOtherParts } from './packed/models.ts';
 import type { ColumnType, RelationalModel, Table } from './relational-model.ts';
@@ -8,7 +8,7 @@ export function placeOf(table: number, column: number): string {
   return `${table}:${column}`;
 }
 
-/** The model with other kinds of types in the columns of these places (`placeOf`). */
+/** Returns the model with other kinds of types in the columns of these places (`placeOf`). */
 export function withKinds<T>(
   model: RelationalModel,
   places: ReadonlyMap<string, T>,

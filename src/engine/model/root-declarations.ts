@@ -1,4 +1,4 @@
-/** The namespaces that the root element of every written document declares, whatever the documents declared. */
+/** The namespaces that the root element of every written document declares, regardless of the original documents. */
 import { xmlNamespace, xsiNamespace } from './name-labels.ts';
 import { passing } from './packed/lazy-array.ts';
 import { lookedAt } from './packed/reader.ts';
@@ -15,7 +15,7 @@ export interface RootDeclarations {
   readonly taken: Set<string>;
 }
 
-/** Declares what names are in, and all that the model knows if values are names. Walks through the whole model. */
+/** Returns the declarations for all names and, if values are names, for all namespaces of the model. Walks through the whole model. */
 export function rootDeclarations(model: RelationalModel): RootDeclarations {
   const used = new Set([xsiNamespace]);
   for (const root of model.roots) used.add(root.name.namespaceUri);
@@ -49,7 +49,7 @@ export function rootDeclarations(model: RelationalModel): RootDeclarations {
   return { known, declared, prefixes, taken };
 }
 
-/** elements of a model up to which a walk through it takes no time that counts */
+/** the most elements of a model for which a walk takes negligible time */
 const mostWalked = 2000;
 
 /** Returns URIs by prefix that the root declares for certain; of a large model these are only those of its root elements. */

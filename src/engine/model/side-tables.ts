@@ -1,4 +1,4 @@
-/** The tables beside the data of every target (docs/decisions/model/side-tables.md): their names start with an underscore. */
+/** The side tables of every target (docs/decisions/model/side-tables.md). Their names start with an underscore. */
 import type { ColumnType } from './relational-model.ts';
 
 export interface SideColumn {
@@ -6,7 +6,7 @@ export interface SideColumn {
   readonly type: ColumnType;
   readonly nullable: boolean;
   readonly comment: string;
-  /** length where a database makes a large object of text that has none */
+  /** length for databases in which text without a length is a large object */
   readonly usualLength?: number;
 }
 
@@ -38,12 +38,12 @@ export function hasOwnPrefix(name: string): boolean {
   return /^_svc(?:_|$)/i.test(name);
 }
 
-/** In every table this is the key of the file in `_documents`; no other column is called so. */
+/** The name of the column with the key of the file in `_documents`, in every table. No other column has this name. */
 export const fileKeyName = 'document_key';
 
 const bigint: ColumnType = { kind: 'bigint' };
 const text: ColumnType = { kind: 'text' };
-/** names of tables and columns (128 bytes at most), and what keys are made of: some databases need a length for that */
+/** names of tables and columns (128 bytes at most), and parts of keys, for which some databases require a length */
 const shortText: ColumnType = { kind: 'text', length: 255, fitsBytes: true };
 const sha256: ColumnType = { kind: 'text', length: 64, fitsBytes: true };
 const uuid: ColumnType = { kind: 'text', length: 36, fitsBytes: true };
@@ -141,7 +141,7 @@ export const mergeColumns: readonly SideColumn[] = [
   ),
 ];
 
-/** Codes and what they mean, in targets that a load was asked to keep them in (`--codes`); rows are told by type and code. */
+/** Codes and their meanings, in targets for which a load was asked to store them (`--codes`). Rows are identified by type and code. */
 export const codesTable: SideTableDefinition = {
   name: '_codes',
   comment:

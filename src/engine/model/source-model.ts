@@ -1,6 +1,6 @@
 /**
- * The source model: what documents may hold. Made by the XSD compiler or by inference, read by the mapper.
- * Plain JSON: no cycles, references are indexes into `elements` and `types`. Terms are those of W3C XML Schema Part 1.
+ * The source model: the possible content of documents. Made by the XSD compiler or by inference, read by the mapper. Plain JSON without
+ * cycles: references are indexes into `elements` and `types`. Terms are those of W3C XML Schema Part 1.
  */
 
 /** An expanded name; `namespaceUri` is '' for no namespace. */
@@ -18,7 +18,7 @@ export function isSameName(a: QName, b: QName): boolean {
   return a.localName === b.localName && a.namespaceUri === b.namespaceUri;
 }
 
-/** Whether an attribute of that name is the value of an element that has no text. */
+/** True if an attribute of that name is the value of an element that has no text. */
 export function isValueName({ namespaceUri, localName }: QName): boolean {
   return namespaceUri === '' && localName.toLowerCase() === 'value';
 }
@@ -71,7 +71,7 @@ export type BuiltInType =
   | 'QName'
   | 'NOTATION';
 
-/** Whether values are names, whose prefixes stand for namespaces. */
+/** True if values are names, whose prefixes denote namespaces. */
 export function holdsNames(type: BuiltInType | null | undefined): boolean {
   return type === 'QName' || type === 'NOTATION';
 }
@@ -104,15 +104,15 @@ export interface ValueType {
   readonly facets: Facets;
   readonly itemType?: ValueType;
   readonly memberTypes?: readonly ValueType[];
-  /** whether values carry a zone: of inferred dates and times, and where XSD 1.1 says so; absent: not known, or some do */
+  /** whether values have a zone: for inferred dates and times, and if XSD 1.1 states it; absent: unknown, or only some have one */
   readonly zone?: 'always' | 'never';
   /** inferred dates with times: some have an offset from UTC other than `Z` */
   readonly offsets?: true;
-  /** inferred: what values of documents had in common, so that the form of each counts, not its value alone */
+  /** inferred: the type is a common property of documents' values, so the form of each value is significant */
   readonly guessed?: true;
   /** inferred: values were empty, too, although the type has no empty value */
   readonly mayBeEmpty?: true;
-  /** inferred: no value was ever there, so that another place may say what the type is */
+  /** inferred: no value occurred, so another place may determine the type */
   readonly unfilled?: true;
 }
 
@@ -142,7 +142,7 @@ export interface SourceChild {
   readonly minOccurs: number;
   /** null = unbounded; a bound over 2^31-1 is written as null */
   readonly maxOccurs: number | null;
-  /** true when the content model alone fixes where this child stands among its siblings (no `all`, no repeated group around it) */
+  /** true if the content model alone determines the position of this child among its siblings (no `all`, no repeated group around it) */
   readonly orderImplied: boolean;
   /** documentation of the element at this place, if it refers to another declaration */
   readonly documentation?: string;
@@ -162,7 +162,7 @@ export interface SourceType {
   readonly children: readonly SourceChild[];
   /** the content model wants at least one element, if not always the same one */
   readonly neverEmpty?: true;
-  /** all element wildcards of the content model, united; null without one */
+  /** the union of all element wildcards of the content model; null if there is none */
   readonly anyElement: SourceWildcard | null;
   readonly anyAttribute: SourceWildcard | null;
   /** index into `types`; null for the ur-type's direct derivations */
@@ -180,9 +180,9 @@ export interface IdentityConstraint {
   readonly refer?: QName;
   readonly selector: string;
   readonly fields: readonly string[];
-  /** prefixes used by the XPaths; '' for elements without one, where XSD 1.1 says a namespace of them */
+  /** prefixes used by the XPaths; '' for elements without one, if XSD 1.1 declares their namespace */
   readonly namespaces: Readonly<Record<string, string>>;
-  /** made from documents alone: every path has a type of its own, and none has a name */
+  /** made from documents alone: every path has a type of its own, and no type has a name */
   readonly inferred?: true;
 }
 
@@ -196,7 +196,7 @@ export interface SourceElement {
   readonly abstract: boolean;
   readonly default?: string;
   readonly fixed?: string;
-  /** elements that may stand in this one's place (substitution group, transitive, blocked and abstract ones left out) */
+  /** elements that may replace this one (substitution group, transitive, without blocked and abstract ones) */
   readonly substitutes: readonly number[];
   readonly identityConstraints: readonly IdentityConstraint[];
   readonly documentation?: string;
@@ -205,14 +205,16 @@ export interface SourceElement {
 export interface SourceModel {
   readonly elements: readonly SourceElement[];
   readonly types: readonly SourceType[];
-  /** indexes of elements that documents may start with: for an XSD every global, non-abstract element, the likeliest roots
-   *  (global elements that no other component refers to) first */
+  /**
+   * indexes of elements that documents may start with: for an XSD every global, non-abstract element, the likeliest roots (global
+   * elements that no other component refers to) first
+   */
   readonly roots: readonly number[];
-  /** number of leading `roots` that nothing else refers to, of the entry documents where these have any (0 when all are referred to) */
+  /** number of leading `roots` that no component refers to, of the entry documents if these have any (0 if all are referred to) */
   readonly primaryRoots: number;
   readonly targetNamespace: string | null;
   /** prefix -> uri, unique prefixes for every namespace that occurs; '' is never a prefix here */
   readonly namespaces: Readonly<Record<string, string>>;
-  /** made from documents alone: every path has a type of its own, and none has a name */
+  /** made from documents alone: every path has a type of its own, and no type has a name */
   readonly inferred?: true;
 }

@@ -24,7 +24,7 @@ const collapsedTypes: ReadonlySet<BuiltInType> = new Set<BuiltInType>([
   'NOTATION',
 ]);
 
-/** White space around and within values means no more than that there is some (XSD 1.0 Part 2 §4.3.6, `collapse`), as text is written. */
+/** True if white space around and within values is only a separator (XSD 1.0 Part 2 §4.3.6, `collapse`), in the way text is written. */
 export function collapses(type: BuiltInType): boolean {
   return collapsedTypes.has(type);
 }

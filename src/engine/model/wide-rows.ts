@@ -6,7 +6,7 @@
 import { memberOf } from './packed/lazy-array.ts';
 import type { Column, RelationalModel, Table } from './relational-model.ts';
 
-/** A column of a row: where it lies, by index of table and column in the model. */
+/** A column of a row, located by index of table and column in the model. */
 export interface RowColumn {
   readonly table: number;
   readonly at: number;

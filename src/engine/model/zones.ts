@@ -10,7 +10,7 @@ export function hasZone(text: string): boolean {
   return /:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)(?=\s|$)/u.test(text);
 }
 
-/** Whether the target and its documents decide if the column keeps a time zone, or shows what is written. */
+/** True if the target and its documents decide whether the column keeps a time zone, or has the time as written. */
 export function isOpenToZones({ type, sourceType, keepsForm, writtenAs, role }: Column): boolean {
   return (
     role === 'value' &&
@@ -21,7 +21,7 @@ export function isOpenToZones({ type, sourceType, keepsForm, writtenAs, role }: 
   );
 }
 
-/** Whether the offsets from UTC of column `at` of a row lie in the one behind it (docs/decisions/model/offsets-of-times.md). */
+/** True if the next column has the offsets from UTC of column `at` of a row (docs/decisions/model/offsets-of-times.md). */
 export function hasOffsetBehind(columns: readonly Column[], at: number): boolean {
   const offset = columns[at + 1];
   return offset?.role === 'offset' && offset.path === columns[at]!.path;

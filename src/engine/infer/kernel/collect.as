@@ -3,7 +3,7 @@
 // answers what was asked, and the record is taken again. Compiled by `npm run wasm` into src/engine/infer/kernel/collect-wasm.ts; layout of the control
 // block, of nodes, values and frames: src/engine/infer/kernel/layout.ts. What is counted, and how: src/engine/infer/collector.ts, src/engine/infer/values/collector.ts.
 
-/** Adds to the text of the innermost element: its start is kept, of the rest what is counted. */
+/** Adds to the text of the innermost element. The text's start is kept; the rest is only counted. */
 function addText(from: usize, to: usize): void {
   const length = load<usize>(TEXT_LENGTH);
   const capacity = load<usize>(TEXT_CAPACITY);
@@ -18,11 +18,11 @@ function addText(from: usize, to: usize): void {
   store<u32>(TEXT_HASH, hashOf(load<u32>(TEXT_HASH), from, to));
 }
 
-/** Ordinal of a node's child of this name; -1 for none, or where there are so many that others are quicker. */
+/** Returns the ordinal of a node's child of this name, or -1 if there is none, or if there are so many that TypeScript is faster. */
 function findChild(node: usize, name: i32, last: i32): i32 {
   const names: usize = load<usize>(node, NODE_CHILD_NAMES);
   const count = load<i32>(node, NODE_CHILD_COUNT);
-  // children mostly repeat, or come in the order they were first met in
+  // children mostly repeat, or come in the order of their first occurrence
   if (last >= 0 && load<i32>(names + (<usize>last << 2)) == name) return last;
   const next = last + 1;
   if (next < count && load<i32>(names + (<usize>next << 2)) == name) return next;
@@ -31,7 +31,7 @@ function findChild(node: usize, name: i32, last: i32): i32 {
   return -1;
 }
 
-/** Makes room for the counts of all children that the innermost open element may have; false where there is none. */
+/** Makes room for the counts of all possible children of the innermost open element. Returns false if there is none. */
 function makeRoom(frame: usize, node: usize): bool {
   const capacity = load<i32>(node, NODE_CHILD_CAPACITY);
   const counted = load<i32>(frame, FRAME_COUNTED);
@@ -62,7 +62,7 @@ function endElement(frame: usize, node: usize): void {
     v128.store(least, i32x4.min_s(v128.load(least), v128.load(counts)));
     counts += 16;
   }
-  // children that only other elements had
+  // children that only occurred in other elements
   const end = least + (<usize>(capacity - counted) << 2);
   for (; least < end; least += 16) v128.store(least, i32x4.splat(0));
   const hasText = (load<u16>(frame, FRAME_HAS_TEXT) & HAS_TEXT) != 0;

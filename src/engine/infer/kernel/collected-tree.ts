@@ -15,7 +15,7 @@ import { utf8Text } from '../../xml/utf8.ts';
 
 const int32Max = 0x7fffffff;
 const exactDigits = 15;
-/** children or attributes of one element: what has more is left to TypeScript, which tells where there are too many */
+/** the most children or attributes of one element; TypeScript handles elements with more, and reports if there are too many */
 const mostOfOne = 4096;
 
 /** The facts about a node outside of the kernel's memory. */
@@ -31,7 +31,7 @@ interface Known {
   nil: number;
 }
 
-/** All that a collector goes on from. */
+/** The data with which another collector can continue. */
 export interface TreeOfPaths {
   readonly nodes: PathNode[];
   readonly roots: Map<number, PathNode>;
@@ -72,7 +72,7 @@ export class CollectedTree {
     return this.#top.address;
   }
 
-  /** Ordinal of the child, which is made known where it is new; null: there is no room for it. */
+  /** Returns the ordinal of the child, which is added if it is new, or null if there is no room for it. */
   child(address: number, nameId: number): number | null {
     const node = this.#byAddress.get(address)!;
     return node.children.get(nameId) ?? this.#newChild(node, nameId);
@@ -347,7 +347,7 @@ export class CollectedTree {
     return this.#end - this.#used - this.#owed * layout.VALUE_BYTES;
   }
 
-  /** The address of memory that nobody has written yet; null where there is not enough. */
+  /** Returns the address of unused memory, or null if there is not enough. */
   #allocate(bytes: number): number | null {
     const size = Math.ceil(bytes / 16) * 16;
     if (this.#room < size) return null;

@@ -1,4 +1,4 @@
-/** The kernel of the collector in WebAssembly: it takes on what is common, and asks about anything else. */
+/** The kernel of the collector in WebAssembly. It handles the common cases and asks TypeScript about all others. */
 import { compileModule } from '../../compile-module.ts';
 import type { TokenizerKernels } from '../../xml/tokenizer/fast.ts';
 import { RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
@@ -22,7 +22,7 @@ export interface CollectKernelOptions {
   readonly samples: boolean;
   /** pages of memory, by default enough for thousands of paths */
   readonly pages?: number;
-  /** an attribute that says something of the document, not of its content; `node` tells it of the element */
+  /** returns true if the attribute is content; other attributes describe the document, and `node` reads their information on the element */
   readonly isContent: (nameId: number) => boolean;
   /** the attribute, at that record, says that the element is nil */
   readonly isNil: (nameId: number, batch: TokenBatch, record: number) => boolean;
@@ -30,7 +30,7 @@ export interface CollectKernelOptions {
   readonly onNamespace: (batch: TokenBatch, record: number) => void;
 }
 
-/** null where WebAssembly from bytes, or its vectors, are refused. */
+/** Returns null if WebAssembly compiled from bytes, or its vectors, are not available. */
 export function createCollectKernel(options: CollectKernelOptions): CollectKernel | null {
   const scanModule = compileKernel();
   if (scanModule === null) return null;
@@ -107,7 +107,7 @@ export class CollectKernel {
     top[layout.FRAME_LAST >> 2] = -1;
   }
 
-  /** Handles the records of a batch; answers the index of the first that it has no room for, their count when it had for all. */
+  /** Handles the records of a batch. Returns the index of the first one that it has no room for, or their number if it had room for all. */
   consume(batch: TokenBatch): number {
     if (!this.#tape.bring(batch)) return 0;
     const { events, bytes, decoded } = this.#tape.offsets;

@@ -26,17 +26,17 @@ export const TEXT_LENGTH = 52;
 /** number of the document, from 1 */
 export const DOCUMENT = 64;
 export const SAMPLES = 68;
-/** address of the record whose element or attribute is the one of ordinal ANSWER; -1: an attribute that is no content */
+/** address of the record whose element or attribute has the ordinal ANSWER; -1: an attribute that is not content */
 export const ANSWERED = 72;
 export const ANSWER = 76;
-/** address of the record whose value's extremes have been looked at */
+/** address of the record whose value's extremes have been compared */
 export const EXTREMES_SEEN = 80;
 export const ASKED = 84;
 export const ASKED_FROM = 88;
 export const ASKED_TO = 92;
 
 export const EXIT_DONE = 0;
-/** A child element, an attribute that have not been met on this path, or are one of very many. */
+/** A child element or an attribute that is new on this path, or one of very many. */
 export const EXIT_ELEMENT = 1;
 export const EXIT_ATTRIBUTE = 2;
 /** The node ASKED has its first text. */
@@ -89,7 +89,10 @@ export const FRAME_SEEN = 12;
 export const FRAME_WORDS = 16;
 export const FRAME_LAST = 20;
 export const FRAME_ATTRIBUTES = 24;
-/** int16 each; of the first, bit 0: there was text that is not white space, bit 1: a run of text goes on, bit 2: an attribute that only a wildcard allows was counted */
+/**
+ * int16 each; in the first, bit 0: there was text other than white space, bit 1: a run of text continues, bit 2: an attribute that only a
+ * wildcard allows was counted
+ */
 export const FRAME_HAS_TEXT = 28;
 export const FRAME_HAS_CHILDREN = 30;
 export const HAS_TEXT = 1;
@@ -109,7 +112,7 @@ export const WHOLE_DIGITS = 44;
 export const MIN_FRACTION = 48;
 export const MAX_FRACTION = 52;
 export const SKETCH_SIZE = 56;
-/** with the kind behind it: 0 text, 1 a number, 3 a number of digits alone */
+/** followed by the kind: 0 text, 1 a number, 3 a number of digits only */
 export const LEAST_LENGTH = 60;
 export const GREATEST_LENGTH = 68;
 /** values that are dates with times and have an offset from UTC */

@@ -1,4 +1,4 @@
-// Part of src/engine/infer/kernel/collect.as: what the values of one path have in common, and how they are compared.
+// Part of src/engine/infer/kernel/collect.as: collects the common properties of the values of one path, and compares values.
 
 const POWERS_OF_TEN: usize = CONTROL + 1024;
 const ALL_CONTINUATION: usize = CONTROL + 1152;
@@ -28,10 +28,10 @@ const MOST_EXPONENT_DIGITS: usize = 3;
 const LARGEST_EXPONENT: u32 = 38;
 /** nanoseconds: `mostFractionDigits` of src/engine/infer/values/classes.ts */
 const MOST_FRACTION_DIGITS: usize = 9;
-/** with white space around it */
+/** including white space around it */
 const LONGEST_WITH_SPACE: usize = 512;
 
-/** Writes what the kernel loads as constants: once, before all else. See src/engine/xml/kernel/scan.as. */
+/** Writes the constants that the kernel loads. Must be called once, before any other function. See src/engine/xml/kernel/scan.as. */
 export function prepare(): void {
   let power: f64 = 1;
   for (let i: usize = 0; i < 16; i++) {
@@ -85,7 +85,7 @@ function compareBytes(a: usize, aLength: usize, b: usize, bLength: usize): i32 {
   return <i32>aLength - <i32>bLength;
 }
 
-/** -1 for what is not two digits */
+/** Returns the value of two digits, or -1 if they are not digits. */
 // @ts-ignore: decorator
 @inline
 function twoDigits(at: usize): i32 {
@@ -94,7 +94,7 @@ function twoDigits(at: usize): i32 {
   return tens > 9 || ones > 9 ? -1 : <i32>(tens * 10 + ones);
 }
 
-/** Whether `YYYY-MM-DD` is at `at`: a year from 1 to 9999 and a day that exists. */
+/** True if `at` begins with `YYYY-MM-DD`: a year from 1 to 9999 and a day that exists. */
 function isDate(at: usize): bool {
   if (load<u8>(at, 4) != MINUS || load<u8>(at, 7) != MINUS) return false;
   const century = twoDigits(at);
@@ -220,7 +220,7 @@ function addToSketch(value: usize, fnv: u32): void {
 /** The result of a comparison that the kernel cannot make. */
 const UNKNOWN = i32.MAX_VALUE;
 
-/** A value against one that is kept: negative where it comes before it, positive behind it, 0 for the same. */
+/** Compares a value with a kept one: returns a negative number if it is less, a positive one if it is greater, 0 if they are equal. */
 function compareToKept(
   kept: usize,
   keptLength: usize,
@@ -249,8 +249,8 @@ function keep(value: usize, valueAt: usize, lengthAt: usize, numberAt: usize, fr
 }
 
 /**
- * A value of `length` bytes, those from `from` on or, of a very long one, its start, with as many characters and that hash.
- * Answers false, with nothing changed, where its extremes are to be looked at by others.
+ * Adds a value of `length` bytes, those from `from` on or, for a very long one, its start, with this number of characters and this hash.
+ * Returns false, without changes, if TypeScript must compare its extremes.
  */
 function addValue(value: usize, from: usize, length: usize, count: i32, fnv: u32, event: usize): bool {
   if (length == 0) {

@@ -24,9 +24,9 @@ const mostExponentDigits = 3;
 const largestExponent = 38;
 /** bytes; fractions of a second may have any number of digits */
 const longestTime = 64;
-/** nanoseconds; a column cuts off what is behind the sixth digit, and the value is kept as written beside it */
+/** nanoseconds; a column truncates the digits after the sixth, and the value is also kept as written */
 const mostFractionDigits = 9;
-/** with white space around it */
+/** including white space around it */
 const longestWithSpace = 512;
 
 /** Classes of bytes [start, end), among those still `possible`; 0 = text alone. */

@@ -11,7 +11,7 @@ import {
 } from './classes.ts';
 import { ValueSketch } from './sketch.ts';
 
-/** Numbers of so many digits are all told apart by double precision. */
+/** Double precision distinguishes all numbers of up to this many digits. */
 const exactDigits = 15;
 const powersOfTen = Float64Array.from({ length: exactDigits + 1 }, (_, power) => 10 ** power);
 
@@ -59,7 +59,7 @@ export class ValueCollector {
     if (this.#samples) (this.#extremes ??= new ValueExtremes()).add(bytes, start, end, number);
   }
 
-  /** Goes on from what `statistics` answered. */
+  /** Continues from the result of `statistics`. */
   restore(from: ValueStatistics): void {
     this.#count = from.count;
     this.#empty = from.empty;
@@ -93,8 +93,8 @@ export class ValueCollector {
   }
 
   /**
-   * Decimal digits (as `classesOf` has them), read in one walk: the number, NaN where it has more digits than double
-   * precision tells apart, or is none. Then all that was said of numbers is forgotten.
+   * Reads decimal digits (as defined by `classesOf`) in one pass. Returns the number, or NaN if it has more digits than double precision
+   * distinguishes, or if it is not a number. In the latter case, discards the statistics of numbers.
    */
   #number(bytes: Uint8Array, start: number, end: number, isFirst: boolean): number {
     const negative = bytes[start] === 45;

@@ -5,7 +5,7 @@ import { utf8Text } from '../../xml/utf8.ts';
 
 /** characters that are kept of a value */
 const keptCharacters = 200;
-/** digits of a number that double precision tells from all others */
+/** most digits of a number that double precision distinguishes from all others */
 const exactLength = 15;
 
 const encoder = new TextEncoder();
@@ -22,13 +22,13 @@ export class ValueExtremes {
     return this.#greatest.text;
   }
 
-  /** Goes on from what `min` and `max` answered. */
+  /** Continues from the results of `min` and `max`. */
   restore(min: string, max: string): void {
     this.#addText(min);
     this.#addText(max);
   }
 
-  /** `number`: the value as a number where that is known, and told apart from all others; else NaN. */
+  /** `number`: the value as a number if it is known and exact; NaN otherwise. */
   add(bytes: Uint8Array, start: number, end: number, number: number): void {
     const least = this.#least;
     const greatest = this.#greatest;
@@ -66,7 +66,7 @@ class KeptValue {
   /** -1: none yet */
   length = -1;
   #isNumber = false;
-  /** NaN where it is no number, or one with more digits than double precision tells apart */
+  /** NaN if it is not a number, or has more digits than double precision distinguishes */
   number = NaN;
 
   get text(): string {
@@ -82,7 +82,7 @@ class KeptValue {
     this.number = number;
   }
 
-  /** Whether the value comes before this one: numbers before texts. */
+  /** True if the value precedes this one: numbers before texts. */
   isAfter(bytes: Uint8Array, start: number, end: number, isNumber: boolean, number: number): boolean {
     if (isNumber !== this.#isNumber) return isNumber;
     if (!isNumber) return compareBytes(bytes, start, end, this.#bytes, this.length) < 0;
@@ -91,7 +91,7 @@ class KeptValue {
     return !this.#isSame(bytes, start, end) && isLess(startOf(bytes, start, end), this.text);
   }
 
-  /** Whether the value comes after this one. */
+  /** True if the value follows this one. */
   isBefore(bytes: Uint8Array, start: number, end: number, isNumber: boolean, number: number): boolean {
     if (isNumber !== this.#isNumber) return this.#isNumber;
     if (!isNumber) return compareBytes(bytes, start, end, this.#bytes, this.length) > 0;
@@ -117,7 +117,7 @@ export function isPlainNumber(bytes: Uint8Array, start: number, end: number): bo
   return first < end;
 }
 
-/** The start of a value as text: what is kept of it. */
+/** Returns the part of a value that is kept: its start, as text. */
 export function startOf(bytes: Uint8Array, start: number, end: number): string {
   return utf8Text(bytes.subarray(start, Math.min(end, start + keptCharacters * 4)))
     .slice(0, keptCharacters)

@@ -5,7 +5,7 @@ export class ValueSketch {
   /** ascending */
   readonly #hashes = new Uint32Array(sketchSize);
   #size = 0;
-  /** hashes met lately, by their last bits: what is among them needs no search */
+  /** recent hashes, by their last bits: these need no search */
   readonly #recent = Uint32Array.from({ length: 64 }, (_, slot) => slot + 1);
 
   /** The FNV-1a hash of a value. */
@@ -33,7 +33,7 @@ export class ValueSketch {
     if (size < sketchSize) this.#size = size + 1;
   }
 
-  /** Goes on from what `hashes` answered. */
+  /** Continues from the result of `hashes`. */
   restore(hashes: readonly number[]): void {
     this.#hashes.set(hashes);
     this.#size = hashes.length;

@@ -39,7 +39,7 @@ export class ByteWriter {
     this.#length += values.length;
   }
 
-  /** Takes off what was written from `start` on. */
+  /** Removes and returns the bytes from `start` on. */
   cut(start: number): Uint8Array<ArrayBuffer> {
     const taken = this.#bytes.slice(start, this.#length);
     this.#length = start;

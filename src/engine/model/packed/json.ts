@@ -1,7 +1,7 @@
 /**
- * Packed JSON: a JSON value in few bytes, of which a reader decodes no more than is looked at. Keys of objects are written once per
- * set of keys, texts once each, and a path as its last step after the path above it. Equal values, with keys in the same order,
- * pack to equal bytes.
+ * Packed JSON: a compact form of a JSON value, of which a reader only decodes the parts that are accessed. The keys of objects are stored
+ * once per set of keys, each text once, and a path as its last step after the path above it. Equal values with keys in the same order
+ * have equal bytes.
  */
 import { PackedReader } from './reader.ts';
 import { PackedWriter, type LazyParts } from './writer.ts';
@@ -11,12 +11,14 @@ export function packJson(value: unknown, lazy: LazyParts = {}): Uint8Array<Array
   return new PackedWriter(lazy).pack(value);
 }
 
-/** The value again. RangeError where the bytes are none of `packJson`. */
+/** Returns the unpacked value. Throws RangeError if the bytes are not from `packJson`. */
 export function unpackJson(packed: Uint8Array): unknown {
   return new PackedReader(packed).value();
 }
 
-/** The elements of a packed array, each decoded as it is asked for. RangeError as `unpackJson`, and where it is no array. */
+/**
+ * Yields the elements of a packed array, each decoded on request. Throws RangeError like `unpackJson`, and if the value is not an array.
+ */
 export function unpackElements(packed: Uint8Array): Iterable<unknown> {
   return new PackedReader(packed).elements();
 }

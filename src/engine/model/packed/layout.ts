@@ -8,13 +8,13 @@
  */
 export const version = 1;
 
-/** First byte of a value. Ranges hold what is frequent in the byte itself. */
+/** First byte of a value. Frequent values are in the byte itself, as ranges. */
 export const tags = {
   /** 0x00-0x3f: the integer itself */
   smallInteger: 0x00,
   /** 0x40-0x7f: an object of that shape */
   smallShape: 0x40,
-  /** 0x80-0x9f: an array of so many values */
+  /** 0x80-0x9f: an array of up to 31 values */
   smallArray: 0x80,
   null: 0xa0,
   false: 0xa1,

@@ -1,6 +1,6 @@
-/** Arrays whose elements are made when they are first looked at. */
+/** Arrays whose elements are made on first access. */
 
-/** Below so many elements all are made at once: they cost less than what stands in for them. */
+/** Arrays with fewer elements are made at once, because that costs less than the lazy form. */
 const fewElements = 256;
 
 interface Maker {
@@ -9,21 +9,24 @@ interface Maker {
   readonly member: ((index: number, key: string) => unknown) | null;
 }
 
-/** by array: what makes an element */
+/** by array: the function that makes an element */
 const makers = new WeakMap<readonly unknown[], Maker>();
 
-/** The elements of an array one after the other, for one look at all: those that are made for it are not kept. */
+/** Yields the elements of an array for one pass. Elements that are made for it are not kept. */
 export function* passing<T>(array: readonly T[]): Generator<T, void, void> {
   for (let index = 0; index < array.length; index += 1) yield passed(array, index);
 }
 
-/** An element for one look: where it is made for it, it is not kept. */
+/** Returns an element for one use. If it is made for that, it is not kept. */
 export function passed<T>(array: readonly T[], index: number): T {
   const maker = makers.get(array);
   return maker === undefined || Object.hasOwn(array, index) ? array[index]! : (maker.make(index) as T);
 }
 
-/** A member of an element for one look: where the element is made for it, it is not kept, nor decoded beyond that member where that can be. */
+/**
+ * Returns a member of an element for one use. If the element is made for that, it is not kept, and if possible only that member is
+ * decoded.
+ */
 export function memberOf<T extends object, Key extends keyof T & string>(
   array: readonly T[],
   index: number,

@@ -7,7 +7,7 @@ import type { Column, MappingEntry, RelationalModel, Table } from '../relational
 import type { SourceModel } from '../source-model.ts';
 
 export interface PackedRelationalModel {
-  /** all but the mappings: what rows are made with; and what follows from the whole (`ModelFacts`) */
+  /** everything except the mappings: the data for making rows, and the facts that follow from the whole model (`ModelFacts`) */
   readonly plan: Uint8Array<ArrayBuffer>;
   readonly mappings: Uint8Array<ArrayBuffer>;
 }
@@ -31,14 +31,14 @@ export function packRelationalModel(
   };
 }
 
-/** The model with other parts; of the rest, what was not looked at yet is decoded when it is. */
+/** Returns the model with other parts. The remaining parts are still decoded on first access. */
 export function withOtherParts(model: RelationalModel, parts: Partial<RelationalModel>): RelationalModel {
   const { [packedForm]: _, ...own } = Object.getOwnPropertyDescriptors(model) as PropertyDescriptorMap;
   const others = Object.entries(parts).map(([name, value]) => [name, { value, enumerable: true }] as const);
   return Object.defineProperties({}, { ...own, ...Object.fromEntries(others) }) as RelationalModel;
 }
 
-/** The table with columns made of its own, when they are looked at; those that are lists are lists before, too. */
+/** Returns the table with columns derived from its own on first access. Lists must remain lists. */
 export function withOtherColumns(
   table: Table,
   other: (columns: Table['columns']) => Table['columns'],
@@ -55,7 +55,9 @@ export function withOtherColumns(
   ) as Table;
 }
 
-/** The model with other columns in the place of its own, made when they are looked at. `only`: indexes of the tables that have them (all). */
+/**
+ * Returns the model with other columns instead of its own, made on first access. `only`: indexes of the tables to change (default: all).
+ */
 export function withColumns(
   model: RelationalModel,
   other: (column: Column) => Column,
@@ -67,7 +69,7 @@ export function withColumns(
   return withOtherParts(model, { tables });
 }
 
-/** Whether columns of the table are lists; of one that was unpacked, without decoding them. */
+/** True if the table has list columns. Does not decode the columns of an unpacked table. */
 export function hasLists(table: Table): boolean {
   return (
     heldKey(table, 'columns', 'listNames') ?? table.columns.some(({ listNames }) => listNames !== undefined)

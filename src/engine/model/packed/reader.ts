@@ -2,22 +2,25 @@
 import { lazyArray } from './lazy-array.ts';
 import { tags, version } from './layout.ts';
 
-/** How a member is decoded that nobody has read yet. */
+/** Decodes a member that has not been read yet. */
 interface HeldMember {
   (): unknown;
-  /** whether an object in it has that key */
+  /** true if an object in it has that key */
   holdsKey(key: string): boolean;
   /** the member, which is not kept */
   look(): unknown;
 }
 
-/** Whether an object in that member of an unpacked object has a key; null: not known without looking at it, or it was looked at. */
+/**
+ * Returns whether an object in that member of an unpacked object has a key, or null if that is unknown without decoding the member, or if
+ * it has been decoded.
+ */
 export function heldKey(object: object, member: string, key: string): boolean | null {
   const get = Object.getOwnPropertyDescriptor(object, member)?.get as Partial<HeldMember> | undefined;
   return get?.holdsKey?.(key) ?? null;
 }
 
-/** A member of an unpacked object for one look: what has to be decoded for it is not kept. */
+/** Returns a member of an unpacked object for one use. Parts that are decoded for it are not kept. */
 export function lookedAt<T extends object, Member extends keyof T>(object: T, member: Member): T[Member] {
   const get = Object.getOwnPropertyDescriptor(object, member)?.get as Partial<HeldMember> | undefined;
   return get?.look === undefined ? object[member] : (get.look() as T[Member]);
@@ -54,7 +57,7 @@ export class PackedReader {
   /** start of each rest within all of them, one more than there are texts */
   readonly #starts: Uint32Array;
   readonly #rests: string;
-  /** small objects by the hash of their bytes, the one met last for each */
+  /** small objects by the hash of their bytes, the last one for each */
   readonly #shared: ({ readonly start: number; readonly value: unknown } | undefined)[] = [];
 
   constructor(bytes: Uint8Array) {
@@ -109,7 +112,7 @@ export class PackedReader {
     }
   }
 
-  /** The elements of the array that the value is, one by one. RangeError where it is none. */
+  /** Yields the elements of the array one by one. Throws RangeError if the value is not an array. */
   *elements(): Generator<unknown, void, void> {
     const tag = this.#byte();
     if (tag !== tags.array && (tag < tags.smallArray || tag >= tags.null))
@@ -130,7 +133,7 @@ export class PackedReader {
     return value;
   }
 
-  /** The value of a member; small objects without others in them, such as types and names, are one where they are equal. */
+  /** Returns the value of a member. Equal small objects without nested objects, such as types and names, are shared. */
   #memberValue(): unknown {
     const start = this.#at;
     const end = this.#endOfPlain(start);
@@ -194,7 +197,7 @@ export class PackedReader {
     Object.defineProperty(object, key, { configurable: true, enumerable: true, get: held });
   }
 
-  /** A member that is an array whose elements are decoded when they are looked at: it is made when somebody reads it. */
+  /** Defines a member whose array elements are decoded on first access. The array is made when the member is first read. */
   #index(object: Record<string, unknown>, key: string): void {
     this.#at += 1;
     const make = this.#indexedArray(this.#varint());
@@ -209,7 +212,7 @@ export class PackedReader {
     });
   }
 
-  /** Whether an object in the value at `start` has that key; nothing is decoded for it. */
+  /** True if an object in the value at `start` has that key. Decodes nothing. */
   #holdsKey(start: number, key: string): boolean {
     this.#at = start;
     for (let values = 1; values > 0; values -= 1) {
@@ -266,7 +269,7 @@ export class PackedReader {
       );
   }
 
-  /** A member of the object that comes next, undefined without one; the others are passed by. */
+  /** Returns a member of the next object, or undefined if it has none, and skips the others. */
   #member(key: string): unknown {
     const shape = this.#shapeAt(this.#byte());
     if (shape === null) return undefined;
@@ -289,7 +292,7 @@ export class PackedReader {
     return tag === tags.object ? this.#shapes[this.#varint()]! : null;
   }
 
-  /** Passes by a value with all that lies in it. */
+  /** Skips a value with all of its content. */
   #passValue(): void {
     for (let values = 1; values > 0; values -= 1) {
       const tag = this.#byte();
@@ -333,7 +336,7 @@ export class PackedReader {
   }
 }
 
-/** TextDecoder would replace halves of surrogate pairs, which is what this form is for. */
+/** TextDecoder would replace unpaired surrogates, for which this form exists */
 function fromUtf16(bytes: Uint8Array): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const pieces: string[] = [];

@@ -10,7 +10,7 @@ interface ShapeStep {
   /** -1 while no object has just these keys */
   shape: number;
   readonly next: Map<string, ShapeStep>;
-  /** the step taken last: objects of one kind come in a row */
+  /** the last step used, because objects of the same kind are consecutive */
   lastKey: string | null;
   last: ShapeStep | null;
 }
@@ -39,7 +39,7 @@ export class PackedWriter {
   readonly #textIds = new Map<string, number>();
   readonly #prefixes: number[] = [];
   readonly #rests: string[] = [];
-  /** the prefix met last: paths come in the order of a tree */
+  /** the last prefix used, because paths are in the order of a tree */
   #prefix = '';
   #prefixId = -1;
 
