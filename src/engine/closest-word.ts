@@ -3,7 +3,7 @@
 /** Returns the closest candidate if it is close enough to be meant, or null. */
 export function closestWord(word: string, candidates: Iterable<string>): string | null {
   const wanted = word.toLowerCase();
-  // a short word has few letters to be wrong in
+  // a short word has room for few errors
   const most = Math.max(1, Math.floor(wanted.length / 3));
   let best: string | null = null;
   let bestDistance = most + 1;

@@ -56,7 +56,7 @@ const betweenFields = 0;
 
 /** Longer values, in bytes, are held in a short form. */
 const longValue = 16_000;
-/** Bytes that have all characters of a sample. */
+/** Bytes that certainly include all characters of a sample. */
 const longSample = 1024;
 
 const utf8 = new TextEncoder();

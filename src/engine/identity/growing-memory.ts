@@ -5,7 +5,7 @@
 
 /** bytes from which on an array grows in place */
 const largeBytes = 1024 * 1024;
-/** bytes that such an array has reserved; those that it does not reach cost nothing */
+/** address space reserved for such an array, in bytes; unused space costs nothing */
 const reservedBytes = 512 * 1024 * 1024;
 
 /** Returns an array with the content of `array` and room for at least `length` bytes. */

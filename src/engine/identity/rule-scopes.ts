@@ -35,7 +35,10 @@ export class RuleScope {
     return this.values.has(entry, refers) || this.values.has(entry, refers + INNER);
   }
 
-  /** Notes the places of references that are still no keys: their records are about to go. `refers`: the key of a keyref, else -1. */
+  /**
+   * Stores the places of references that are not keys yet, because their records are about to be discarded. `refers`: returns the key of
+   * a keyref, or -1.
+   */
   placeAll(locate: (recordIndex: number) => TextLocation, refers: (rule: number) => number): void {
     const { unplaced, values } = this;
     for (let at = 0; at < unplaced.length; at += 2) {

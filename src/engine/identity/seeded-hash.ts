@@ -50,7 +50,7 @@ function wordAt(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** The bytes behind the last whole word, and the length. */
+/** Returns the bytes after the last whole word, and the length. */
 function restAt(bytes: Uint8Array, at: number, length: number): number {
   let word = length << 24;
   for (let i = length - 1; i >= at; i -= 1) word |= bytes[i]! << (8 * (i - at));

@@ -253,7 +253,7 @@ export class Situations {
   /** Continues the path `waiting` with an element below its previous one; `scope`: the present index of its scope. */
   #advance(waiting: Waiting, scope: number, nameId: number, draft: Draft): void {
     const { path, step, candidate } = waiting;
-    // a field's `.//` stays at each level
+    // a field's `.//` also applies at each deeper level
     if (path.anywhere && step === 0 && candidate !== SELECTOR) draft.waiting.push({ ...waiting, scope });
     // `.//.` has no step
     if (path.steps[step]?.passes(nameId) ?? true) this.#follow({ ...waiting, scope, step: step + 1 }, draft);

@@ -97,7 +97,7 @@ class Collector implements StatisticsCollector {
   #records = 0;
   readonly #kernelPays = createKernelThreshold();
   readonly #otherKernels = createTokenizerKernels();
-  /** a document has begun of which nothing was seen yet */
+  /** a document has begun but has no records yet */
   #begins = false;
   /** one is being counted, and has to be by who began with it */
   #isOpen = false;

@@ -1,7 +1,7 @@
 /**
- * Elements directly inside of one of their own name: the same thing again (sections in sections), or another thing that is called
- * the same (`<Comment><Date/><Comment>text</Comment></Comment>`)? Statistics count the first such one apart; what all documents
- * together say of it decides, so that neither their order nor their division into runs does.
+ * Decides about elements directly inside one of their own name: they may be the same thing again (sections in sections), or another thing
+ * with the same name (`<Comment><Date/><Comment>text</Comment></Comment>`). Statistics count the first such element separately. All
+ * documents together decide, so that neither their order nor their division into runs matters.
  */
 import { addChildren, addElement, nameOf } from './merge-statistics.ts';
 import type { DocumentStatistics, ElementStatistics } from './statistics.ts';

@@ -7,8 +7,8 @@ import { emptyElementStatistics, type ElementStatistics } from './statistics.ts'
 import { ValueCollector } from './values/collector.ts';
 
 /**
- * Past these, names hold data, and no set of tables can be made of them. Each path has its statistics, and each child of an element
- * a bit for every other, so that documents of names that never repeat would fill any memory. Real standards stay below a tenth.
+ * Beyond these limits, names contain data, and no set of tables can represent them. Each path has its statistics, and each child of an
+ * element a bit for every other, so documents whose names never repeat would fill any memory. Real standards need less than a tenth.
  */
 export const pathLimits = { paths: 200_000, childrenOfOne: 10_000, attributesOfOne: 10_000 } as const;
 
@@ -133,11 +133,13 @@ interface Step<Node> {
 }
 
 /**
- * Recursion: an element of the path that leads here, this one included, with the name of the child is the same thing again, unless a plan says
- * that their types differ. The path alone decides, whatever else is open, so that the order of documents does not.
+ * Recursion: if the path to the child has an element with the child's name, including the present one, the child is the same thing again,
+ * unless a plan says that their types differ. Only the path decides, regardless of other open elements, so that the order of documents
+ * does not matter.
  *
- * But for an element that stands directly in one of its own name: that may be another thing (a comment's text is called `Comment`
- * too), so the first such one is counted apart (src/engine/infer/nested-elements.ts), and it alone: what it holds is on the path of what holds it.
+ * An element directly within one of its own name is an exception. It may be another thing (a comment's text is called `Comment` too), so
+ * the first such element is counted separately (src/engine/infer/nested-elements.ts), but only this one: its content is on the path of
+ * the element around it.
  */
 export function knownChild<Node extends Step<Node>>(
   node: Node,

@@ -98,7 +98,7 @@ export class PlainCollector {
   }
 
   beginDocument(): void {
-    // a document that broke off has left its elements open
+    // a truncated document has left its elements open
     for (const frame of this.#frames) {
       frame.counts.fill(0);
       frame.seen.fill(0);

@@ -57,7 +57,7 @@ function inferType(element: ElementStatistics): SourceType {
   const hasChildren = element.withChildren > 0;
   // text in some elements and children in others is also mixed content
   const mixed = hasChildren && element.withText > 0;
-  // without a value ever, attributes are all there is to such an element; without those too, it may yet get one
+  // an element that never has a value only has attributes; without these, it may still get a value
   const valueless = attributes.length > 0 && element.text.count === element.text.empty;
   const content = mixed ? 'mixed' : hasChildren ? 'elements' : valueless ? 'empty' : 'simple';
   return {
@@ -146,7 +146,7 @@ function inferFilled(value: ValueStatistics): ValueType {
     // one digit less than the widest value of the type, because later documents may have larger numbers
     if (value.wholeDigits <= 9) return atomic('int');
     if (value.wholeDigits <= 18) return atomic('long');
-    // without a scale, most databases would add zeros behind a point
+    // without a scale, most databases would add zeros after the point
     const isBounded = value.wholeDigits <= mostDecimalDigits;
     return atomic(
       'decimal',
@@ -155,7 +155,7 @@ function inferFilled(value: ValueStatistics): ValueType {
   }
   if ((classes & CLASS_DECIMAL) !== 0) {
     const uniform = value.minFraction === value.maxFraction && value.maxFraction > 0;
-    // a fixed scale prints every value as it came; a varying one only a column without scale does
+    // a fixed scale prints every value unchanged; values with different scales need a column without one
     const totalDigits = Math.max(18, value.wholeDigits + value.maxFraction + 6);
     return atomic('decimal', uniform ? { facets: { totalDigits, fractionDigits: value.maxFraction } } : {});
   }

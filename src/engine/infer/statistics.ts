@@ -168,7 +168,7 @@ export function isLess(a: string, b: string): boolean {
 
 interface PlainNumber {
   readonly negative: boolean;
-  /** digits that count, before and behind the point */
+  /** significant digits, before and after the point */
   readonly whole: string;
   readonly fraction: string;
 }

@@ -158,7 +158,7 @@ export interface PlanEdge {
   readonly childKeyColumn?: number;
   readonly minOccurs: number;
   readonly maxOccurs: number | null;
-  /** a substitution group member standing in place of the declared element */
+  /** a substitution group member in place of the declared element */
   readonly substitution?: boolean;
   /**
    * The group is too wide for one table: a row of its head's table is opened first, filling `parentKeyColumn` there;

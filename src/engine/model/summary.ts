@@ -1,4 +1,4 @@
-/** The summary of a relational model that lists of the catalogue are made of, so that they need not read whole models. */
+/** The summary of a relational model for the lists of the catalogue, which therefore need not read whole models. */
 import { inSlices } from '../in-slices.ts';
 import { declaredKeys } from './declared-keys.ts';
 import type { RelationalModel } from './relational-model.ts';

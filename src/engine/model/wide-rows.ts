@@ -1,7 +1,7 @@
 /**
- * Rows that are wider than one table (docs/decisions/model/wide-rows.md): the first table of a row has its structure and as many values as one table
- * takes; the rest lies in continuation tables, one row for each row of the first, under the same row key. The plan counts a row's
- * columns through: those of the first table, then those of each continuation, its row key among them.
+ * Rows that are wider than one table (docs/decisions/model/wide-rows.md). The first table of a row has its structure and as many values
+ * as fit into one table. The rest is in continuation tables, which have one row for each row of the first, with the same row key. The
+ * plan numbers a row's columns consecutively: those of the first table, then those of each continuation, including its row key.
  */
 import { memberOf } from './packed/lazy-array.ts';
 import type { Column, RelationalModel, Table } from './relational-model.ts';

@@ -1,7 +1,6 @@
 /**
- * Time zones of dates with times. A type whose rules do not say whether values have one gets `timestamp`: in a column that shows
- * instants, values without a zone shift with the time zone of whoever reads them. Where values with a zone come into a target, the
- * column is `timestamptz` there.
+ * Time zones of dates with times. A type whose rules do not state if values have a zone becomes `timestamp`: in a column of instants,
+ * values without a zone would shift with the reader's time zone. If a target receives values with a zone, its column is `timestamptz`.
  */
 import type { Column } from './relational-model.ts';
 
@@ -15,7 +14,7 @@ export function isOpenToZones({ type, sourceType, keepsForm, writtenAs, role }: 
   return (
     role === 'value' &&
     sourceType === 'dateTime' &&
-    // a guess has been made from documents
+    // the form was guessed from documents
     (keepsForm !== true || writtenAs !== undefined) &&
     (type.kind === 'timestamp' || type.kind === 'timestamptz')
   );

@@ -285,7 +285,7 @@ export class ColumnChunk {
     presence: Span | null,
     ...body: Span[]
   ): Encoded {
-    // a page without values is by no dictionary, of which there may be none
+    // a page without values does not use the dictionary, which may not exist
     if (count === 0) return { encoding: ENCODING.plain, body: [], count, bounds, presence };
     if (encoding === ENCODING.dictionary) this.#usesDictionary = true;
     if (count >= enough) {

@@ -28,7 +28,7 @@ const [yes, no, infinity] = ['true', 'false', 'INF'].map((text) => new TextEncod
   Uint8Array,
 ];
 const infinityInRows = new TextEncoder().encode('Infinity');
-/** how many times longer lists of truth values are in the form of XML, at most */
+/** the factor by which lists of truth values are longer in the form of XML, at most */
 export const joinedTruthBytes = 3;
 
 /** True if a field is a list. False if it is a value that the column's type cannot hold. */
@@ -42,8 +42,8 @@ function isQuoted(text: Uint8Array, start: number): boolean {
 }
 
 /**
- * Writes the items of the list [start, end) behind one another at `at`, each before a `separator`, their text in COPY text; there is room
- * for as many bytes as the list has. Answers where they end, and tells of each.
+ * Writes the items of the list [start, end) at `at`, each before a `separator`, with their text in COPY text. The target must have room
+ * for as many bytes as the list has. Returns their end, and reports each item.
  */
 function writeItems(
   text: Uint8Array,
@@ -64,7 +64,7 @@ function writeItems(
     } else {
       i += 1;
       while (i < last && text[i] !== QUOTE) {
-        // COPY has doubled the backslash that stands before quotes and backslashes
+        // COPY has doubled the backslash before quotes and backslashes
         const isEscaped = text[i] === BACKSLASH && text[i + 1] === BACKSLASH;
         if (isEscaped && text[i + 2] === QUOTE) {
           target[at++] = QUOTE;
@@ -99,7 +99,7 @@ function writeInXml(text: Uint8Array, start: number, end: number, target: Uint8A
   return at;
 }
 
-/** By the first character; null: it is the same. */
+/** Returns the XML form of an item with this first character, or null if it is the same. */
 function formInXml(first: number): Uint8Array | null {
   if (first === SMALL_T) return yes;
   if (first === SMALL_F) return no;
@@ -116,8 +116,8 @@ export interface ListColumn {
 }
 
 /**
- * Adds a page of lists, or, where the column has become text, of their items with spaces between them. False where a value is no list.
- * Levels of a list: 3 for an item, 1 where there is none, 0 for NULL.
+ * Adds a page of lists or, if the column has become text, of their items with spaces between them. Returns false if a value is not a
+ * list. Levels of a list: 3 for an item, 1 for an empty list, 0 for NULL.
  */
 export function addLists(list: ListColumn, column: number, rows: number, isOfItems: boolean): boolean {
   if (!isOfItems) return addJoined(list, column, rows);
@@ -156,7 +156,7 @@ export function addLists(list: ListColumn, column: number, rows: number, isOfIte
   return chunk.add(0, items, { bytes, entries: definitions.length, rows });
 }
 
-/** `Infinity` as XML has it, with its sign; else the text. */
+/** Writes `Infinity` in its XML form, with its sign, and all other texts unchanged. */
 function writeFloat(text: Uint8Array, start: number, end: number, target: Uint8Array, from: number): number {
   const sign = text[start] === MINUS ? 1 : 0;
   const isInfinite =

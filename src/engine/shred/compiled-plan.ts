@@ -31,7 +31,7 @@ export interface CompiledTable {
   /** columns of role value or child_key that are NOT NULL */
   readonly required: Int32Array;
   readonly conversions: readonly ValueConversion[];
-  /** 1: the offset from UTC that a value is written with goes to the column behind it */
+  /** 1: the offset from UTC of a value is written to the next column */
   readonly keepsOffset: Uint8Array;
   /** 1: values of the column are QNames, whose prefixes must be resolved in the scope of the value */
   readonly holdsNames: Uint8Array;
@@ -65,7 +65,7 @@ export interface CompiledNode {
 }
 
 export interface CompiledPlan {
-  /** a table that continues another's rows is there, but no row is opened in it */
+  /** includes tables that continue the rows of others, but no row is opened in these */
   readonly tables: readonly CompiledTable[];
   readonly nodes: readonly CompiledNode[];
   rootEdge(nameId: number): PlanEdge | null;

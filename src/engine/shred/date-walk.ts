@@ -228,7 +228,7 @@ function hasRoom(row: Row, node: PlanNode, { head, childKeyColumn }: PlanEdge, m
   const had = (row.had ??= new Set());
   const key = childKeyColumn === undefined ? mark : -1 - childKeyColumn;
   if (had.has(key)) return false;
-  // a member of a substitution group has its key from its head's row
+  // a member of a substitution group gets its key from its head's row
   if (childKeyColumn === undefined || (node.opensRow && head === undefined)) had.add(key);
   return true;
 }

@@ -206,7 +206,7 @@ class DocumentShredder implements Shredder {
   lastKeys(): ReadonlyMap<string, number> {
     if (this.#hashed) return new Map();
     const keys = new Map<string, number>([['_documents', this.#lastDocument]]);
-    // a table that continues another's rows has the keys of that
+    // a table that continues another's rows has the keys of that table
     const { tables } = this.#options.model;
     for (const [index, name] of membersOf(tables, 'name').entries())
       keys.set(name, this.#state.lastNumbers[memberOf(tables, index, 'continues') ?? index]!);

@@ -177,7 +177,7 @@ function withDocumentation(text: string, documentation: string | undefined): str
 export function commentLine(text: string, maxLength: number | null): string {
   const line = isPlainLine(text) ? text : text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   if (maxLength === null || line.length <= maxLength) return line;
-  // a surrogate pair is not to be cut in two
+  // a surrogate pair must not be split
   const head = line.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '');
   return `${head}…`;
 }

@@ -31,7 +31,7 @@ export interface InlineComments {
 export interface DialectCapabilities {
   /** keys and indexes that a table may have, each foreign key among them; absent: no bound */
   readonly maxKeys?: number;
-  /** a foreign key without a name gets that of its table and a number, however long that is */
+  /** a foreign key without a name gets that of its table and a number, even if the result is too long */
   readonly numbersForeignKeys?: true;
   /** true: a list of values is an array; false: its items are rows of a separate table (`src/engine/sql/list-tables.ts`) */
   readonly arrays: boolean;

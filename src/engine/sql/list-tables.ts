@@ -1,8 +1,9 @@
 /**
- * Lists of values where a database has no arrays that hold them (docs/decisions/model/list-tables.md): a row each in a table of their own.
+ * Stores lists of values in databases without suitable arrays (docs/decisions/model/list-tables.md): each list has a separate table with
+ * a row for each item.
  *
- * This is a step from the model to the DDL of one dialect, and not part of the model: rows are made once, whatever database they
- * go to, and the targets that rows are written to and read from have arrays. So neither plans, nor mappings, nor rows know of it.
+ * This is a step from the model to the DDL of one dialect, and not part of the model: rows are made once for all databases, and the
+ * targets that rows are written to and read from have arrays. Plans, mappings and rows therefore do not depend on it.
  */
 import { defaultNaming, shortenName, structureWord } from '../map/names/identifiers.ts';
 import { withOtherParts } from '../model/packed/models.ts';
@@ -61,7 +62,7 @@ export function withListTables(model: RelationalModel, dialect: Dialect): ModelO
       lists.push({ owner, column: at, table: model.tables.length + own.length });
       own.push(listTable(model, owner, list));
     }
-    // a key over a list has no one column any more; that it is declared, the table's comment says
+    // a key over a list no longer has a single column; the table's comment states that it is declared
     const uniqueKeys = arrays
       ? table.uniqueKeys
       : table.uniqueKeys.filter((key) => !key.columns.some((at) => counted.includes(at)));

@@ -60,7 +60,7 @@ export function textAtOffset(expression: string, offset: string): string {
   return `IF(${offset} IS NULL, ${lexicalText({ kind: 'timestamptz' }, expression)}, CONCAT(${local}, ${zone}))`;
 }
 
-/** Without zeros at the end of a fraction. */
+/** Removes zeros at the end of a fraction. */
 function trimmed(text: string): string {
   return `TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM ${text}))`;
 }

@@ -200,7 +200,7 @@ export class ElementWalk {
     if (kept !== undefined) out.attributes(keptAttributesOf(this.#plan, kept, own));
     const { textColumn } = node.plan;
     const isValue = textColumn >= 0 && (kept === undefined || kept.items.length === 0);
-    // before the start tag ends: it declares the namespaces that the value brings
+    // before the start tag ends, because it declares the namespaces that the value uses
     const text =
       isValue && isKept(this.#plan, node, row, textColumn)
         ? valueOf(this.#plan, node, row, textColumn, own)

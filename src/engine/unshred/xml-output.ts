@@ -1,4 +1,4 @@
-/** Bytes of a document on their way out, in pieces. */
+/** Collects the bytes of a document in pieces and passes them to the consumer. */
 import type { ContentScope } from './content-scope.ts';
 import { inAttribute, inText, longestReference, type ByteEscapes } from './escape.ts';
 import { utf8Of } from './rows/values.ts';
@@ -29,7 +29,7 @@ export class XmlOutput {
   /** the piece that was passed to the consumer last, and the consumer's promise */
   #given: Uint8Array<ArrayBuffer> | null = null;
   #taking: Promise<void> | null = null;
-  /** a piece to be filled again */
+  /** a piece to be reused */
   #spare: Uint8Array<ArrayBuffer> | null = null;
 
   /** `scope`: of the names that are written */

@@ -13,8 +13,8 @@ const mostEntities = 40;
 const mostReferring = 40;
 
 /**
- * Tables of which a row holds one or the other (the resource in an entry of FHIR's Bundle): each says much more than the row itself does. They are what
- * repeats, not that row.
+ * Returns the alternative tables for a row (the resource in an entry of FHIR's Bundle). Each has many more columns than the row itself.
+ * They repeat as entities instead of that row.
  */
 function alternatives(contents: ViewContents, own: readonly number[], table: number): readonly number[] {
   const tables = new Set<number>();
@@ -30,10 +30,10 @@ function alternatives(contents: ViewContents, own: readonly number[], table: num
 }
 
 /**
- * In the order of the tables. A table that is reached once for each row above is part of that; one that repeats is an entity when at least
- * a tenth of all that a document can say lies below it, when its rows say a quarter of what the richest say, or when they wrap what others are about.
- * Rows of root elements repeat from document to document. Tables that repeat and refer to others by ids come behind them, those with most references
- * first. `has`: the tables that there are.
+ * Returns the entities in the order of the tables. A table with at most one row for each row above is part of that row. A repeating table
+ * is an entity if at least a tenth of all columns of a document are below it, if its rows have at least a quarter of the columns of the
+ * richest ones, or if they wrap the subject of other rows. Rows of root elements repeat from document to document. Repeating tables that
+ * refer to others by ids come after the entities, those with most references first. `has`: true for existing tables.
  */
 export async function businessEntities(
   model: RelationalModel,

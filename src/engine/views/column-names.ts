@@ -21,7 +21,7 @@ export interface ColumnNamesOptions {
 }
 
 export interface ColumnNames {
-  /** `end`: words that are put behind the name of the column */
+  /** `end`: words that are appended to the name of the column */
   ofColumn(column: ViewColumn, end?: string): string;
   /** `isFree`: no other column has the name */
   ofTexts(texts: JoinedTexts, isFree: (name: string) => boolean): string;

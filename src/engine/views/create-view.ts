@@ -194,7 +194,7 @@ export function createView(
     const { columns } = model.tables[table]!;
     if (!tellsLocalTime(columns, at) || !isThere({ table, column: at + 1 })) return {};
     const offset = expressionOf(of, { table, at: at + 1, column: columns[at + 1]! });
-    // an offset that is NULL is that of UTC
+    // a NULL offset means UTC
     return { local: dialect.localTime(instant, `coalesce(${offset}, 0)`) };
   }
 

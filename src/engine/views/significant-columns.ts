@@ -52,7 +52,7 @@ function hasWord(words: ReadonlySet<string>, { steps, qualifies }: RowValue): bo
 }
 
 function wordsOf(step: string): readonly string[] {
-  // a reference (`IDref`) identifies nothing
+  // a reference (`IDref`) does not identify the row
   return splitWords(step).toLowerCase().split('_');
 }
 

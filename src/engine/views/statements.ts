@@ -56,7 +56,7 @@ export async function entityViews(
   const cutNames = Map.groupBy(model.tables, ({ name }) => cut(name));
   const views = await mapInSlices(entities, (content) => {
     const table = model.tables[content.table]!.name;
-    // a name that two tables would have is closed with a hash of the whole
+    // a name that two tables would share ends with a hash of the whole name
     const start = cutNames.get(cut(table))!.length === 1 ? cut(table) : table;
     let wanted = `${start}${end}`;
     let name = physicalName(dialect, modelName(model, wanted));

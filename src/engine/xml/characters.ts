@@ -26,7 +26,7 @@ export const NAME_NONE = 0;
 export const NAME_START = 1;
 /** ASCII digit, `-` or `.`. */
 const NAME_PART = 2;
-/** Byte of a longer sequence: the code point decides. */
+/** Byte of a longer sequence: the code point must be checked. */
 export const NAME_WIDE = 3;
 
 function table(classOf: (byte: number) => number): Uint8Array {

@@ -340,7 +340,7 @@ function find(units: Uint8Array, literal: Uint8Array, from: number): number {
   return at;
 }
 
-/** Behind the `>` of a document type declaration; -1: it does not end here. */
+/** Returns the position after the `>` of a document type declaration, or -1 if it does not end here. */
 function endOfDoctype(units: Uint8Array, from: number): number {
   let inSubset = false;
   for (let at = from; at < units.length; at += 1) {

@@ -43,7 +43,7 @@ export class LocationCounter {
     this.offset += count;
   }
 
-  /** The place behind the first `to` bytes of the window, found from a place before it in the window. */
+  /** Returns the position after the first `to` bytes of the window, starting from an earlier position. */
   private behind(start: Cursor, bytes: Uint8Array, words: Uint32Array, to: number): Cursor {
     const from = start.at;
     const gone = bytes.subarray(from, to);
@@ -64,7 +64,7 @@ export class LocationCounter {
     };
   }
 
-  /** Bytes that are not part of the text, such as a byte order mark. */
+  /** Skips bytes that are not part of the text, such as a byte order mark. */
   skip(count: number): void {
     this.offset += count;
   }
@@ -156,7 +156,7 @@ function markCount(marks: number): number {
   return Math.imul(marks >>> 7, 0x01010101) >>> 24;
 }
 
-/** Bytes of `[from, to)` that are not continuation bytes. */
+/** Counts the bytes of `[from, to)` that are not continuation bytes. */
 function countCharacters(bytes: Uint8Array, words: Uint32Array, from: number, to: number): number {
   let continuations = 0;
   let i = from;

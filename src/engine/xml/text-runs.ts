@@ -2,9 +2,9 @@
 import { KIND_END, KIND_MASK, KIND_START, KIND_TEXT, RECORD_INTS } from './tokens.ts';
 
 /**
- * Bytes of text that the batch ends with, which the next may go on with; of a value that is over `max`, what it has. `before`: what the
- * batch before ended with. `mayHoldOne`: `max` is small enough for a value that begins and ends in the batch to be over it; else only
- * its ends are looked at. `count`: ints of `events`.
+ * Returns the bytes of text at the end of the batch that the next batch may continue, or the size of a value over `max`. `before`: the
+ * result for the previous batch. `mayHoldOne`: `max` is so small that a value within the batch may exceed it; otherwise only the ends of
+ * the batch are checked. `count`: ints of `events`.
  */
 export function textRunAtEnd(
   events: Int32Array,

@@ -56,7 +56,7 @@ export function codePointAt(bytes: Uint8Array, at: number): number {
   return ((first & 0x07) << 18) | (second << 12) | (third << 6) | (bytes[at + 3]! & 0x3f);
 }
 
-/** Writes a code point; returns the offset behind it. `out` must have four bytes left. */
+/** Writes a code point and returns the offset after it. `out` must have four bytes left. */
 export function writeCodePoint(codePoint: number, out: Uint8Array, at: number): number {
   if (codePoint < 0x80) {
     out[at] = codePoint;

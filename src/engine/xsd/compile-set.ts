@@ -51,7 +51,7 @@ export interface XsdFile {
 export interface CompileOptions {
   /** names of the files to start from; default: the files that no other file includes, imports or redefines */
   readonly entries?: readonly string[];
-  /** a component that is needed but in no file: an error, or anything allowed in its place, with a warning */
+  /** a component that is needed but missing: an error, or a wildcard in its place, with a warning */
   readonly missing?: 'fail' | 'wildcard';
   readonly limits?: EngineLimits;
 }

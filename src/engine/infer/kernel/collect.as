@@ -1,7 +1,8 @@
-// AssemblyScript. The common part of taking statistics: elements and attributes that have been met before, and their values. At
-// anything else this function returns with everything as it was before the record; src/engine/infer/kernel-collector.ts makes it known, or
-// answers what was asked, and the record is taken again. Compiled by `npm run wasm` into src/engine/infer/kernel/collect-wasm.ts; layout of the control
-// block, of nodes, values and frames: src/engine/infer/kernel/layout.ts. What is counted, and how: src/engine/infer/collector.ts, src/engine/infer/values/collector.ts.
+// AssemblyScript. The common part of collecting statistics: known elements and attributes, and their values. At anything else this
+// function returns with the state before the record; src/engine/infer/kernel-collector.ts adds it or answers the question, and the record
+// is handled again. Compiled by `npm run wasm` into src/engine/infer/kernel/collect-wasm.ts; layout of the control block, of nodes, values
+// and frames: src/engine/infer/kernel/layout.ts. Definition of the statistics: src/engine/infer/collector.ts,
+// src/engine/infer/values/collector.ts.
 
 /** Adds to the text of the innermost element. The text's start is kept; the rest is only counted. */
 function addText(from: usize, to: usize): void {

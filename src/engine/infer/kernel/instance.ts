@@ -22,7 +22,7 @@ export interface CollectKernelOptions {
   readonly samples: boolean;
   /** pages of memory, by default enough for thousands of paths */
   readonly pages?: number;
-  /** returns true if the attribute is content; other attributes describe the document, and `node` reads their information on the element */
+  /** returns false for attributes that describe the document instead of being content */
   readonly isContent: (nameId: number) => boolean;
   /** the attribute, at that record, says that the element is nil */
   readonly isNil: (nameId: number, batch: TokenBatch, record: number) => boolean;

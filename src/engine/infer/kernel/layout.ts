@@ -2,7 +2,7 @@
 import { SCAN_KERNEL_BYTES } from '../../xml/kernel/layout.ts';
 
 export const PAGE_BYTES = 65_536;
-/** Behind the tokeniser's part. */
+/** After the tokeniser's part. */
 export const CONTROL_AT: number = SCAN_KERNEL_BYTES;
 /** Vectors are read and written beyond the end of an array. */
 export const MARGIN_BYTES = 64;

@@ -10,12 +10,12 @@ const ATTRIBUTE_SHIFT: usize = 5;
 const FRAME_SHIFT: usize = 5;
 
 const SKETCH_MOST = 64;
-/** bytes up to which a value surely is kept whole */
+/** values of up to this many bytes are certainly kept whole */
 const KEPT_BYTES: usize = 200;
 
 const TEXT_VALUE = 0;
 const NUMBER = 1;
-/** a number, and nothing but digits, not the first of many 0 */
+/** a number of digits only, without leading zeros */
 const DIGITS = 3;
 
 const CLASSES_OF_CALENDAR = 120;
@@ -53,7 +53,7 @@ function increment(at: usize): void {
   store<f64>(at, load<f64>(at) + 1);
 }
 
-/** Characters of UTF-8 text; 16 bytes behind it may be read. */
+/** Counts the characters of UTF-8 text. May read 16 bytes after it. */
 // @ts-ignore: decorator
 @inline
 function characters(from: usize, to: usize): i32 {

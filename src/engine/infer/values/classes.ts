@@ -11,7 +11,7 @@ export const CLASS_DATE = 8;
 export const CLASS_TIME = 16;
 export const CLASS_DATETIME_LOCAL = 32;
 export const CLASS_DATETIME_ZONED = 64;
-/** a decimal, or a number with an exponent that no name or code looks like: `1.5e3`, `2E-7` */
+/** a decimal, or a number with an exponent in a form that names and codes do not have: `1.5e3`, `2E-7` */
 export const CLASS_SCIENTIFIC = 128;
 export const ALL_CLASSES = 255;
 
@@ -68,7 +68,10 @@ export function hasOffset(bytes: Uint8Array, start: number, end: number): boolea
   return bytes[to - 6] === 43 || bytes[to - 6] === 45;
 }
 
-/** Decimal digits: no plus sign, no leading zero, no negative zero, digits behind a point; of a number below one, there may be none before it. */
+/**
+ * Reads decimal digits: no plus sign, no leading zero, no negative zero, digits after a point; a number below one may have none before
+ * it.
+ */
 function numberClasses(bytes: Uint8Array, start: number, end: number): number {
   const negative = bytes[start] === 45;
   const first = negative ? start + 1 : start;

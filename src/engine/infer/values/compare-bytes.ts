@@ -1,4 +1,7 @@
-/** Bytes [start, end) against the first `length` of another run: negative, 0 or positive, as their code points sort. */
+/**
+ * Compares the bytes [start, end) with the first `length` of another array: returns a negative number, 0 or a positive number, as their
+ * code points sort.
+ */
 export function compareBytes(
   bytes: Uint8Array,
   start: number,

@@ -27,8 +27,8 @@ export function lookedAt<T extends object, Member extends keyof T>(object: T, me
 }
 
 /**
- * The getter of a member in the place of one of `object` which holds the same keys: what `heldKey` answers of that, it answers of this.
- * `look`: answers `lookedAt`.
+ * Returns a getter for a member that replaces a member of `object` with the same keys, so that `heldKey` has the same result for both.
+ * `look`: implements `lookedAt`.
  */
 export function withHeldKeys<Value>(
   get: () => Value,

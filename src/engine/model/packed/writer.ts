@@ -2,7 +2,7 @@
 import { tags, version } from './layout.ts';
 import { ByteWriter } from './byte-writer.ts';
 
-/** a longer text is no path, but somebody's prose */
+/** a longer text is not a path but prose */
 const longestPath = 4096;
 
 /** A set of keys, found by walking from the empty one key by key. */
@@ -19,7 +19,7 @@ function shapeStep(): ShapeStep {
   return { shape: -1, next: new Map(), lastKey: null, last: null };
 }
 
-/** a shorter array costs less decoded than held back */
+/** a shorter array costs less when it is decoded at once than as a lazy one */
 const fewestHeld = 8;
 
 /** The parts that a reader decodes on first access. */

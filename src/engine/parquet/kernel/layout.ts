@@ -8,9 +8,9 @@ export const MARGIN_BYTES = 64;
 export const HEAP_AT = 8192;
 
 // control block, int32 slots; the first ones are the parameters of reading a column
-/** address of the delimiter behind the column's field of the first row */
+/** address of the delimiter after the column's field in the first row */
 export const FIRST = 0;
-/** bytes from there to that of the next row */
+/** distance in bytes to the delimiter of the next row */
 export const STRIDE = 1;
 export const ROWS = 2;
 /** address for the values */
@@ -27,7 +27,7 @@ export const LEFT = 8;
 // results
 /** values that are not NULL */
 export const COUNT = 9;
-/** behind the last value */
+/** end of the last value */
 export const VALUES_END = 10;
 export const LEFT_COUNT = 11;
 /** row of a value that the type does not hold, from 1; 0: none */

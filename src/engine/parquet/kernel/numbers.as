@@ -82,14 +82,14 @@ function prepareVectors(): void {
   v128.store(LAST_BYTES_AT, i8x16.splat(-1), 16);
   for (let point = 0; point <= 16; point++) {
     for (let i = 0; i < 16; i++) {
-      // a place beyond the vector gives zero
+      // an index beyond the vector gives zero
       const from = point == 16 || i > point ? i : i - 1;
       store<u8>(WITHOUT_POINT_AT + <usize>(point * 16 + i), <u8>from);
     }
   }
 }
 
-/** Up to 19 digits: what they are worth may be more than 64 bits hold only where the first of 20 would. */
+/** Reads up to 19 digits. Only a number of 20 digits may exceed 64 bits. */
 // @ts-ignore: decorator
 @inline
 function digits(from: usize, to: usize): u64 {
@@ -126,7 +126,10 @@ function pointOf(from: usize, to: usize): usize {
   return to;
 }
 
-/** The magnitude of a number, times 10 to the power of `scale`, in 128 bits; false for what is none, or has more digits. */
+/**
+ * Reads the magnitude of a number, times 10 to the power of `scale`, in 128 bits. Returns false if the text is not a number, or has more
+ * digits.
+ */
 function readScaled(from: usize, to: usize, scale: i32): bool {
   areDigits = true;
   let point = pointOf(from, to);

@@ -3,7 +3,7 @@
 let leastPrefix: u64 = 0;
 let greatestPrefix: u64 = 0;
 
-/** The first eight bytes of a text, zeros behind its end; with the first byte highest they compare as the text. */
+/** Returns the first eight bytes of a text, padded with zeros. The first byte is the highest, so that they compare like the text. */
 // @ts-ignore: decorator
 @inline
 function prefixOf(from: usize, length: usize): u64 {
@@ -49,7 +49,10 @@ function noteText(from: usize, length: usize, prefix: u64, isFirst: bool): void 
   }
 }
 
-/** Copies a text up to its first backslash, and answers how many bytes that are, or more, up to the end of a vector, where there is none. */
+/**
+ * Copies a text up to its first backslash. Returns the number of bytes copied; if there is no backslash, it may be more, up to the end of
+ * a vector.
+ */
 // @ts-ignore: decorator
 @inline
 function copyPlain(to: usize, from: usize, length: usize): usize {
@@ -63,7 +66,7 @@ function copyPlain(to: usize, from: usize, length: usize): usize {
   return length;
 }
 
-/** Texts whole, each behind its length; `isApart`: lengths apart from them, from LEFT on. */
+/** Writes whole texts, each after its length; `isApart`: with separate lengths, from LEFT on. */
 // @ts-ignore: decorator
 @inline
 function readTexts(isApart: bool): void {
@@ -157,7 +160,10 @@ export function readNumberedTexts(): void {
   store<usize>(VALUES_END, out);
 }
 
-/** Texts of a dictionary, whole, each behind its length, or with `lengths` apart, if there is such a place; answers the end. */
+/**
+ * Writes the texts of a dictionary whole, each after its length, or with separate lengths at `lengths`, if that is not 0. Returns the
+ * end.
+ */
 export function expandTexts(numbers: usize, count: i32, dictionary: usize, lengths: usize, out: usize): usize {
   const values = load<usize>(dictionary, DICTIONARY_VALUES);
   const texts = load<usize>(dictionary, DICTIONARY_TEXTS);

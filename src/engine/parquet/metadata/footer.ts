@@ -37,10 +37,10 @@ export interface PlacedColumn {
   /** the first page of values */
   readonly at: number;
   readonly entries: number;
-  /** by encoding, those of values */
+  /** number of pages with values, by their encoding */
   readonly pageCounts: ReadonlyMap<number, number>;
   readonly index: PageIndex;
-  /** with headers, before they were compressed */
+  /** bytes including headers, before compression */
   readonly plainBytes: number;
   readonly bytes: number;
   readonly isCompressed: boolean;
@@ -50,7 +50,7 @@ export interface PlacedColumn {
 
 /** The index of a column's pages, as it is written. */
 export interface PageIndex {
-  /** null: one of them does not tell its bounds */
+  /** null: one of the pages has no bounds */
   readonly bounds: Uint8Array | null;
   readonly offsets: Uint8Array;
 }

@@ -69,11 +69,11 @@ export async function readFooter(
 
 function fileLayout(fields: ThriftFields, size: number, boundsOf: string | null): FileLayout {
   const columns: FileLayout['columns'][number][] = [];
-  // behind the root, which holds them
+  // after the root, which contains them
   const nodes = structsOf(fields.get(2));
   for (let node = 1; node < nodes.length; node += 1) {
     const name = textOf(nodes[node]!.get(4)) ?? '';
-    // a list has two nodes below its own, the second of which are its items
+    // a list has two nodes below its own; the second one is its items
     const isList = numberOf(nodes[node]!, 5) !== null;
     if (isList) node += 2;
     const facts = nodes[node] ?? new Map();

@@ -36,7 +36,7 @@ export interface ColumnRows {
   beginChunk(chunk: StoredChunk): void;
   /** Reads the next page with rows. Throws RangeError if the file is damaged. */
   nextPage(): Promise<void>;
-  /** Bytes that the texts of the page's next rows may have. */
+  /** Returns the most bytes that the texts of the page's next rows may have. */
   mostBytes(rows: number): number;
   /** Returns an estimate of the bytes of `rows` rows. */
   usualBytes(rows: number): number;

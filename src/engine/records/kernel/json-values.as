@@ -62,7 +62,7 @@ function unescapeJson(from: usize, to: usize, out: usize): usize {
       if (character < 0) return 0;
       at += 4;
       const half = character & 0xfc00;
-      // a character in two halves (§7), the low one behind the high one
+      // a surrogate pair (§7), the low half after the high one
       if (half == 0xd800) {
         const isEscape = at + 6 < to && load<u8>(at, 1) == BACKSLASH && load<u8>(at, 2) == SMALL_U;
         const low = isEscape ? hexadecimal(at + 3) : -1;

@@ -40,12 +40,12 @@ export const SURVEY_IN_QUOTES = 16;
 export const SURVEY_LONGEST = 17;
 /** 1: so far each key is greater than the one before */
 export const SURVEY_ASCENDS = 18;
-/** bytes at FIELDS_AT that a record has before its key: of JSON Lines */
+/** JSON Lines: bytes at FIELDS_AT that a record has before its key */
 export const SURVEY_PREFIX = 19;
 /** uint64: the first and the last key; 0: none yet */
 export const SURVEY_FIRST_AT: number = CONTROL_AT + 80;
 export const SURVEY_LAST_AT: number = CONTROL_AT + 88;
-/** a cell that nobody reads */
+/** a cell that is never read */
 export const UNREAD_AT: number = CONTROL_AT + 96;
 
 // a field, int32

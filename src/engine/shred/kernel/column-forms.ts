@@ -25,7 +25,7 @@ export interface ColumnForm {
 const integerKinds: ReadonlySet<Column['type']['kind']> = new Set(['smallint', 'integer', 'bigint']);
 const integerDigits = { smallint: 5, integer: 10, bigint: 19 } as const;
 
-/** `scalesDecimals`: see the settings of a walk; `keepsOffset`: the offset of a value goes to the column behind it */
+/** `scalesDecimals`: see the settings of a walk; `keepsOffset`: the offset of a value is written to the next column */
 export function columnForm(column: Column, scalesDecimals: boolean, keepsOffset: boolean): ColumnForm {
   const { type, sourceType, keepsForm } = column;
   const form = (conversion: number, first = 0, second = 0): ColumnForm => ({

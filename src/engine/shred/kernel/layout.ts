@@ -2,7 +2,7 @@
 import { SCAN_KERNEL_BYTES } from '../../xml/kernel/layout.ts';
 
 export const PAGE_BYTES = 65_536;
-/** Behind the tokeniser's part. */
+/** After the tokeniser's part. */
 export const CONTROL_AT: number = SCAN_KERNEL_BYTES;
 /** Vectors are read and written beyond the end of an array. */
 export const MARGIN_BYTES = 64;
@@ -164,7 +164,7 @@ export const CONVERT_LIST = 16;
 export const MEMBER_TEXT = 0;
 export const MEMBER_NUMBER = 1;
 export const MEMBER_BOOLEAN = 2;
-/** a number that is written by us: digits alone */
+/** a number that the shredder itself writes: digits only */
 export const MEMBER_DIGITS = 3;
 /** added to the form of the items */
 export const MEMBER_LIST = 4;

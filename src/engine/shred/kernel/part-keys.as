@@ -14,7 +14,7 @@ const ROUNDS: usize = memory.data<u32>([
 const INITIAL: usize = memory.data<u32>([
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 ]);
-/** Words of a message block, and those made of them. */
+/** The words of a message block, and the words derived from them. */
 const SCHEDULE: usize = memory.data(64 * 4);
 /** After the block that is the same for all parts of a file. */
 const FILE_STATE: usize = memory.data(8 * 4);

@@ -101,7 +101,7 @@ function openRow(table: usize, index: i32, out: usize, holder: usize, childKey: 
   store<f64>(row, number, ROW_NUMBER);
   const key = writeKey(index, number, out);
   setSlot(row, load<i32>(table, TABLE_ROW_KEY), out, key);
-  // a key that the row above has as well is to stay when this row is forgotten
+  // a key that the row above also has must remain when this row is removed
   if (childKey >= 0) setSlot(holder, childKey, out, key);
   store<i32>(row, <i32>((childKey >= 0 ? key : out) - load<usize>(ARENA)), ROW_MARK);
   return key;

@@ -1,7 +1,8 @@
-// AssemblyScript. The common part of shredding: elements that the plan knows, attributes and text that their columns hold as they
-// are. What is rare is left to src/engine/shred/shredder.ts, which works on the same memory: this function then returns with everything as it was
-// before the event. Compiled by `npm run wasm` into src/engine/shred/kernel/shred-wasm.ts; layout of the control block and of the plan: src/engine/shred/kernel/layout.ts,
-// of frames, rows and slots: src/engine/shred/open-elements.ts. The forms of values are those of src/engine/shred/values/conversion.ts.
+// AssemblyScript. The common part of shredding: elements that the plan knows, and attributes and text that their columns hold unchanged.
+// Rare cases are left to src/engine/shred/shredder.ts, which works on the same memory: this function then returns with the state before
+// the event. Compiled by `npm run wasm` into src/engine/shred/kernel/shred-wasm.ts; layout of the control block and of the plan:
+// src/engine/shred/kernel/layout.ts, of frames, rows and slots: src/engine/shred/open-elements.ts. The forms of values are those of
+// src/engine/shred/values/conversion.ts.
 
 function leave(exit: i32, e: usize, depth: i32, out: usize): i32 {
   store<i32>(NEXT, <i32>((e - load<usize>(EVENTS)) >> RECORD_SHIFT));
@@ -124,7 +125,7 @@ export function shred(from: i32, count: i32): i32 {
         const table = tableAt(index);
         const childKey = load<i32>(edge, EDGE_CHILD_KEY);
         const isMember = childKey <= FIRST_HEAD;
-        // a second one has no place
+        // there is no place for a second one
         if (childKey >= 0 && load<i32>(rowSlots + ((<usize>childKey) << 3)) != -1)
           return leave(EXIT_EVENT, e, depth, out);
         if (!hasRoomForRow(table, out + load<usize>(edge, EDGE_LABEL_LENGTH)))

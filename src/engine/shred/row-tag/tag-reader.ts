@@ -1,4 +1,4 @@
-/** The reader behind ways to look for places to cut a document at: it goes from tag to tag, and past rows by a kernel in WebAssembly. */
+/** The common reader of the searches for cuts in a document. It goes from tag to tag, and skips rows with a kernel in WebAssembly. */
 import { compileModule } from '../../compile-module.ts';
 import { isSameName } from '../../model/source-model.ts';
 import { LocationCounter } from '../../xml/text-location.ts';
@@ -14,7 +14,7 @@ import { attributesOf, type PieceCut, type PieceOfRows } from './pieces.ts';
 export interface PieceBounds {
   /** start offset: 0, or that of a row element */
   readonly from: number;
-  /** it ends before the first row element, but its own first, that begins there or behind */
+  /** the piece ends before the first row element at or after this offset, not counting the one that the piece begins with */
   readonly until: number;
   /** known start tags of the elements around, outermost first */
   readonly outer: readonly string[];

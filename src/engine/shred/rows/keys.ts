@@ -1,11 +1,11 @@
 /**
- * How row keys look in the output. Inside the engine a row key is the row's number in its table: of the job (`sequence`), or of
- * its document (`hash`). What is written is that number, or the number added to a base that follows from the document's content.
+ * The form of row keys in the output. Inside the engine a row key is the row's number in its table: counted over the job (`sequence`), or
+ * over its document (`hash`). The output has that number, or the number added to a base that follows from the document's content.
  *
- * With `hash` the keys of a document are the same wherever and whenever it is loaded, no two installations need to talk, and they
- * still ascend in document order, which a hash of every row's path would not give: that order is what writes documents back in one
- * pass. Bases are 63-bit values spread evenly, so a table with d documents of n rows each has two that meet with a probability of
- * about d² n / 2^63: a million documents of a thousand rows 1 in 10,000.
+ * With `hash` the keys of a document are the same wherever and whenever it is loaded, without communication between installations. They
+ * still ascend in document order, which hashes of rows' paths would not do, and this order allows writing documents back in one pass.
+ * Bases are 63-bit values spread evenly, so in a table with d documents of n rows each, two collide with a probability of about d² n /
+ * 2^63: for a million documents of a thousand rows, 1 in 10,000.
  */
 import type { ByteBuffer } from './byte-buffer.ts';
 

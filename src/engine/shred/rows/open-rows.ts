@@ -164,7 +164,7 @@ export class OpenRows {
     const before = goesOn ? arena.bytes.slice(slots[at]!, slots[at + 1]!) : new Uint8Array(0);
     const start = arena.length;
     arena.push(before, 0, before.length);
-    // each line holds a quote, so both parts may be quoted: the text has one quote before it and one behind
+    // each line has a quote, so both parts may be quoted: the text has one quote before it and one after it
     const inner = goesOn && this.#encoder.quote !== null ? arena.length - 1 : null;
     this.#encoder.pushText(arena, line, 0, line.length);
     if (inner !== null) {
@@ -186,7 +186,7 @@ export class OpenRows {
       const { index, start: first, end } = parts[part]!;
       const form = this.#forms[index] ?? this.#formOf(parts[part]!, columns);
       const out = this.#output.buffer(index);
-      // a value so large that a buffer twice its size would count
+      // a value so large that doubling the buffer would be costly
       if (arena.length - mark > largeRowBytes) out.ensure(arena.length - mark + (end - first) * 3 + 1);
       let extraAt = 0;
       for (let column = first; column < end; column += 1) {

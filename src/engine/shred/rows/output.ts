@@ -73,7 +73,7 @@ export class RowOutput {
     );
   }
 
-  /** Bytes that a buffer has to hold before it is handed over, and room for most rows behind them. */
+  /** The number of bytes at which a buffer is passed on, including room for most rows after that. */
   get bufferBytes(): number {
     return this.#threshold + Math.min(32 * 1024, this.#threshold >> 1);
   }

@@ -27,7 +27,7 @@ export const UNCONVERTED = 3;
 /** Converts bytes [start, end) and pushes the encoded field to `out`; on EMPTY and UNCONVERTED nothing has been pushed. */
 export type ValueConversion = (source: Uint8Array, start: number, end: number, out: ByteBuffer) => number;
 
-/** `scalesDecimals`: see the settings of a walk; `keepsOffset`: the offset of a value goes to the column behind it */
+/** `scalesDecimals`: see the settings of a walk; `keepsOffset`: the offset of a value is written to the next column */
 export function conversionFor(
   column: Column,
   encoder: RowEncoder,
@@ -314,7 +314,7 @@ function calendarConversion(
   return (source, start, end, out) => {
     const value = read(source, start, end);
     if (value === null) return UNCONVERTED;
-    // cut, as rounding would lead into another day, or behind the last year that databases have
+    // truncated, because rounding might lead to another day, or beyond the last year of databases
     out.push(source, start, value.zoneStart - Math.max(0, value.fractionDigits - columnFractionDigits));
     // a column without a zone has the local value; the zone is kept beside the row
     if (keeps !== 'never') out.push(source, value.zoneStart, end);

@@ -188,7 +188,7 @@ export class Attributes {
   }
 }
 
-/** Without white space around it, as XSD has it. */
+/** Returns the text without white space around it, as defined by XSD. */
 function trimmed(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && xmlSpace.includes(text[start]!)) start += 1;

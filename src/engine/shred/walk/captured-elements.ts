@@ -15,7 +15,7 @@ import type { WalkContext } from './context.ts';
 import type { ElementRows } from './element-rows.ts';
 import type { UnmappedContent } from './unmapped-content.ts';
 
-/** Bytes of a document that is kept whole, its root being none of the model's: it is held in memory until it ends. */
+/** The most bytes of a document that is kept whole because its root is not one of the model's. It is in memory until it ends. */
 const longestRoot = 32 * 1024 * 1024;
 const tooLongToKeep = `, and it is too long to be kept whole: more than ${longestRoot >> 20} MiB`;
 

@@ -1,8 +1,8 @@
 /**
- * Prefixes that content uses, such as `q` in `<t xmlns:q="urn:y">q:n</t>`. Without a schema nobody can tell a QName, an XPath or a
- * CURIE from other text. So a declaration whose prefix is met in content of its scope is kept beside the data, in `_unmapped`, as the
- * attribute that it is; not where written documents declare it at their root anyway. What a name without a prefix means depends on
- * the default namespace: any word may be such a name, so that is left to types of an XSD.
+ * Finds prefixes that content uses, such as `q` in `<t xmlns:q="urn:y">q:n</t>`. Without a schema, a QName, an XPath or a CURIE cannot be
+ * distinguished from other text. A declaration is therefore kept beside the data, in `_unmapped`, as an attribute, if content in its
+ * scope uses its prefix, unless written documents declare it at their root anyway. The meaning of a name without a prefix depends on the
+ * default namespace. Any word may be such a name, so only the types of an XSD identify these.
  */
 import { surelyDeclared } from '../../model/root-declarations.ts';
 import type { RelationalModel } from '../../model/relational-model.ts';

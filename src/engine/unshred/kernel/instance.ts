@@ -17,7 +17,7 @@ interface Exports {
 export interface StandingRows extends RowBytes {
   /** end of the block's cells in `cells` */
   readonly end: number;
-  /** there is no block behind */
+  /** there is no block after it */
   readonly isLast: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface StandingTable {
 /** Undefined: the table is not open; null: there are no rows to be written. */
 export type StandingTables = (table: number) => StandingTable | null | undefined;
 
-/** bytes of an element that is written at once; a longer one is for TypeScript, its children are for the kernel */
+/** most bytes of an element that is written at once; TypeScript writes a longer one, and the kernel its children */
 const outBytes = 32 * 1024;
 /** bytes that may be written between two checks of the remaining room */
 const outMargin = 256;
@@ -219,7 +219,7 @@ export class ElementsKernel {
   #load(loaded: Loaded, { bytes, cells, end }: StandingRows): boolean {
     const memory = this.#memory;
     loaded.cells = null;
-    // a quarter more, as blocks differ
+    // a quarter more, because blocks differ in size
     if (loaded.bytesRoom < bytes.length) {
       if (memory.used + bytes.length * 1.25 > mostBytes) return false;
       loaded.bytesRoom = Math.ceil(bytes.length * 1.25);

@@ -2,7 +2,7 @@
 import type { RowBlock, RowBlocks } from './document-rows.ts';
 import type { RowBytes } from './values.ts';
 
-/** a block that is longer has rows of which two blocks need not be held */
+/** a longer block has rows so large that two blocks should not be in memory */
 const aheadBytes = 1024 * 1024;
 
 /** blocks that wait for being given back: those that rows of deep documents keep for long are left to the garbage collector */
@@ -31,7 +31,7 @@ export class RowCursor implements RowBytes {
   cells: Int32Array = new Int32Array(0);
   /** below 0: there are no more rows */
   at = 0;
-  /** no block is behind this one; false: it is not known */
+  /** no block is after this one; false: unknown */
   isLast = false;
   readonly #blocks: RowBlocks;
   readonly #width: number;

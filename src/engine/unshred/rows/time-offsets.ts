@@ -21,7 +21,7 @@ export function withOffsets(blocks: RowBlocks, columns: readonly RowColumn[]): R
 /** the number of bytes that an offset has more than `Z` */
 const addedBytes = 5;
 
-/** `times`: columns with the offset in the one behind; `width`: of a row's cells. */
+/** `times`: columns whose offset is in the next one; `width`: cells of a row. */
 function atOffsets(
   block: RowBlock,
   times: readonly number[],

@@ -1,4 +1,4 @@
-/** Bytes that are put together, in an array that grows. */
+/** A growing array of bytes. */
 export class ByteList {
   #bytes: Uint8Array = new Uint8Array(256);
   #length = 0;

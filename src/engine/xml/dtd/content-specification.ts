@@ -13,7 +13,7 @@ export function readContentSpecification(reader: DeclarationReader): void {
   else readChildren(reader);
 }
 
-/** Behind `(#PCDATA`. */
+/** Reads the rest of a mixed content model after `(#PCDATA`. */
 function readMixed(reader: DeclarationReader): void {
   let names = 0;
   for (;;) {
@@ -28,7 +28,7 @@ function readMixed(reader: DeclarationReader): void {
   else if (reader.peek('">"') === 0x2a) reader.pos++;
 }
 
-/** Behind the first `(` of a content model. The separators of the open groups are kept in a list, so that nesting is not recursion. */
+/** Reads a content model after its first `(`. The separators of the open groups are in a list, to avoid recursion. */
 function readChildren(reader: DeclarationReader): void {
   const separators: string[] = [''];
   while (separators.length > 0) {

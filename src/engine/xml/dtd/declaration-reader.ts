@@ -245,7 +245,7 @@ export class DeclarationReader {
     }
   }
 
-  /** Behind `<?`. */
+  /** Reads an instruction after its `<?`. */
   instruction(): void {
     const at = this.pos;
     const target = this.plainName();
@@ -263,7 +263,7 @@ export class DeclarationReader {
     return utf8Text(this.bytes.subarray(from, to));
   }
 
-  /** Bytes of a range with line ends normalised, unless they were already. */
+  /** Returns the bytes of a range with line ends normalised, unless they already were. */
   normalised(from: number, to: number): Uint8Array {
     const range = this.bytes.subarray(from, to);
     if (this.faultOffset !== null || !range.includes(CR)) return range;

@@ -49,7 +49,7 @@ export interface DocumentType {
   incomplete: boolean;
   /** external parts that were not read, with the reason */
   readonly refused: Set<string>;
-  /** an external parameter entity may have declared things otherwise: later declarations are not used (XML 1.0 §5.1) */
+  /** an external parameter entity may have declared things differently: later declarations are not used (XML 1.0 §5.1) */
   ignoresDeclarations: boolean;
 }
 

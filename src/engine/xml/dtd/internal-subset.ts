@@ -42,7 +42,7 @@ function isIncluded(reader: DeclarationReader, documentType: DocumentType, nesti
   return reader.fail('xml_syntax', 'expected "INCLUDE" or "IGNORE" in a conditional section');
 }
 
-/** Behind the `[` of a section that is ignored, up to its `]]>`. */
+/** Skips an ignored section, from after its `[` to its `]]>`. */
 function skipSection(reader: DeclarationReader): void {
   for (let open = 1; open > 0;) {
     reader.peek('"]]>"');

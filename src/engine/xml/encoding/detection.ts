@@ -77,7 +77,7 @@ function leadText(head: Uint8Array, family: string, markBytes: number): string {
       ),
     );
   }
-  // without a declaration nothing more than its absence is read, and of one nothing after its end
+  // if there is no declaration, only its absence is checked; otherwise nothing after its end is read
   const end = head[markBytes + 1] === 0x3f ? declarationEnd(head, markBytes) : markBytes + 6;
   let lead = '';
   for (let at = markBytes; at < Math.min(end, head.length); at += 1) lead += String.fromCharCode(head[at]!);

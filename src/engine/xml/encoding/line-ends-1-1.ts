@@ -73,7 +73,7 @@ export class LineEnds11 implements Utf8Sink {
   }
 }
 
-/** Bytes at the end of a piece that may begin a line end. */
+/** Returns the number of bytes at the end of a piece that may begin a line end. */
 function heldBytes(piece: Uint8Array): number {
   const { length } = piece;
   const last = piece[length - 1];

@@ -1,4 +1,4 @@
-/** Bytes of a document in any encoding, as UTF-8. */
+/** Converts the bytes of a document in any encoding to UTF-8. */
 import { DECLARATION_BYTES, detectEncoding, supportedEncodings } from './detection.ts';
 import type { DetectedEncoding } from './detection.ts';
 import { LineEnds11 } from './line-ends-1-1.ts';

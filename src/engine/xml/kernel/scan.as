@@ -1,6 +1,6 @@
-// AssemblyScript. The common part of content: text, end tags, start tags whose names are known. What is rare is left to the
-// scanners of ../, which work on the same memory: this function then returns with everything as it was before the construct.
-// Compiled by `npm run wasm` into src/engine/xml/kernel/scan-wasm.ts; layout of the control block and exits: src/engine/xml/kernel/instance.ts.
+// AssemblyScript. The common part of content: text, end tags, start tags whose names are known. Rare cases are left to the scanners of
+// src/engine/xml/scan, which work on the same memory: this function then returns with the state before the construct. Compiled by `npm run
+// wasm` into src/engine/xml/kernel/scan-wasm.ts; layout of the control block and exits: src/engine/xml/kernel/instance.ts.
 
 /**
  * Reads the attributes from `p` on, after an element's name, as records from `e` + 16 on. Returns the `>` or `/` that ends them, or 0 if

@@ -1,4 +1,4 @@
-/** Byte strings to ids, by a hash table. */
+/** Maps byte strings to ids with a hash table. */
 import { plainMemory } from '../tokenizer/memory.ts';
 import type { TokenizerMemory } from '../tokenizer/memory.ts';
 import { utf8Text } from '../utf8.ts';
@@ -28,7 +28,7 @@ export class ByteInterner {
   /** ids by hash, open addressing; 0 is free */
   slots: Int32Array;
   hashes: Int32Array;
-  /** ids of those that found no slot, by their text: behind a sign, for texts that look like numbers have a hash that is known */
+  /** ids of the names that found no slot, by their text after a sign: JavaScript hashes texts that look like numbers predictably */
   private readonly crowded = new Map<string, number>();
   private arenaEnd = 0;
 

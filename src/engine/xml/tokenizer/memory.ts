@@ -2,7 +2,7 @@
 export interface TokenizerMemory {
   /** names that there is room for before their columns have to grow */
   readonly names: number;
-  /** bytes of names, before they have to grow */
+  /** initial bytes for names, which may grow */
   readonly nameBytes: number;
   /** open elements, before their columns have to grow */
   readonly depth: number;
@@ -15,7 +15,7 @@ export interface TokenizerMemory {
   /** with arbitrary content: every element is written before it is read */
   anyInts(length: number): Int32Array;
   anyBytes(length: number): Uint8Array;
-  /** a quicker way to count the LFs of the bytes from `from` up to `to`; -1: count them yourself (there is a CR, …) */
+  /** a faster way to count the LFs of the bytes from `from` to `to`; -1: the caller must count them (for example because there is a CR) */
   readonly countLineFeeds?: (bytes: Uint8Array, from: number, to: number) => number;
 }
 

@@ -43,7 +43,7 @@ export function areAlike(own: TokenizerSettings, other: TokenizerSettings): bool
   );
 }
 
-/** Another document begins, of settings alike. Names, namespace contexts and serials go on. */
+/** Begins another document with compatible settings. Keeps names, namespace contexts and serials. */
 export function restart(s: TokenizerState, settings: TokenizerSettings): void {
   s.settings = settings;
   s.pos = 0;

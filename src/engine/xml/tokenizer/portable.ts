@@ -38,7 +38,7 @@ export interface XmlTokenizerOptions {
   readonly comments?: boolean;
   /** encoding known from outside the document; takes precedence over the byte order mark and the XML declaration */
   readonly encoding?: string;
-  /** bytes held at a time, unless one token is longer; default 64 KiB */
+  /** bytes in memory at a time, unless one token is longer; default 64 KiB */
   readonly windowBytes?: number;
   /** reads the parts outside of the document: its external DTD subset and external entities; absent: none are read */
   readonly external?: ExternalParts | undefined;

@@ -39,7 +39,7 @@ export type OpenConstruct = typeof IN_NOTHING | typeof IN_COMMENT | typeof IN_IN
 
 /** Records of a batch, before one start tag makes it longer. */
 const BATCH_RECORDS = 8000;
-/** Room behind them for the start tag that crosses the mark. */
+/** Additional records for the start tag that crosses the mark. */
 const SPARE_RECORDS = 192;
 /** Decoded bytes after which a batch is handed over early. */
 export const DECODED_BATCH_BYTES = 256 * 1024;

@@ -34,7 +34,7 @@ export interface SimpleType {
   facets: Facets;
   /** XSD 1.1: whether its values have a time zone; absent: they may */
   zone?: ValueType['zone'] | undefined;
-  /** an element of it may be empty, too, although the type has no empty value */
+  /** elements of the type may also be empty, although the type has no empty value */
   mayBeEmpty?: true;
   /** facets that further steps must not change */
   fixedFacets: ReadonlySet<string>;
@@ -194,7 +194,7 @@ export type Compositor = 'sequence' | 'choice' | 'all';
 export interface ModelGroup {
   readonly kind: 'group';
   readonly compositor: Compositor;
-  /** a choice between the contents of types of which an element may be: two declarations of one name in it become one */
+  /** a choice between the contents of an element's possible types: two declarations of one name in it become one */
   readonly ofTypes?: true;
   readonly particles: readonly Particle[];
   readonly origin: Origin;

@@ -1,4 +1,4 @@
-/** Forms of the attribute values of XSD elements. */
+/** The lexical forms of the attribute values of XSD elements. */
 import { ncName, qualifiedName } from '../values/lexical-form.ts';
 import type { ValueForm } from './grammar.ts';
 import { collapse } from './white-space.ts';

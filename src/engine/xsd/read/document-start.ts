@@ -35,7 +35,7 @@ export function documentStart(head: Uint8Array): DocumentStart {
       const end = text.indexOf('?>', at);
       const isXml = /^<\?xml(?:-[\w-]+)?[ \t\r\n]/.test(text.slice(at, at + 40));
       if (end < 0) return isXml ? { kind: 'document', root: null } : { kind: 'other' };
-      // a text declaration has no version: it is that of a part of a document or of a DTD
+      // a text declaration without a version belongs to a part of a document or to a DTD
       const declaration = text.slice(at, end);
       if (/^<\?xml[ \t\r\n]/.test(declaration)) {
         if (!/\sversion\s*=/.test(declaration)) return { kind: 'dtd' };
@@ -113,7 +113,7 @@ function behindSpace(text: string, from: number): number {
   return at;
 }
 
-/** Behind a document type declaration; -1: it ends later. */
+/** Returns the position after a document type declaration, or -1 if it ends later. */
 function doctypeEnd(text: string, from: number): number {
   let isWithin = false;
   for (let at = from + 2; at < text.length; at += 1) {

@@ -26,7 +26,7 @@ const form = 'dddd-dd-ddTdd:dd:dd';
 const dateEnd = 10;
 const secondsEnd = form.length;
 
-/** Behind the form: a number of digits, and a zone. */
+/** After the form: a number of digits, and a zone. */
 const point = secondsEnd + 1;
 const fraction = point + 1;
 const utc = fraction + 1;

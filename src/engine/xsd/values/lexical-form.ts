@@ -64,7 +64,7 @@ const integerRanges: Readonly<Partial<Record<BuiltInType, readonly [bigint | nul
   positiveInteger: [1n, null],
 };
 
-/** The primitive type behind a built-in one. */
+/** Returns the primitive type of a built-in one. */
 export function primitiveOf(type: BuiltInType): BuiltInType {
   if (type in integerRanges) return 'decimal';
   switch (type) {

@@ -83,7 +83,7 @@ class PatternSearch<State extends string | number, Sign extends string> {
       if (next === null) return null;
       const isSettled = next.size === ends.size && next.isSubsetOf(ends);
       if (times >= min || isSettled) for (const end of next) all.add(end);
-      // digits of a second may go on without end
+      // digits of a second may repeat without end
       if (isSettled) break;
       ends = next;
     }

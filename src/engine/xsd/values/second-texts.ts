@@ -77,7 +77,7 @@ const form = 'dddd-dd-ddTdd:dd:dd';
 const yearEnd = 4;
 const clockStart = 11;
 const secondsEnd = form.length;
-/** Behind the form: digits of a second, and a zone. */
+/** After the form: digits of a second, and a zone. */
 const point = secondsEnd + 1;
 const utc = point + 1;
 const offsetStart = utc + 1;

@@ -160,7 +160,7 @@ function endOfDeltas(column: usize, count: i32, end: usize): usize {
     at = varintEnd + MINIS;
     if (at > end) return 0;
     for (let mini: usize = 0; mini < <usize>MINIS; mini++) {
-      // groups behind the last value may not be there
+      // groups after the last value may be missing
       if (<i32>mini * MINI_VALUES < count) at += <usize>load<u8>(varintEnd + mini) << 2;
     }
   }

@@ -11,7 +11,7 @@ interface Exports {
   ascends(column: number, rows: number, last: bigint): number;
 }
 
-/** Bytes of the memory, for one use until they are given back. */
+/** A range of the memory, in use until it is given back. */
 export interface Region {
   readonly at: number;
   readonly bytes: number;

@@ -70,7 +70,7 @@ export const RUNS_BIT = 5;
 export const IN_PLAIN = 0;
 export const IN_DICTIONARY = 1;
 export const IN_DELTAS = 2;
-/** texts behind the lengths of all of them, which are differences */
+/** all lengths, which are differences, followed by the texts */
 export const IN_LENGTHS = 3;
 
 /** The forms of values as text. */

@@ -16,7 +16,7 @@ export const NAME_BYTES = 6;
 export const TAG = 7;
 /** 1: the namespace is significant, so that other tags with the local name of rows than the known one are asked about */
 export const NAMESPACED = 8;
-/** bytes at KNOWN_AT: names, with their prefixes, that are rows' in tags without declarations here, each behind its length in two bytes */
+/** bytes at KNOWN_AT: prefixed names that belong to rows in tags without namespace declarations, each after its length in two bytes */
 export const KNOWN_BYTES = 9;
 /** the verdict on the tag at POS; ASK if there is none */
 export const VERDICT = 10;
