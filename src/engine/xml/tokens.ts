@@ -1,16 +1,15 @@
 /**
- * The token tape: what a tokeniser hands to its consumer, in batches, without a string per token.
+ * The token tape: the batches that a tokeniser passes to its consumer, without a string per token.
  *
- * A record is four int32: `[kind | flags, nameId, start, end]`. Ranges are byte offsets into `bytes` (UTF-8), or into
- * `decoded` when `FLAG_DECODED` is set: there, entities, character references, line ends and attribute white space
- * (XML 1.0 §2.11, §3.3.3) have been dealt with, so a consumer always reads final bytes. Both buffers are valid only until the
- * handler returns.
+ * A record is four int32: `[kind | flags, nameId, start, end]`. Ranges are byte offsets into `bytes` (UTF-8), or into `decoded` if
+ * `FLAG_DECODED` is set. In `decoded`, entities, character references, line ends and attribute white space (XML 1.0 §2.11, §3.3.3) have
+ * been processed, so a consumer always reads final bytes. Both buffers are valid only until the handler returns.
  *
- * A START and all its NAMESPACE and ATTRIBUTE records always lie in one batch, so a consumer may look ahead to them.
+ * A START and all its NAMESPACE and ATTRIBUTE records are always in one batch, so a consumer may look ahead to them.
  *
- * Order: START, its NAMESPACE records, its ATTRIBUTE records, content, END. An empty element has START and END.
- * A text run may come as several TEXT records (window borders, CDATA, references, comments and PIs between): consumers join
- * TEXT records until the next START or END. White space is reported like all other text inside the root element.
+ * Order: START, its NAMESPACE records, its ATTRIBUTE records, content, END. An empty element has START and END. A text run may consist of
+ * several TEXT records (window borders, CDATA, references, comments and PIs between): consumers join TEXT records until the next START or
+ * END. White space is reported like all other text inside the root element.
  */
 export const KIND_MASK = 7;
 /** nameId: expanded element name; range: the tag, from `<` to behind `>` (for an empty element START and END have the same) */

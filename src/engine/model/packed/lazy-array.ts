@@ -46,9 +46,9 @@ export function membersOf<T extends object, Key extends keyof T & string>(
 }
 
 /**
- * An array like any other, but that `make` is asked for an element when somebody reads it, once. What nobody has read yet costs the array
- * a word: it is a hole, behind which stands a prototype that makes it. What goes by an array's own keys sees no holes.
- * `member`: answers `memberOf` without making the element.
+ * Returns an array that calls `make` once for each element, on first access. An element that has not been read costs one word: it is a
+ * hole, and the array's prototype makes the element. Code that uses the array's own keys sees no holes. `member`: implements `memberOf`
+ * without making the element.
  */
 export function lazyArray<T>(
   length: number,

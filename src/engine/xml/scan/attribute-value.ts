@@ -5,10 +5,9 @@ import type { TokenizerState } from '../tokenizer/state.ts';
 import { sequenceLength, skipMultiByte, writeCodePoint } from '../utf8.ts';
 
 /**
- * Decodes an attribute value that cannot be taken as it stands: references are replaced and white space is normalised
- * (XML 1.0 §3.3.3, as for CDATA). `at` is the first byte that needs it; `fixedFaultOffset`, where faults are reported when `bytes` is
- * a parameter entity's replacement text. The value is appended to `decoded`, from `valueStart`.
- * Returns the offset of the closing quote, or -1 when the input ends before it.
+ * Decodes an attribute value: replaces references and normalises white space (XML 1.0 §3.3.3, as for CDATA). `at`: the first byte that
+ * needs decoding; `fixedFaultOffset`: offset to report faults at if `bytes` is a parameter entity's replacement text. The value is
+ * appended to `decoded`, from `valueStart`. Returns the offset of the closing quote, or -1 if the input ends before it.
  */
 export function decodeAttributeValue(
   s: TokenizerState,

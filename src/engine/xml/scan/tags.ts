@@ -24,9 +24,9 @@ import { FLAG_DECODED, KIND_ATTRIBUTE, RECORD_INTS } from '../tokens.ts';
 import { skipMultiByte } from '../utf8.ts';
 
 /**
- * The part of a start tag behind the element's name, from `nameEnd` on: leaves room for the START record, appends the
- * NAMESPACE and ATTRIBUTE records, sets `context` and `emptyElement`. The records of one start tag are always in one batch.
- * Returns the offset behind `>`; -1, with nothing changed, when the input ends inside the tag.
+ * Scans the part of a start tag after the element's name, from `nameEnd` on: leaves room for the START record, appends the NAMESPACE and
+ * ATTRIBUTE records, sets `context` and `emptyElement`. The records of one start tag are always in one batch. Returns the offset after
+ * `>`, or -1, without changes, if the input ends inside the tag.
  */
 export function scanAttributes(s: TokenizerState, nameEnd: number, element: number): number {
   const { bytes, end, raw, count: first, decodedEnd, expandedBytes, hasAttributeLists } = s;

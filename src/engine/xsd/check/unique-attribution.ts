@@ -27,9 +27,9 @@ interface Ends {
 }
 
 /**
- * Unique Particle Attribution (cos-nonambig): at no point may two particles compete for an element. Groups are looked at once each, by the
- * options at their two ends, so the cost is that of their names. What a repeated group holds at both its ends counts as one particle,
- * also where two references to another group brought it there, so a few violations are let pass; none is reported wrongly.
+ * Checks Unique Particle Attribution (cos-nonambig): at no point may two particles compete for an element. Each group is checked once, by
+ * the options at its two ends, so the cost is proportional to its names. An element at both ends of a repeated group counts as one
+ * particle, even if two references to another group contributed it, so a few violations pass. None is reported wrongly.
  */
 export function createAttributionCheck(reading: XsdReading, substitutions: SubstitutionGroups) {
   const known = new Map<ModelGroup, Ends>();

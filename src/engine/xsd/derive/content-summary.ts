@@ -57,14 +57,14 @@ export interface ContentSummarizer {
 const empty: ContentSummary = { children: new Map(), wildcard: null };
 
 /**
- * Summarizes content models by arithmetic on occurrence ranges; nothing is expanded. Each model group is worked out once, however often
- * it is used, so the cost is linear in the particles and in the names that groups hold.
+ * Summarizes content models by arithmetic on occurrence ranges, without expanding anything. Each model group is computed once, however
+ * often it is used, so the cost is linear in the particles and in the names that groups contain.
  *
- * In a sequence or `all`, ranges of one name add up. In a choice the least count is that of the branch with least, 0 when a branch lacks
- * the name, and the greatest that of the branch with most. A group's own range multiplies.
+ * In a sequence or `all`, ranges of one name add up. In a choice the minimum is that of the branch with the smallest one, 0 if a branch
+ * lacks the name, and the maximum is that of the branch with the largest one. A group's own range multiplies.
  *
- * `onTwoDeclarations` is told, once per group, of two declarations of one name within a content model; `join` makes one of two that
- * stand in contents of types of which an element has one.
+ * `onTwoDeclarations` is called, once per group, for two declarations of one name within a content model. `join` combines two
+ * declarations from the contents of an element's alternative types.
  */
 export function createContentSummarizer(
   onTwoDeclarations: (first: ElementDeclaration, second: ElementDeclaration) => void,

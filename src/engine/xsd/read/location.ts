@@ -41,9 +41,10 @@ function pathOf(location: string): string {
 }
 
 /**
- * First the path relative to the referring file; then what a catalog of the set says of the location; then the base name (of several candidates the one whose path agrees longest from
- * the end, if only one does); then, for an import, what a catalog says of the namespace, then the one file that leads it, if there is one. Includes want a file of the same or no
- * namespace, imports one of the namespace they name, where there is a choice.
+ * Tries in this order: the path relative to the referring file; a catalog's entry for the location; the base name (of several candidates
+ * the one whose path agrees longest from the end, if only one does); for an import, a catalog's entry for the namespace, then the only
+ * file that leads the namespace. If there is a choice, includes prefer a file of the same or no namespace, and imports one of the
+ * namespace they name.
  */
 export function createSchemaLocator(files: readonly SchemaFile[]): SchemaLocator {
   const byName = new Map<string, SchemaFile>();

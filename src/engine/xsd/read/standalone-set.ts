@@ -37,10 +37,10 @@ export interface StandaloneXsdSet {
 }
 
 /**
- * An XSD set as another program is to read it: each include, import and redefine leads to the document that the compiler takes
- * for it, wherever the set had it; lines stay where they were. Many programs read one document per imported namespace, so a
- * namespace that is entered at several is imported by one document that includes them. Assertions and what only they ask for are left out, so
- * that programs that know XSD 1.0 alone can read a set that is otherwise of that version.
+ * Returns an XSD set for another program. Each include, import and redefine refers to the document that the compiler uses for it,
+ * wherever it was in the set; line numbers do not change. Many programs read one document per imported namespace, so a namespace with
+ * several entry documents is imported by one document that includes them. Assertions, and attributes that only these use, are removed, so
+ * that programs that only know XSD 1.0 can read a set that otherwise is of that version.
  */
 export function standaloneXsdSet(
   files: readonly XsdFile[],
