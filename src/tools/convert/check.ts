@@ -2,7 +2,7 @@
 import type { DocumentValidator } from '../../ports/processes/document-validator.ts';
 import type { ConversionContext } from './context.ts';
 
-/** What is to be skipped must not count, so it is looked for in a pass of its own. */
+/** Checks the documents in a separate pass first, because documents that will be skipped must not count. */
 export async function checkBeforeCollecting(context: ConversionContext): Promise<void> {
   const { onError, validate, engine } = context.session.request;
   const { origin } = context.plan;

@@ -64,7 +64,10 @@ async function chooseByTarget(
   return chooseLogicalSchema(session, idSch, model, basis, roots, met);
 }
 
-/** What a dry run and `-S p` tell is what a load would do; tables are printed, too, where their target cannot be asked. */
+/**
+ * Returns the loads that a dry run and `-S p` compare with, the same that a load would use. Tables are printed even if their target
+ * cannot be queried.
+ */
 async function loadsOf({ session, target }: ConversionContext): Promise<readonly TargetLoad[]> {
   if (session.request.saveMode !== 'print-schema') return target.loads();
   try {

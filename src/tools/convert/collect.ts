@@ -28,7 +28,7 @@ export async function collectStatistics({
     rejects,
     progress: (fraction, done) => session.progress(fraction * share, done),
   });
-  // of a watch, all that there is may be files that are gone
+  // the files of a watch may all have been deleted
   if (collected.documents === 0 && request.watched?.files.length !== 0)
     throw noDocumentsLeft(rejects, request.rowTag);
   return collected;

@@ -1,4 +1,4 @@
-/** What the steps of a conversion share: the session, the documents, the plan, and the target once it is open. */
+/** The state that the steps of a conversion share: the session, the documents, the plan, and the target once it is open. */
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { InputSet } from '../inputs/list-files.ts';
@@ -29,7 +29,7 @@ export class TargetOnDemand {
     return this.#sink;
   }
 
-  /** What it says of its loads, newest first; nothing where there is none. */
+  /** The loads that the target records, newest first; empty if there are none. */
   async loads(): Promise<readonly TargetLoad[]> {
     return this.#session.request.out === undefined ? [] : (await this.open()).loads();
   }

@@ -121,7 +121,7 @@ async function rootTest(
   const roots = others.length > 0 ? others : all;
   return {
     names: roots.map(({ localName }) => `<${localName}>`).join(', '),
-    // what such a schema does not know of is added to it
+    // elements that an inferred schema does not know are added to it
     knows: (model) =>
       request.onDrift === 'evolve' && model.inferred === true
         ? roots.some((name) => startsWith(model, name))

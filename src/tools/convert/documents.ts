@@ -68,7 +68,7 @@ async function holdsSeveral({ fileCount, members }: InputSet): Promise<boolean> 
   try {
     for await (const _ of members()) if ((documents += 1) > 1) return true;
   } catch {
-    // what ends the walk is told already, or comes behind the fault that is
+    // the fault that ended the walk has been reported already, or comes after the fault that is
   }
   return false;
 }

@@ -22,10 +22,10 @@ const namedPaths = 20;
 /** characters of content that it shows of each */
 const sampleLength = 60;
 
-/** What documents hold that was read with the schema, before any of it is published. */
+/** The result of reading documents with the schema, before any of their rows is published. */
 export interface ReadDocuments {
   readonly findings: Pick<LoadFindings, 'unmapped'>;
-  /** of these documents; null if none were gathered */
+  /** statistics of these documents; null if none were gathered */
   readonly statistics: DocumentStatistics | null;
 }
 

@@ -70,7 +70,7 @@ async function namespacesOfSchema({
 async function firstDeclared(session: ToolSession, inputs: InputSet, prefix: string): Promise<string | null> {
   for await (const member of inputs.members()) {
     const uri = await declaredIn(session, member, prefix).catch((error: unknown) => {
-      // whoever reads the document says what is wrong with it
+      // the reader of the document reports what is wrong with it
       if (error instanceof InputError) return null;
       throw error;
     });

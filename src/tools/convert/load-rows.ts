@@ -140,11 +140,11 @@ export async function loadRows(
   return { loaded: result };
 }
 
-/** What was loaded, of which nothing is published yet. */
+/** The result of a load of which nothing is published yet. */
 interface Loaded {
   readonly findings: LoadFindings;
   readonly written: Omit<WrittenSoFar, 'chosen'>;
-  /** of all tables */
+  /** number of rows in all tables */
   readonly rows: number;
   readonly lastKeys: ReadonlyMap<string, number>;
   readonly merge: DocumentHashes['merge'];
@@ -271,7 +271,7 @@ async function unknownTypes(
   return unknownTypeLines(namedTypes, declared);
 }
 
-/** What columns can have, as the origin of a logical schema says. */
+/** Returns the enumerations of columns as the origin of a logical schema declares them. */
 export async function enumerationsOfOrigin(
   { home, idOrg }: ToolSession,
   { idSch, model }: StoredLogicalSchema,

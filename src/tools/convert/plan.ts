@@ -1,4 +1,4 @@
-/** What a conversion is to do, as its request and the catalog say it before any document is read. */
+/** The plan of a conversion, made from its request and the catalog before any document is read. */
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { isSameName, type SourceModel } from '../../engine/model/source-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
@@ -29,7 +29,7 @@ export interface ConversionPlan {
   readonly origin: KnownOrigin | null;
   /** `--row-tag` */
   readonly rowTag: RowElementName | null;
-  /** what documents may start with */
+  /** root elements that documents may have */
   readonly roots: RootRule;
   /** all documents are read for their statistics before any is read for its rows */
   readonly collects: boolean;

@@ -1,4 +1,4 @@
-/** What a conversion leaves behind for later ones, and what it answers. */
+/** Records the result of a conversion for later ones, and builds its answer. */
 import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { factsOf } from '../../engine/model/facts.ts';

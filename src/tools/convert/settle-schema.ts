@@ -1,4 +1,7 @@
-/** What a request leaves open about its schema: an XSD set becomes its origin, or the target tells what it was loaded by. */
+/**
+ * Settles what a request leaves open about its schema: an XSD set becomes its origin, or the target names the schema it was loaded
+ * with.
+ */
 import { AppError } from '../../errors.ts';
 import { takesXsdDocuments } from '../../jobs/options/xsd-inputs.ts';
 import { openDocuments, openWatched } from '../inputs/document-inputs.ts';
@@ -29,7 +32,7 @@ export async function settleSchema(
   const { idOrg, home, request, repeats } = named;
   const takesXsd = (await takesXsdDocuments(home.adapters.catalog, idOrg, request)) === true;
   named.steps.begin('inputs');
-  // of a watch: the files that it found, and nothing else that lies there
+  // a watch reads only the files that it found, no others in the folder
   const watched =
     request.watched === undefined || rows !== null
       ? null
@@ -38,7 +41,7 @@ export async function settleSchema(
   named.steps.begin('schema');
   const isNamed =
     request.logicalId !== undefined || (request.originId !== undefined && 'id' in request.originId);
-  // what another run is repeated by is settled
+  // the schema that another run is repeated with is settled
   const isSettled = isNamed || repeats !== null;
   const set = isSettled ? null : await xsdSetOf(named, rows === null ? paths : []);
   const isAmong = set !== null && request.xsd === undefined;
@@ -84,7 +87,7 @@ async function separateDocuments(session: ToolSession, inputs: InputSet): Promis
   }
 }
 
-/** Of `--xsd`, or of the XSDs among the inputs; null: there are none. */
+/** Reads the XSD set of `--xsd`, or the XSDs among the inputs. Returns null if there are none. */
 async function xsdSetOf(session: ToolSession, paths: readonly string[]): Promise<XsdSetFiles | null> {
   const { request, byHand, archiveLimits, spool } = session;
   const { followOf, readXsdSet, holdingXsds } = await import('../inputs/xsd-files.ts');

@@ -96,7 +96,7 @@ export function createStreamMarker() {
   /** from here on nothing was given on */
   let held: Uint8Array = new Uint8Array(0);
   let heldFrom = 0;
-  /** where each tag begins and ends in the bytes that are held */
+  /** start and end of each tag, as offsets in the buffered bytes */
   let tags: { readonly start: number; readonly end: number }[] = [];
   /** false: tags lie in the text of entities; those from the first of them on have no lines of their own */
   let isWhole = true;
@@ -108,7 +108,7 @@ export function createStreamMarker() {
         tags.push({ start, end: start + batch.events[n + 3]! - batch.events[n + 2]! });
       }
     },
-    /** What is sure of the document so far, its tags marked; `piece` has gone through the tokeniser. */
+    /** Returns the part of the document that is final so far, with its tags marked. The tokeniser has already processed `piece`. */
     marked(piece: Uint8Array): Uint8Array {
       held = held.length === 0 ? piece.slice() : Buffer.concat([held, piece]);
       const done = tags.at(-1)?.end ?? heldFrom;

@@ -18,9 +18,9 @@ import { fileElsewhere, filesAtOnce, walkFiles, type Walk } from './walk-files.t
 /** A file or member, with where its documents lie. */
 interface SeparatedFile extends Pick<InputMember, 'name' | 'path' | 'carried' | 'external'> {
   readonly file: string;
-  /** of its first byte in `file` */
+  /** offset of the group's first byte in `file` */
   readonly base: number;
-  /** of each document: where it begins and ends, its line and column, and its encoding as an index from 1, 0: none */
+  /** for each document: its start and end, line and column, and encoding (an index from 1, 0 for none) */
   readonly places: Float64Array;
 }
 
@@ -150,7 +150,7 @@ function placeOf(
   };
 }
 
-/** What members of archives unpack to, one behind the other. */
+/** A file that holds the unpacked members of archives, one after the other. */
 class UnpackedFile {
   readonly path: string;
   size = 0;

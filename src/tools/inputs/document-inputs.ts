@@ -132,7 +132,7 @@ async function requireSome(inputs: InputSet, paths: readonly string[]): Promise<
   );
 }
 
-/** What of the inputs is no part of the XSD set that lies among them. */
+/** Opens the inputs that are not part of the XSD set among them. */
 async function openBesideSet(
   paths: readonly string[],
   open: (paths: readonly string[]) => Promise<InputSet>,

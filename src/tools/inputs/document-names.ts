@@ -1,4 +1,4 @@
-/** Which files of folders and archives are documents: those named *.xml, and all others whose content begins as XML does. */
+/** Decides which files of folders and archives are documents: those named *.xml, and all others whose content begins like XML. */
 import { describesOthers, documentStart, isHtmlPage } from '../../engine/xsd/read/document-start.ts';
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 
@@ -11,7 +11,7 @@ export interface MemberTest {
   byName(name: string): NameVerdict;
   /** Why a file with these first bytes is passed over; null: it is a document. Asked of what `byName` says `look` to. */
   byContent(name: string, head: Uint8Array): string | null;
-  /** As `byContent`, of files that are taken by their names: few are passed over. */
+  /** Like `byContent`, for files that are accepted by their names: few are rejected. */
   contradicts(head: Uint8Array): string | null;
 }
 

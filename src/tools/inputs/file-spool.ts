@@ -6,13 +6,13 @@ import type { RemoteFile, RemotePlace } from '../../runtime/remote/read-place.ts
 import { archiveKindOf } from './archives/kinds.ts';
 import { smallFileBytes } from './open-file.ts';
 
-/** Where a file, or a document of one that holds several, lies in another one. */
+/** The place of a file, or of a document of a concatenated file, inside another file. */
 export interface Spooled {
   readonly file: string;
-  /** of its first byte */
+  /** offset of its first byte */
   readonly from: number;
   readonly bytes: number;
-  /** as of `InputMember` */
+  /** as in `InputMember` */
   readonly start?: { readonly line: number; readonly column: number };
   readonly encoding?: string;
   readonly carried?: Readonly<Record<string, string | null>>;
@@ -25,7 +25,7 @@ export class FileSpool {
   readonly #file: string;
   readonly #found = new Map<string, Spooled | RemoteFile>();
   readonly #places: RemotePlace[] = [];
-  /** what was not fetched, with the reason, by path */
+  /** files that were not fetched, by path, with the reason */
   readonly #passedOver = new Map<string, string>();
   #buffer: Buffer | null = null;
   /** bytes in the buffer, and in the file */
@@ -46,7 +46,7 @@ export class FileSpool {
   take(path: string, bytes: Uint8Array): boolean {
     if (
       path.slice(-4).toLowerCase() !== '.xml' ||
-      // of nothing but empty files, the file that others lie in would never be made
+      // the shared file would never be created for empty files only
       bytes.length === 0 ||
       bytes.length > smallFileBytes ||
       archiveKindOf(bytes) !== null
@@ -67,7 +67,7 @@ export class FileSpool {
     this.#buffer = null;
   }
 
-  /** Where files stay; a `RemoteFile` says which of them it is of. */
+  /** The places where files stay; a `RemoteFile` names the one that holds it. */
   get places(): readonly RemotePlace[] {
     return this.#places;
   }
@@ -86,7 +86,7 @@ export class FileSpool {
     this.#passedOver.set(path, why);
   }
 
-  /** Those that were not fetched below a folder, whose path ends with a separator: paths, and why. */
+  /** Returns the files below a folder that were not fetched, as pairs of path and reason. The folder's path ends with a separator. */
   passedOverBelow(folder: string): (readonly [path: string, why: string])[] {
     return [...this.#passedOver].filter(([path]) => path.startsWith(folder));
   }
@@ -109,7 +109,7 @@ export class FileSpool {
     if (this.#held === 0) return;
     try {
       if (this.#written === 0) mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
-      // what an earlier attempt has left is none of this one's
+      // discard what an earlier attempt has left
       const flag = this.#written === 0 ? 'w' : 'a';
       writeFileSync(this.#file, this.#buffer!.subarray(0, this.#held), { flag, mode: 0o600 });
     } catch (error) {

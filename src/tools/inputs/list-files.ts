@@ -35,7 +35,7 @@ export interface InputSet {
   readonly expectedBytes: number;
   /** can be walked again and again */
   members(): AsyncIterable<InputMember>;
-  /** What the members were when they were walked to the end; before that, as far as they have been. */
+  /** Counts of the members after they were walked to the end; before that, of those seen so far. */
   seen(): InputsSeen;
   /** removes what stdin was spooled to */
   dispose(): Promise<void>;
@@ -49,7 +49,7 @@ export interface InputsSeen {
   readonly examples: readonly { readonly name: string; readonly why: string }[];
 }
 
-/** of what is passed over, so much is named */
+/** number of passed-over files that are named */
 export const namedExamples = 20;
 const mostKeys = 10_000;
 
@@ -58,7 +58,7 @@ export interface InputOptions {
   readonly named?: (input: string) => void;
   /** told of parts of documents that are not read, such as a DTD that lies elsewhere */
   readonly refused?: OnRefused;
-  /** what is no document whatever it holds: see `Walk` */
+  /** sources that are never documents, whatever they hold: see `Walk` */
   readonly except?: ReadonlySet<string>;
   /** told once, when the members have been walked to the end */
   readonly walked?: (seen: InputsSeen) => void;
@@ -138,7 +138,7 @@ export async function openFiles(
   for (const { name, path } of named) {
     if (files.length % filesAtOnce === 0) await nextTurn();
     const held = spool.get(path);
-    // what it is called on the disk tells what it may be
+    // the name on disk tells the type of the file
     if (held === undefined) {
       const trust = trustOf(test.byName(name.replace(/\.gz$/i, '')), name);
       const root = rootOf(path, name);
@@ -147,7 +147,7 @@ export async function openFiles(
   }
   const external = new ExternalFiles('refuse', limits, refused);
   const walk: Walk = { test, limits, links: 'refuse', except, external, places: spool.places };
-  // of a watch, each has a state of its own
+  // each file of a watch has a state of its own
   const listed = withAddresses(files, fetchedAlone);
   const set = setOf(listed, walk, [], walked, Math.max(namedExamples, files.length));
   return {
@@ -187,12 +187,12 @@ interface PassedOver {
   readonly why: string;
 }
 
-/** What a walk has passed over: all of it is counted, the first of it named. */
+/** The files that a walk has passed over: all of them are counted, only the first are named. */
 class PassedOverFiles {
   count: number;
   readonly #most: number;
   readonly #first: (PassedOver & { readonly key: string | null })[];
-  /** of what may be a part of a document */
+  /** keys of files that may be parts of a document */
   readonly #keys = new Set<string>();
 
   constructor(before: readonly PassedOver[], most: number) {
@@ -260,7 +260,7 @@ function setOf(
   };
 }
 
-/** Which of the two it is; of a job, whose paths are not the person's own, nothing more is told. */
+/** Describes what is at the path of an input. Returns '' for a job, whose paths are not the user's own. */
 function whatIsThere(input: string, links: Links): string {
   if (links === 'refuse') return '';
   if (statSync(resolve(input), { throwIfNoEntry: false })?.isDirectory() === true)
@@ -362,7 +362,7 @@ async function expand(input: string, expanding: Expanding): Promise<ListedFile[]
   }
   if (facts !== null)
     throw new AppError('input_not_found', `${input}: is neither a file nor a folder; - reads a pipe`);
-  // what a job names was found before, its patterns included
+  // the inputs of a job, including patterns, were resolved before
   const pattern = links === 'follow' ? parsePathPattern(input) : null;
   if (pattern === null) return [];
   const files = new Map<string, ListedFile>();

@@ -8,19 +8,19 @@ import type { TextLocation } from '../../engine/xml/tokens.ts';
 
 /** One document or XSD file. Its bytes are to be read before the next member is asked for. */
 export interface InputMember {
-  /** as the user knows it: relative to the folder or archive it lies in */
+  /** name for the user, relative to the folder or archive that holds the document */
   readonly name: string;
   /** the file on disk that holds it, for messages */
   readonly path: string;
   /** bytes on disk that reading it takes, for progress; 0 for members of an archive after its first */
   readonly diskBytes: number;
-  /** where another process finds it: the file on disk, and its place among an archive's members, from 0 */
+  /** the source for other processes: the file on disk, and the index among an archive's members, from 0 */
   readonly source: MemberSource;
   /** `fleeting`: the bytes of a chunk are needed only until the next is asked for, or the next member. */
   chunks(fleeting?: 'fleeting'): DocumentBytes;
   /** absent where the document can only be read from its beginning to its end */
   readonly parts?: DocumentParts;
-  /** of a row of `--from`: its other columns by name, as columns of tables hold them */
+  /** for a row of `--from`: its other columns by name, with the types of table columns */
   readonly carried?: CarriedValues;
   /** its DTD, and other parts of it that lie outside; absent: nothing of that is read */
   readonly external?: ExternalParts;
@@ -28,13 +28,13 @@ export interface InputMember {
   readonly start?: Pick<TextLocation, 'line' | 'column'>;
   /** known from outside of the document */
   readonly encoding?: string;
-  /** what `chunks` gives of the document, when not all of it */
+  /** the range of the document that `chunks` returns, if not all of it */
   readonly range?: DocumentRange;
   /** SHA-256 (hex) of all that `chunks` gives, which fails where the bytes are others by now */
   readonly sha256?: string;
 }
 
-/** As they come; or all of them at once, of what is small. */
+/** The bytes of a document: a stream, or all chunks at once if the document is small. */
 export type DocumentBytes = AsyncIterable<Uint8Array> | readonly Uint8Array[];
 
 /** For who takes one chunk after the other, whatever they are. */
@@ -55,7 +55,7 @@ export interface MemberSource {
   readonly direct: boolean;
   /** the folder that what a document refers to must lie in; absent: it is told by the names */
   readonly root?: string;
-  /** where its bytes are: in that file beside others, or still where it was found; absent: the file is the document, or an archive */
+  /** the place of its bytes: beside others in that file, or still at the remote place; absent: the file is the document or an archive */
   readonly elsewhere?: Spooled | RemoteFile;
 }
 
@@ -82,7 +82,7 @@ export interface DocumentRange {
   /** bytes of the file; `to`: behind the last */
   readonly from: number;
   readonly to: number;
-  /** where they begin */
+  /** start of the rows */
   readonly location: TextLocation;
   /** number of the first row element, from 1 */
   readonly number: number;
@@ -95,16 +95,16 @@ export interface DocumentRange {
   /** the file as it was cut: its SHA-256, and when it had last been changed, in ms */
   readonly sha256: string;
   readonly modified: number;
-  /** of a document that is one, in ranges; absent: its row elements are documents */
+  /** for a range within one document; absent: its row elements are documents */
   readonly within?: PlaceInDocument;
 }
 
-/** What a range of one document goes on with. */
+/** The state with which a range continues a document. */
 export interface PlaceInDocument {
-  /** where it begins */
+  /** elements that are open at the start of the range */
   readonly open: OpenDocument;
   /** it ends with the document */
   readonly isLast: boolean;
-  /** of the whole document */
+  /** size of the whole document */
   readonly bytes: number;
 }

@@ -28,7 +28,7 @@ export async function openInputFile(path: string, links: Links): Promise<FileHan
   });
   try {
     const [opened, there, real] = await Promise.all([file.stat(), stat(path), realpath(path)]);
-    // Whoever put a link somewhere above and took it away again has had another file opened
+    // Someone may have put a link into the path and removed it again, so that another file was opened
     if (real !== path || opened.ino !== there.ino || opened.dev !== there.dev || !opened.isFile())
       throw moved(path);
     return file;
@@ -38,7 +38,7 @@ export async function openInputFile(path: string, links: Links): Promise<FileHan
   }
 }
 
-/** As `openInputFile`, at once; answers a descriptor, to be closed. */
+/** Like `openInputFile`, but synchronous. Returns a descriptor that the caller must close. */
 export function openSmallFile(path: string, links: Links): number {
   let file: number;
   try {
@@ -114,7 +114,7 @@ export async function* inputFileChunks(path: string, links: Links): AsyncIterabl
 
 type BufferPair = readonly [Uint8Array, Uint8Array];
 
-/** What files are read into, one after the other. */
+/** Reusable buffers for reading files, one after the other. */
 export class ReadBuffers {
   #free: BufferPair | null = null;
 
@@ -131,8 +131,8 @@ export class ReadBuffers {
 }
 
 /**
- * As `inputFileChunks`, without a buffer for each chunk: the bytes of one are valid until the next is asked for. While a chunk is
- * looked at, the next is being read. Of a file that is shorter than the range, what there is.
+ * Like `inputFileChunks`, without a buffer for each chunk: the bytes of a chunk are valid until the next is requested. The next chunk
+ * is read while the caller processes the current one. Yields what there is of a file that is shorter than the range.
  */
 export async function* fleetingFileChunks(
   path: string,
@@ -163,7 +163,7 @@ export async function* fleetingFileChunks(
   }
 }
 
-/** What keeps an input from being read, in words; other faults stay as they are. */
+/** Returns an AppError that says why an input cannot be read; returns other faults unchanged. */
 export function inputFault(error: unknown, path: string): unknown {
   const { code, path: missing = path } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM')

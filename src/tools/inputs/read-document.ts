@@ -31,7 +31,7 @@ export interface ReadDocument {
   readonly sha256: string;
 }
 
-/** As `walkDocument`, with the document's SHA-256. */
+/** Like `walkDocument`, but also returns the document's SHA-256. */
 export function readDocument(
   member: InputMember,
   reader: DocumentReader,
@@ -130,7 +130,7 @@ async function walkRange(member: InputMember, range: DocumentRange, reader: Docu
   const lead = encoder.encode(range.lead);
   const locationOf = locationsBehind(lead, range.location);
   const locate = (recordIndex: number): TextLocation => locationOf(tokenizer.locate(recordIndex));
-  // what entities expand to was counted when the document was cut, and is a matter of its whole
+  // entity expansion was counted for the whole document when it was cut
   const limits = {
     ...reader.limits,
     xmlMaxEntityExpansionBytes: Infinity,

@@ -30,13 +30,13 @@ export interface SplittingOptions {
   readonly kernels: TokenizerKernels;
   /** bytes of a range, but for the rest of the row element that they end in */
   readonly rangeBytes: number;
-  /** of the document, where it is known */
+  /** SHA-256 of the document, if known */
   readonly sha256?: string;
 }
 
 /** Encodings in which a byte of the file is a byte of what the tokeniser sees. */
 const encodingsInPlace = new Set(['utf-8', 'us-ascii']);
-/** What stands before the root element is kept with every range. */
+/** Limit for the text in front of the root element, which is kept with every range. */
 const maxPrologBytes = 1024 * 1024;
 
 /**
@@ -59,8 +59,9 @@ export async function splitDocument(
 }
 
 /**
- * As `splitDocument` by tags alone, each range when its end is found, while those before are read by others: one of what cannot be cut further, be it
- * the whole document or because it is not well-formed. None: it is for `splitDocument` to find them. `onBytes`: takes all of the document.
+ * Like `splitDocument`, but uses tags alone and yields each range as soon as its end is found, while others read those before. Yields
+ * one range for a part that cannot be cut further, such as a whole document or one that is not well-formed. Yields none if
+ * `splitDocument` has to find the ranges. `onBytes` receives all bytes of the document.
  */
 export async function* rangesAsFound(
   { parts, diskBytes }: InputMember,

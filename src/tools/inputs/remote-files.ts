@@ -7,12 +7,12 @@ import { gunzipped } from './archives/members.ts';
 import type { InputMember, MemberSource } from './members.ts';
 import { smallFileBytes, type FileSection } from './open-file.ts';
 
-/** As `ListedFile` has it. */
+/** A file that stays at its place, described as in `ListedFile`. */
 interface StayingFile extends Pick<MemberSource, 'elsewhere'> {
   readonly path: string;
   readonly name: string;
   readonly bytes: number;
-  /** what its name says that it is */
+  /** archive kind according to its name */
   readonly named: ArchiveKind | null;
 }
 
@@ -48,7 +48,10 @@ export function remoteMember(
   };
 }
 
-/** What is packed with gzip is so whatever its name. AppError `unprocessable_input`: it is an archive, whose members nobody has counted. */
+/**
+ * Unpacks gzip content whatever the file's name. AppError `unprocessable_input`: the file is an archive, whose members have not been
+ * counted.
+ */
 async function* unpacked(
   bytes: AsyncIterable<Uint8Array>,
   named: boolean,
@@ -91,7 +94,7 @@ export class ReadAhead {
     this.#places = places;
   }
 
-  /** Of a file that stays where it lies: all of its bytes. */
+  /** Reads all bytes of a file that stays at its place. */
   async *read(at: number): AsyncIterable<Uint8Array> {
     for (let next = at; next < Math.min(at + aheadFiles, this.#files.length); next += 1) {
       const { bytes, elsewhere } = this.#files[next]!;

@@ -1,4 +1,4 @@
-/** What schema documents refer to. They are read no further than to the last reference. */
+/** Finds the references of schema documents. Reading stops after the last reference. */
 import { InputError } from '../../engine/diagnostics.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import { readBatchText } from '../../engine/xml/tape-text.ts';
@@ -48,7 +48,7 @@ export function createReferenceReader(): (bytes: Uint8Array<ArrayBuffer>) => rea
       tokenizer.end();
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      // where it was left before its end, that is no fault of it
+      // an error after stopping early is no fault of the document
       if (references.length < most) return [];
     }
     return references;

@@ -17,7 +17,7 @@ export interface Surveying {
   readonly rangeBytes: number;
 }
 
-/** What rows are: elements of a name, or those of a level, whatever they are called. */
+/** The row elements: those of a name, or those of a level, whatever their names. */
 export type SurveyedRows = { readonly rowTag: RowElementName } | { readonly level: SurveyedLevel };
 
 /** A level that was found at the beginning of the document. */
@@ -41,7 +41,7 @@ export async function countPieces(
   return Math.ceil(diskBytes / rangeBytes);
 }
 
-/** What piece `number` of the file says, from 0. Null: no row element begins there, or its tags alone do not tell. */
+/** Surveys piece `number` of the file, from 0. Returns null if no row element begins in it, or if its tags alone do not tell. */
 export async function surveyPiece(
   member: InputMember,
   number: number,
@@ -69,7 +69,7 @@ async function readPiece(
   isGuess = false,
 ): Promise<PieceOfRows | null> {
   const markBytes = from === 0 ? ((await markBytesOf(parts!)) ?? 0) : 0;
-  // what stands between rows near the beginning is looked at by the first piece alone
+  // only the first piece inspects the content between rows near the beginning
   const least = from === 0 && 'level' in rows ? rows.level.headBytes : from;
   const until = (Math.floor(least / rangeBytes) + 1) * rangeBytes;
   const bounds = { from, until, outer };
@@ -86,7 +86,7 @@ async function readPiece(
   return piece.isDone || to === diskBytes ? piece.end() : null;
 }
 
-/** Where what looks like the start tag of a row begins in this part of the file. Null: nowhere. */
+/** Returns the offset of the first apparent start tag of a row in this part of the file, or null if there is none. */
 async function firstRowTag(
   parts: DocumentParts,
   from: number,
@@ -111,7 +111,9 @@ async function firstRowTag(
   return null;
 }
 
-/** Those around the second row of the document, which most others have, too; none where names of rows have no namespace. */
+/**
+ * Returns the tags around the second row of the document, which most other rows share. Returns none if names of rows have no namespace.
+ */
 async function tagsAroundRows(parts: DocumentParts, rows: SurveyedRows): Promise<readonly string[]> {
   if ('level' in rows) return rows.level.around.tags;
   const { rowTag } = rows;
@@ -127,7 +129,7 @@ async function tagsAroundRows(parts: DocumentParts, rows: SurveyedRows): Promise
 interface PlacesFound {
   readonly cuts: readonly RowCut[];
   readonly prologBytes: number;
-  /** where rows are those of a level: of the piece with the first of them, and of that with the last */
+  /** for rows of a level: facts from the piece with the first of them and the piece with the last */
   readonly level: { readonly head: LevelHead | null; readonly isSole: boolean } | null;
 }
 
@@ -148,7 +150,7 @@ export async function rangesOfPieces(
   );
 }
 
-/** As `rangesOfPieces`, of rows of a level. Null: as of `QuickLevelCuts`. */
+/** Like `rangesOfPieces`, for rows of a level. Returns null in the same cases as `QuickLevelCuts`. */
 export async function levelCutsOfPieces(
   member: InputMember,
   pieces: readonly (PieceOfRows | null)[],

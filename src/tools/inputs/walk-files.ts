@@ -28,7 +28,7 @@ import { keyOfSource, type DocumentBytes, type InputMember } from './members.ts'
 export interface ListedFile extends DocumentFile {
   readonly name: string;
   readonly bytes: number;
-  /** what its name says that it is */
+  /** archive kind according to its name */
   readonly named: ArchiveKind | null;
   /** `look`: its first bytes decide whether it is a document; `found`: taken by its name, unless they contradict it; `given`: taken, as it was named by itself */
   readonly trust: 'look' | 'found' | 'given';
@@ -47,15 +47,15 @@ export interface Walk {
   readonly links: Links;
   /** told of each file and member that is passed over, whenever they are walked */
   readonly onPassedOver?: ((name: string, why: string, key: string) => void) | undefined;
-  /** what is no document whatever it holds, as it is in use for another purpose: see `keyOfSource` */
+  /** files that are never documents, because they are in use for another purpose: see `keyOfSource` */
   readonly except?: ReadonlySet<string> | undefined;
   /** gives what documents refer to outside of themselves; absent: one of this walk */
   readonly external?: ExternalFiles | undefined;
-  /** of the files that stay where they lie */
+  /** places of the files that are not copied */
   readonly places?: readonly RemotePlace[] | undefined;
 }
 
-/** what gzip makes of nothing, with a name of a file */
+/** size of an empty gzip file that stores a file name */
 const emptyGzipBytes = 280;
 
 /** small files that are looked at without a turn for others */
@@ -210,7 +210,7 @@ async function* membersOf(
   }
 }
 
-/** Of the file that others lie in, so much is read at a time, and kept as often: they lie there about in their order. */
+/** Size and number of the blocks that are cached of the spool file: documents are stored in it roughly in the order of reading. */
 const blockBytes = 256 * 1024;
 const blocks = 2;
 
@@ -228,7 +228,7 @@ async function* copied(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Ar
 /** One buffer for all small files: one is read before the next is asked for. */
 class SmallFiles {
   readonly #links: Links;
-  /** of files that are not small */
+  /** buffers for files that are not small */
   readonly #reading = new ReadBuffers();
   #buffer: Uint8Array | null = null;
   /** the file that is in the buffer, whole */
@@ -236,7 +236,7 @@ class SmallFiles {
   #length = 0;
   /** the file that others lie in, open */
   #spool: { readonly file: string; readonly descriptor: number } | null = null;
-  /** of it, the one that was read last at the end */
+  /** cached blocks of the spool file, the most recently read last */
   #blocks: SpoolBlock[] = [];
 
   constructor(links: Links) {
@@ -262,7 +262,7 @@ class SmallFiles {
         : isFound
           ? head.subarray(0, headBytes)
           : this.#head(file, lookedBytes);
-    // what cannot be unpacked is told when it is read
+    // a file that cannot be unpacked is reported when it is read
     if (kind === 'gz' && content.length === 0 && head.length > emptyGzipBytes) return;
     file.passedOver = isFound
       ? test.contradicts(content)
@@ -278,7 +278,7 @@ class SmallFiles {
 
   chunks(file: ListedFile): DocumentBytes {
     const isHeld = this.#held === file || this.#hold(file);
-    // of a file that changes while it waits, what is read last counts
+    // if a file changes while it waits, the last reading counts
     this.#held = null;
     if (isHeld) return [this.#buffer!.subarray(0, this.#length)];
     return fleetingFileChunks(file.path, this.#links, undefined, this.#reading);

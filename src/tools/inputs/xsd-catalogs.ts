@@ -43,7 +43,7 @@ export async function readCatalog(
     if (root === null && !read(() => tokenizer.write(chunk)) && root === null) return null;
     if (root === null ? bytes > mostProlog : !isCatalog(root)) return null;
   }
-  // what is small may be told at its end
+  // a small document may report its fault at its end only
   if (root === null) read(() => tokenizer.end());
   return root !== null && isCatalog(root) ? new Uint8Array(Buffer.concat(held)) : null;
 }

@@ -25,11 +25,11 @@ export interface XsdSetFiles {
   /** names of the files the set is entered by; undefined: those no other file leads to */
   readonly entries: readonly string[] | undefined;
   readonly bytes: number;
-  /** what of the inputs it was read from */
+  /** the inputs that it was read from */
   readonly sources: ReadonlySet<string>;
 }
 
-/** Those of the inputs that hold XSDs, by their names. */
+/** Returns the inputs that hold XSDs, according to their names. */
 export async function holdingXsds(
   inputs: readonly string[],
   limits: ArchiveLimits,
@@ -47,7 +47,7 @@ async function holdsXsd(input: string, limits: ArchiveLimits, links: Links): Pro
     for await (const { name } of set.members()) if (isXsd(name)) return true;
     return false;
   } catch (error) {
-    // what cannot be read is told when the documents are read
+    // unreadable inputs are reported when the documents are read
     if (error instanceof AppError || error instanceof InputError) return false;
     throw error;
   }
@@ -76,7 +76,7 @@ export type Follow = (path: string) => Promise<string | null>;
 /** By hand, references lead anywhere. */
 export const followAnywhere: Follow = (path) => Promise.resolve(path);
 
-/** As a session has them. */
+/** The members of a session that resolve paths of requests. */
 interface PathsOfRequests {
   readonly byHand: boolean;
   resolvePath(path: string, mustExist: boolean): Promise<string>;
@@ -206,7 +206,7 @@ function unpackedWsdls(members: readonly SetMember[]): SetMember[] {
   });
 }
 
-/** What the name of a WSDL is followed by for the schemas in it, by their places. */
+/** Returns the suffix that names the schema at index `at` of a WSDL. */
 function endOf(at: number): string {
   return `-${at + 1}.xsd`;
 }
@@ -355,7 +355,7 @@ async function followReferences(
       if (!isFound) unmapped.add(one);
     }
     if (unmapped.size === 0) break;
-    // what is found by a catalog has references of its own
+    // documents that a catalog leads to have references of their own
     const folders = foldersOf([...all.keys(), ...given.map(({ path }) => path)]);
     const found = await findCatalogs(
       folders,

@@ -17,7 +17,7 @@ import type { InputMember } from '../inputs/members.ts';
 
 export interface CollectedStatistics {
   readonly statistics: DocumentStatistics;
-  /** what was read: with a row tag a file is many documents */
+  /** files that were read; with a row tag a file is many documents */
   readonly files: readonly OriginFile[];
   readonly documents: number;
   /** size of the files */
@@ -29,7 +29,7 @@ export interface StatisticsPass {
   readonly inputs: InputSet;
   readonly rowTag: RowElementName | null;
   readonly roots: RootRule;
-  /** that of the XSD set the documents are read by; null: names alone tell elements apart */
+  /** source model of the XSD set that the documents are read with; null: names alone tell elements apart */
   readonly source: SourceModel | null;
   /** XSDs are documents here, also by their name */
   readonly takesXsd: boolean;

@@ -1,4 +1,4 @@
-/** What counts as a document: a file, or with `--row-tag` each element of a name inside it. */
+/** Cuts inputs into documents: a file is one document, or with `--row-tag` each element of a name inside it. */
 import {
   partText,
   type PartsOfFile,

@@ -24,13 +24,13 @@ export interface DocumentHashes {
   readonly modified?: readonly (number | null)[];
   /** documents that are left out as they are there already, or stood among the inputs before */
   readonly skipped: number;
-  /** of `skipped`, those that stood among the inputs before; absent where nobody looks */
+  /** number of the `skipped` documents that occurred earlier among the inputs; absent if repeats are not checked */
   readonly repeated?: number;
   /** `--row-tag`, by input index: numbers of the documents in that file that are left out */
   readonly leftOut?: ReadonlyMap<number, readonly number[]>;
   /** `-S m` */
   readonly merge?: MergeOrder;
-  /** of a watch, documents that are left out as a later file has their key, and files that are replaced as a whole */
+  /** for a watch: the number of documents left out because a later file has their key, and the files that are replaced as a whole */
   readonly superseded?: number;
   readonly replacedFiles?: readonly ReplacedFile[];
 }
@@ -45,7 +45,7 @@ export function replacedFilesOf({
 /** SHA-256 of files and members, by input index. */
 export interface InputHashes {
   readonly hashes: readonly string[];
-  /** of large files: when they had last been changed before they were hashed, in ms */
+  /** for large files: their modification time before they were hashed, in ms */
   readonly modified: readonly (number | null)[];
 }
 

@@ -1,8 +1,8 @@
-/** What the shredder finished, handed to the sink: awaiting it is what holds the reader of documents back. */
+/** Hands the rows that the shredder finished to the sink. Awaiting the sink is the backpressure on the reader of documents. */
 import type { Shredder } from '../../engine/shred/shredder.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
 
-/** What loading needs of a sink: also in a process that has no target. */
+/** The part of a sink that loading needs, also in a process that has no target. */
 export interface LoaderSink extends Pick<
   RowSink,
   'encoding' | 'widensInPlace' | 'scalesDecimals' | 'write' | 'writeSide' | 'unconverted' | 'allowNull'
@@ -30,12 +30,12 @@ export function createDrainedRows(
   const byTable: number[] = [];
   let count = 0;
   function drain(): Promise<void> | undefined {
-    // of small documents, most end without anything to hand over
+    // most small documents end without any rows to hand over
     if (output.chunks.length + unconvertedValues.length + nullAllowed.length > 0) return handOver();
     return undefined;
   }
   async function handOver(): Promise<void> {
-    // what leaves a cell empty is known before the row comes
+    // the reason for an empty cell is reported before its row
     for (const unconverted of unconvertedValues.splice(0)) await sink.unconverted(unconverted);
     for (const { table, column } of nullAllowed.splice(0)) sink.allowNull(table, column);
     for (const { table, bytes, rowCount } of output.chunks.splice(0)) {

@@ -1,4 +1,4 @@
-/** What the log says of keys and references that documents broke. */
+/** Log lines about keys and references that documents broke. */
 import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
 import type { IdentityChecker } from '../../engine/identity/checker.ts';
 

@@ -35,7 +35,7 @@ export class KeyRanges {
 
   /** `keyOffsets`: of rows that the target holds; `hasParts`: `--row-tag`; `tooMany`: of documents that cannot be numbered. */
   constructor(keyOffsets: ReadonlyMap<string, number>, hasParts: boolean, tooMany: string) {
-    // what the target holds may reach as far in any table
+    // keys of the target may reach this far in any table
     this.#key = Math.max(0, ...keyOffsets.values());
     this.#firstDocument = keyOffsets.get(sideTableNames.documents) ?? 0;
     this.#hasParts = hasParts;

@@ -29,10 +29,10 @@ export interface MergeInputs {
   readonly rowTag: RowElementName | null;
   /** the schema gets a place for what it does not know */
   readonly evolves: boolean;
-  /** of the target; absent where it knows no such save mode */
+  /** current documents of the target; absent if it does not support the save mode */
   readonly currentDocuments?: RowSink['currentDocuments'] | undefined;
   readonly unmappedContent?: RowSink['unmappedContent'] | undefined;
-  /** of a watch: what its files brought before; absent: it has no files */
+  /** for a watch: the documents that its files brought before; absent: it has no files */
   readonly filesOf?: FilesOfDocuments | undefined;
 }
 
@@ -84,7 +84,7 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
     const known = there.get(key) ?? [];
     const [only] = known;
     const isSame = known.length === 1 && only!.sha256 === sha256;
-    // of a watch, a document that came in another file is of that one from now on
+    // a document of a watch that arrives in another file belongs to that file from now on
     const isOther =
       isSame && (removesGone ? only!.name !== document.name : watched?.isOther(only!, document));
     const isIncomplete = isSame && incomplete.has(only!.documentKey);
@@ -106,7 +106,7 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
     log(
       `${superseded} ${superseded === 1 ? 'document is' : 'documents are'} left out: a later file has the same key`,
     );
-  // which files of a watch are gone is known, whatever else there is
+  // it is known which files of a watch are gone, whatever else there is
   const isSure = rejects.messages.length === 0 || removesGone;
   if (missing.length > 0 && !isSure)
     log(
@@ -164,7 +164,7 @@ class WatchedDocuments {
     documents.set(document.key, document);
   }
 
-  /** Of two documents that were read one after the other. */
+  /** Returns whether, of two documents that were read one after the other, `second` belongs to the earlier file. */
   #isBefore(second: KeyedDocument, first: KeyedDocument): boolean {
     const [firstFile, secondFile] = [this.#fileOf(first.name), this.#fileOf(second.name)];
     if (this.#areRows || firstFile === null || secondFile === null || firstFile.name === secondFile.name)

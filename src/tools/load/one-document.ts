@@ -35,21 +35,24 @@ export interface CutDocument {
   opened(keys: KeyRange): Promise<readonly DocumentRange[]>;
 }
 
-/** What is looked at to find where a document may be cut; what stands only there does not end that. */
+/** Number of bytes searched for a place to cut a document. Content that occurs only there does not end the search. */
 const headBytes = 1024 * 1024;
-/** What is looked at behind the rows: all of its tags, which takes longer than those of rows. */
+/** Limit for the content after the rows, of which all tags are inspected. This takes longer than inspecting those of rows. */
 const longestTail = 4 * 1024 * 1024;
 
-/** What a document has been found to have at its beginning: rows of a level that it may be cut before. */
+/** The result of inspecting the beginning of a document: a level of rows that it may be cut before. */
 export interface RowsAhead {
   readonly level: SurveyedLevel;
-  /** of the file */
+  /** size of the byte order mark of the file */
   readonly markBytes: number;
   /** when it had last been changed before, in ms */
   readonly modified: number;
 }
 
-/** What has been found of a document, by `lookAhead`, and of its places to cut; null: its tags alone do not tell them; absent: nobody has looked. */
+/**
+ * The result of `lookAhead` for a document, and the places to cut it. `cuts` is null if its tags alone do not tell them, absent if
+ * nobody has looked.
+ */
 export interface SurveyedDocument {
   readonly ahead: RowsAhead | string;
   readonly cuts?: LevelCuts | null;
@@ -247,7 +250,7 @@ async function readHead(
     // elements are open where it ends
     tokenizer.end();
   } catch (error) {
-    // whoever reads the document says what is wrong with it
+    // the reader of the document reports what is wrong with it
     if (!(error instanceof InputError)) throw error;
   }
   return isRead && isConsumed;

@@ -1,4 +1,4 @@
-/** What to do with a document of an unknown root: which stored origin knows it, if one does. */
+/** Advice for a document with an unknown root: names the stored origin that knows it, if there is one. */
 import { InputError } from '../../engine/diagnostics.ts';
 import { startsWith } from '../../engine/map/chosen-roots.ts';
 import { clarkName, type QName } from '../../engine/model/source-model.ts';
@@ -18,7 +18,7 @@ export function createRootAdvice(
     const key = clarkName(name);
     const known = advice.get(key);
     if (known !== undefined) return known;
-    // what cannot be looked up now is no reason to hide why the document is refused
+    // a failed look-up must not hide why the document is refused
     const found = originWith(catalog, idOrg, name).then(adviceOf, () => adviceOf(null));
     advice.set(key, found);
     return found;

@@ -49,7 +49,7 @@ export interface LoadOptions {
   readonly rejects: Rejects;
   /** the schema gets a place for what it does not know: documents that lack one are loaded again (`-S m`) */
   readonly evolves: boolean;
-  /** of a watch: what its files brought before */
+  /** for a watch: the documents that its files brought before */
   readonly filesOf?: FilesOfDocuments | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface DelegatedLoad {
   readonly lastKeys: ReadonlyMap<string, number>;
 }
 
-/** What loading needs of a session: also in a process that has no job record. */
+/** The part of a session that loading needs, also in a process that has no job record. */
 export type LoaderSession = Pick<
   ToolSession,
   'request' | 'limits' | 'kernels' | 'idJob' | 'jobUuid' | 'byHand' | 'log' | 'progress'
@@ -79,7 +79,7 @@ interface LoadContext {
   readonly withStatistics: boolean;
   readonly evolves: boolean;
   readonly filesOf: FilesOfDocuments | undefined;
-  /** of all inputs, for progress */
+  /** size of all inputs, for progress */
   readonly totalBytes: number;
 }
 
@@ -89,7 +89,7 @@ interface PresentFile extends FileOfRows {
   /** SHA-256 of the file and of the document, where known; the document's is, when it ends */
   sha256: string | null;
   documentSha256: string | null;
-  /** of a range: behind its last byte */
+  /** for a range: offset after its last byte */
   endOffset: number;
   /** the range of one document that is read; null: a whole one, or parts of it that are documents */
   within: PlaceInDocument | null;
@@ -102,7 +102,7 @@ interface Selection {
   nextIndex: number;
 }
 
-/** Of small documents, not the end of each is told. */
+/** Bytes between two progress reports: the end of each small document is not reported. */
 const bytesUntold = 64 * 1024;
 
 export class Loader {
@@ -130,7 +130,7 @@ export class Loader {
   readonly #selection: Selection = { known: { hashes: null, skipped: 0 }, nextIndex: 0 };
   /** bytes of the documents, and of their files on disk */
   readonly #read = { bytes: 0, diskBytes: 0 };
-  /** what they were when progress was told */
+  /** number of bytes at the last progress report */
   #toldBytes = -bytesUntold;
 
   constructor(
@@ -260,7 +260,7 @@ export class Loader {
     });
   }
 
-  /** Which documents are to be loaded, once that is known. */
+  /** The documents that are to be loaded, once they are known. */
   get known(): DocumentHashes {
     return this.#selection.known;
   }
@@ -404,7 +404,7 @@ export class Loader {
     return this.#delegated?.written ?? this.#rows.byTable;
   }
 
-  /** as far as it has come */
+  /** progress so far */
   get done(): Pick<PassProgress, 'documents' | 'bytes'> {
     return { documents: this.#cut.count, bytes: this.#read.bytes };
   }

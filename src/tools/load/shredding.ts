@@ -1,4 +1,4 @@
-/** What documents of a load are shredded with. */
+/** The settings for shredding the documents of a load. */
 import type { ShredderOptions } from '../../engine/shred/shredder.ts';
 import type { NameTable } from '../../engine/xml/tokens.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';

@@ -1,7 +1,7 @@
 /**
- * Which columns of dates with times are to show instants in a target: those that do so there already, and new ones for whose values the
- * documents have time zones. Documents are looked at from their beginning, as far as that costs next to nothing; a value that comes
- * later with what its column does not keep is kept as written beside (`_lexical`).
+ * Decides which columns of dates with times show instants in a target: those that do so already, and new ones for whose values the
+ * documents have time zones. Only the beginnings of documents are inspected, as far as that costs next to nothing. If a later value has
+ * a part that its column does not keep, the value is also kept as written (`_lexical`).
  */
 import { InputError } from '../../engine/diagnostics.ts';
 import { factsOf } from '../../engine/model/facts.ts';
@@ -18,7 +18,7 @@ import { createDocumentCut } from './document-cut.ts';
 import type { LoadOptions } from './row-loader.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
-/** What is looked at of all documents together, and of one. */
+/** Limits for inspecting all documents together, and for one. */
 const maxBytes = 4 * 2 ** 20;
 const maxBytesOfOne = 2 ** 20;
 const maxDocuments = 200;
@@ -106,7 +106,7 @@ async function placesWithZones(
   for await (const member of inputs.members()) {
     inputIndex += 1;
     if (inputIndex >= maxDocuments || bytes >= maxBytes || knownOfAll >= maxKnownOfAll) break;
-    // whatever comes tells nothing new
+    // further documents cannot add anything
     if (met.size === places.length) break;
     if (rejects.has(inputIndex)) continue;
     cut.beginFile(member.name, member.range);
@@ -124,7 +124,7 @@ async function placesWithZones(
         },
       });
     } catch (error) {
-      // what is wrong with a document its load tells
+      // the load reports faults of documents
       if (!(error instanceof Enough || error instanceof InputError)) throw error;
     }
   }

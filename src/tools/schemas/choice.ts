@@ -1,4 +1,7 @@
-/** Which logical schema a run works with, and why: the one that an option names, the one that made the target, or the origin's default. */
+/**
+ * Chooses the logical schema of a run, with the reason: the one that an option names, the one that made the target, or the origin's
+ * default.
+ */
 import { lineIdentity } from '../../engine/map/line-identity.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { knownLogicals } from '../../catalog/schemas/named.ts';
@@ -9,7 +12,7 @@ import { requireExtras } from './extra-values.ts';
 import { recogniseLoads, unknownLoadsMessage, type KnownLoad } from './target-loads.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
-/** What a load goes on from. */
+/** The schema that a load continues from. */
 export interface SchemaBasis {
   /** null: the origin has none yet, but for what single loads were shaped to */
   readonly stored: StoredLogicalSchema | null;
@@ -139,13 +142,13 @@ function defaultFirst(loads: readonly KnownLoad[]): KnownLoad | undefined {
   return loads.find(({ variant }) => !variant) ?? loads[0];
 }
 
-/** Those whose documents are still there; all where none are. */
+/** Returns the loads whose documents are still in the target, or all loads if there is none of them. */
 function holding(loads: readonly KnownLoad[]): readonly KnownLoad[] {
   const still = loads.filter(({ holds }) => holds);
   return still.length > 0 ? still : loads;
 }
 
-/** What made the target, of the nearest version before this one that loaded it. */
+/** Returns the schema that made the target, of the nearest version before this one that loaded it. */
 async function earlierVersion(
   { idOrg, home }: ToolSession,
   idSch: number,
@@ -184,7 +187,7 @@ function columnsByContent({ mappings, tables }: RelationalModel): ReadonlyMap<st
   return found;
 }
 
-/** What is missing in a newer logical schema is what people switched off. */
+/** Describes what a newer logical schema lacks: the paths that people have deactivated. */
 function tellNewer(used: number, { idSch, idLschma, model }: StoredLogicalSchema): string {
   const paths = [
     ...new Set(

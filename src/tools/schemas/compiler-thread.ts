@@ -1,4 +1,4 @@
-/** What a compiler thread runs: XSD set and documents to a source model and a relational model. */
+/** The program of a compiler thread: makes a source model and a relational model from an XSD set and documents. */
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import {
@@ -35,7 +35,7 @@ import { setFingerprint } from './fingerprints/set-fingerprint.ts';
 import { compileOptions, readXsdSet } from '../inputs/xsd-files.ts';
 import { parseToolArguments } from '../../jobs/request/read-request.ts';
 
-/** What the thread is told beside the sources. */
+/** The limits that the thread receives beside the sources. */
 export type CompilerLimits = Pick<Limits, 'engine' | 'archiveExpansion' | 'archiveMembers'>;
 
 const request = workerData as CompilerRequest;

@@ -19,7 +19,7 @@ import { setFingerprint } from './fingerprints/set-fingerprint.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { compileOptions, followOf, readXsdSet, type XsdSetFiles } from '../inputs/xsd-files.ts';
 
-/** What came of an XSD set. */
+/** The result of converting an XSD set. */
 export interface DrawnSet {
   readonly source: SourceModel;
   readonly model: RelationalModel;
@@ -88,7 +88,7 @@ export async function drawXsdSet(session: ToolSession, set: XsdSetFiles): Promis
   return { source, model, origin, logical };
 }
 
-/** what of a set may be nowhere with `--missing wildcard` */
+/** diagnostics of components that may be missing with `--missing wildcard` */
 const missingCodes = new Set(['xsd_missing_component', 'xsd_unknown_component']);
 
 /** All that is wrong with a set is reported, also where that makes it unusable. */

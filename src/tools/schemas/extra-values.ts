@@ -63,7 +63,7 @@ function namesOf({ tables }: RelationalModel): string[] {
     .map(({ name }) => name.toLowerCase());
 }
 
-/** What fills the columns for a document. */
+/** Returns the values of the extra columns for a document. */
 export function valuesOf(
   extras: readonly (ExtraColumn | null)[],
   document: {

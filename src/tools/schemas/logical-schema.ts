@@ -44,7 +44,7 @@ function namesTables(request: ToolRequest): boolean {
   );
 }
 
-/** What the next version of an origin (`--parent`) goes on from: the level and the names of its newest logical schema. */
+/** Returns the choices that the next version of an origin (`--parent`) inherits: the level and the names of its newest logical schema. */
 export async function choicesAfterParent(session: ToolSession): Promise<ModelChoices> {
   const { request, idOrg, home } = session;
   const given = request.mapLevel;
@@ -71,7 +71,7 @@ function choicesAfter(
   return { previous, keepNames, ...(keepNames ? { extras: extraColumnsOf(previous) } : {}) };
 }
 
-/** What documents of the model may start with. */
+/** Returns the root elements that documents of the model may have. */
 export function documentRoots(request: ToolRequest, source: SourceModel): readonly QName[] {
   const chosen = rootsOf(request, source);
   return chosen.length > 0 ? chosen : source.roots.map((root) => source.elements[root]!.name);
@@ -82,7 +82,10 @@ export interface ChosenSchema {
   readonly why: string;
 }
 
-/** What the run goes on from, unless an option asks for another shape or the documents start with another element of the model. `met`: what decides of the statistics of documents (`--prune`). */
+/**
+ * Returns the schema that the run continues from, unless an option asks for another shape or the documents have another root element of
+ * the model. `met`: the part of the documents' statistics that decides (`--prune`).
+ */
 export async function chooseLogicalSchema(
   session: ToolSession,
   idSch: number,
@@ -140,7 +143,7 @@ async function drawnSchema(session: ToolSession, wanted: WantedModel): Promise<S
   const { home, idOrg } = session;
   const { idSch, basis, missing, met, isVariant } = wanted;
   const { stored } = basis;
-  // what people switched off stays so, whatever else changes
+  // paths that people have deactivated stay inactive, whatever else changes
   const inactive = inactiveLines(
     stored === null ? [] : await home.adapters.catalog.listMappings(idOrg, stored.idLschma, 'inactive'),
   );
@@ -177,7 +180,7 @@ async function makeModel(
     mapLevel: level,
     extraRoots: unique([...known, ...missing]),
     met: met === undefined ? undefined : { statistics: met, declared: source },
-    // what is pruned needs no table for what was too wide before, but where the target has it
+    // a pruned model needs no extra table for columns that were too many before, unless the target has it
     keepSplits: isOfTarget || !request.prune,
   };
   const model =
@@ -191,7 +194,10 @@ async function makeModel(
   return leaveOutInactive(drawnOf, model, inactive);
 }
 
-/** What goes on from `stored`, drawn by `draw`: a pruned model does not record the names that the default of its origin has. */
+/**
+ * Returns the schema that continues `stored`, made by `draw`. A pruned model does not record the names that the default of its origin
+ * has.
+ */
 async function drawnAfter(
   { idOrg, home }: ToolSession,
   {
@@ -237,7 +243,10 @@ export async function namedLogicalSchema(
   return { stored: own, why };
 }
 
-/** That of `-x`; without it, and with `auto`, the only one that the rows were loaded by, or the newest where all are versions of one schema. */
+/**
+ * Returns the origin of `-x`. Without it, and with `auto`, returns the only origin that the rows were loaded with, or the newest if all
+ * are versions of one schema.
+ */
 async function namedOrigin(session: ToolSession, loads: readonly TargetLoad[]): Promise<number> {
   const { request, home, idOrg } = session;
   const { originId } = request;
@@ -284,7 +293,7 @@ function tellUnusedRenames({ request, log }: ToolSession, model: RelationalModel
     log(`--rename ${from}=${to}: no table or column would be called ${from}`);
 }
 
-/** Those whose new name nothing bears, alone or followed by what tells it from others. */
+/** Returns the renames whose new name is not in use, neither alone nor with a distinguishing suffix. */
 function unusedRenames(
   renames: NonNullable<ToolRequest['rename']>,
   { tables, nameMaxLength }: RelationalModel,

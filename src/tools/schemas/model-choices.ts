@@ -1,4 +1,4 @@
-/** What a logical schema is made with, beside its source: level, names, roots. */
+/** The choices for a logical schema, beside its source: level, names, roots. */
 import { AppError } from '../../errors.ts';
 import type { MetContent } from '../../engine/map/tables/draw-model.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
@@ -94,7 +94,7 @@ export interface ModelChoices {
   readonly keepSplits?: boolean;
   /** see RelationalModel.keepsDefaultNames */
   readonly keepsDefaultNames?: boolean;
-  /** what documents held: nothing else is drawn (`--prune`) */
+  /** content of the documents: nothing else is drawn (`--prune`) */
   readonly met?: MetContent | undefined;
   /** columns beside the content of every table, where `-R` gives none */
   readonly extras?: ReturnType<typeof extraColumnsOf>;

@@ -76,8 +76,8 @@ function withOrigin(session: ToolSession, idSch: number): ToolSession {
 }
 
 /**
- * Of those that were made of the same files the one that is meant: one that loaded the target, the last one first; else one that was
- * entered by the same files. Undefined: there is none.
+ * Chooses among origins made of the same files: first one that loaded the target, the last load first; otherwise one that has the same
+ * entry files. Returns undefined if there is none.
  */
 async function originOfFiles(
   session: ToolSession,

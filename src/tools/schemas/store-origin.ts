@@ -42,7 +42,7 @@ export async function storeOrigin(
   }
 }
 
-/** What names an origin that nobody has named; of a database that of the database, without what may be secret. */
+/** Returns the name for an origin without a given name: the first input. For a database, the name omits parts that may be secret. */
 export function firstInput({ from, inputs }: Pick<ToolRequest, 'from' | 'inputs'>): string | undefined {
   if (from === undefined) return inputs[0];
   const source = rowSourceOf(from);

@@ -1,6 +1,6 @@
 /**
- * Which logical schemas of this metadata database loaded a target. They are recognised by the hashes of their models: numbers are given out again
- * after the database was restored from a backup, and other installations have numbers of their own.
+ * Finds the logical schemas of this metadata database that loaded a target. They are recognised by the hashes of their models, because
+ * numbers are given out again after the database was restored from a backup, and other installations have numbers of their own.
  */
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
@@ -17,7 +17,7 @@ export interface KnownLoad extends LogicalSchemaFacts {
 export interface RecognisedLoads {
   /** each logical schema once, the one that loaded last first */
   readonly known: readonly KnownLoad[];
-  /** of models that this metadata database does not have */
+  /** loads with models that this metadata database does not have */
   readonly unknown: readonly TargetLoad[];
 }
 
@@ -39,7 +39,7 @@ export async function recogniseLoads(
       unknown.push(load);
       continue;
     }
-    // of several with one model, the one that the target names
+    // of several schemas with the same model, choose the one that the target names
     const named = same.find(({ idLschma }) => idLschma === load.idLschma);
     const schema = load.installation === installation && named !== undefined ? named : same[0]!;
     const earlier = known.get(schema.idLschma);

@@ -1,4 +1,4 @@
-/** What a log says of an XSD set: its entries, and what is wrong with it, a missing document once for all that need it. */
+/** Log lines about an XSD set: its entries, and its faults, a missing document once for all that need it. */
 import { posix } from 'node:path';
 import { formatDiagnostic, type Diagnostic } from '../../engine/diagnostics.ts';
 
@@ -7,7 +7,7 @@ const maxPrinted = 100;
 /** places and components that a line names */
 const mostNamed = 5;
 
-/** what is told of a component as of many others: once for all of them */
+/** diagnostics that concern many components are reported once for all of them */
 const repeatedCodes: ReadonlySet<string> = new Set([
   'xsd_alternative_tests_ignored',
   'xsd_assertion_ignored',
@@ -24,7 +24,7 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[]): readonly st
     ),
   );
   for (const [at, diagnostic] of diagnostics.entries()) {
-    // who needs something of a document need not be who refers to it
+    // the document that needs a component need not be the one that refers to the missing document
     const key =
       diagnostic.code === missingDocument
         ? pathOf(diagnostic)
@@ -58,7 +58,7 @@ function locationOf({ message }: Diagnostic): string {
   );
 }
 
-/** Where it would lie in the set, where that can be told. */
+/** Returns the path that the document would have in the set if its location is relative, otherwise the location. */
 function pathOf(diagnostic: Diagnostic): string {
   const location = locationOf(diagnostic);
   const isRelative = !/^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/)/.test(location);

@@ -6,7 +6,7 @@ const pieceBytes = 256 * 1024;
 export class FilePieces {
   readonly #file: number;
   #piece: Buffer = Buffer.alloc(0);
-  /** where the piece lies in the file, and how many bytes of it were there */
+  /** offset of the piece in the file, and the number of bytes that were read */
   #from = 0;
   #length = 0;
 
@@ -24,7 +24,7 @@ export class FilePieces {
 
   #read(from: number, length: number): void {
     const behind = this.#from + this.#length;
-    // what is asked for here and there must not cost a large piece each time
+    // scattered reads must not load a large piece each time
     const goesOn = from >= this.#from && from <= behind + pieceBytes;
     const wanted = goesOn ? Math.max(length, pieceBytes) : length;
     if (wanted > this.#piece.length) this.#piece = Buffer.allocUnsafe(Math.max(wanted, pieceBytes));

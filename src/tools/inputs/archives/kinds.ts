@@ -21,7 +21,7 @@ export function archiveKindOf(head: Uint8Array): ArchiveKind | null {
   return isTar(head) ? 'tar' : null;
 }
 
-/** What the first bytes of a gzip file unpack to; nothing where they are broken. */
+/** Unpacks the first bytes of a gzip file. Returns no bytes if they are damaged. */
 export function unpackedHead(head: Uint8Array): Uint8Array {
   try {
     return gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH });

@@ -25,7 +25,7 @@ export function brokenMember(file: string, reason: string): InputError {
   return new InputError({ code: 'archive_broken', severity: 'error', message: reason, file });
 }
 
-/** What of an archive cannot be unpacked; an InputError has said so already. */
+/** Returns an InputError for an archive that cannot be unpacked. An error that is an InputError already is returned unchanged. */
 export function unpackingFault(error: unknown, file: string): InputError {
   if (error instanceof InputError) return error;
   return broken(file, `cannot be unpacked: ${error instanceof Error ? error.message : String(error)}`);

@@ -4,7 +4,7 @@ import type { MemberTest } from '../document-names.ts';
 import type { DocumentBytes, InputMember } from '../members.ts';
 import type { ChosenMember } from './members.ts';
 
-/** of a file whose name does not tell what it is: comments may stand before the first tag */
+/** number of bytes to inspect of a file whose name does not tell its type: comments may precede the first tag */
 export const lookedBytes = 64 * 1024;
 
 interface LookedMember {

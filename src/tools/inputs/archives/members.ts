@@ -25,7 +25,7 @@ export function gunzipped(
   let packed = 0;
   source.on('data', (chunk: Uint8Array) => (packed += chunk.length));
   source.on('error', (error) => gunzip.destroy(error));
-  // who stops in the middle leaves no file open
+  // closes the file if the consumer stops early
   gunzip.on('close', () => source.destroy());
   source.pipe(gunzip);
   return new Expansion(limits).guarded(gunzip, name, () => packed);
@@ -73,7 +73,7 @@ export async function* archiveMembers(
     kind === 'zip'
       ? zipMembers(path, name, limits, links)
       : tarMembers(path, name, kind === 'tgz', limits, links);
-  // what members that are packed themselves expand to, together, as a multiple of the archive
+  // counts what packed members expand to, all together, as a multiple of the archive
   const unpacked = new Expansion(limits);
   let count = 0;
   function* chosen(members: Iterable<PackedMember>): Iterable<ChosenMember> {
@@ -145,7 +145,7 @@ export async function* archiveMembers(
   }
 }
 
-/** What is damaged, so that nothing behind it can be read; all else that is thrown ends the run. */
+/** Returns the fault of a damaged archive, of which nothing further can be read. Throws any other error, which ends the run. */
 function faultOfArchive(error: unknown): InputError {
   if (error instanceof InputError && error.diagnostic.code === 'archive_broken') return error;
   throw error;
@@ -155,7 +155,7 @@ const nestedArchive =
   'is an archive within an archive, which is not read; unpack the outer one and give its folder';
 export const passedOverByName = 'is an XSD, and no document';
 
-/** What keeps a member from being read; null: nothing that is known yet. */
+/** Returns the reason why a member cannot be read, or null if none is known yet. */
 function faultOf({ name, oddity }: PackedMember): string | null {
   // left out, its content would be missing without a word
   if (oddity !== null) return `is ${oddity}, which is not read from an archive`;
@@ -197,7 +197,7 @@ async function* tarMembers(
   let packed = 0;
   const packedBytes = (): number => packed;
   async function* counted(): AsyncIterable<Uint8Array> {
-    // what a stream has been given it may hold for a while
+    // a stream may keep the chunks that it was given for a while
     for await (const chunk of zipped ? inputFileChunks(path, links) : fleetingFileChunks(path, links)) {
       packed += chunk.length;
       yield chunk;

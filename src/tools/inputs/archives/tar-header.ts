@@ -21,7 +21,7 @@ export interface TarHeader {
   /** the type flag, one character; a file's is `0`, a directory's `5` */
   readonly flag: string;
   size: number;
-  /** of the pax header in front of it, and of those for all members; null: there was none in front of it */
+  /** records of the pax header in front of it and of the global ones; null: no pax header precedes it */
   pax: PaxRecords | null;
 }
 

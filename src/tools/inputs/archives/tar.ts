@@ -10,7 +10,7 @@ import {
 } from './tar-header.ts';
 
 const windowBytes = 512 * 1024;
-/** of records in front of a member: names are far shorter */
+/** limit for the extension records in front of a member: names are far shorter */
 const maxExtensionBytes = 4 * 1024 * 1024;
 
 /** Types of what stands in front of a member and says more of it. */
@@ -25,14 +25,14 @@ export interface TarEntry {
 export class TarReader {
   readonly #source: AsyncIterator<Uint8Array>;
   #window: Buffer = Buffer.allocUnsafe(windowBytes);
-  /** what of the window has been read, and not been looked at */
+  /** start and end of the bytes in the window that have been read but not parsed */
   #at = 0;
   #end = 0;
-  /** what of the last chunk did not fit into the window */
+  /** the part of the last chunk that did not fit into the window */
   #rest: Uint8Array = new Uint8Array(0);
   /** bytes that have to be in the window for the next step */
   #needed = 1;
-  /** of the present member, where it is large: its content, and what pads it to whole blocks */
+  /** of the current member, if it is large: bytes of content left, and bytes of padding to whole blocks */
   #content = 0;
   #padding = 0;
   #globals: PaxRecords | null = null;
@@ -56,7 +56,7 @@ export class TarReader {
     }
   }
 
-  /** What is left of the present member's content, as it comes; a chunk is valid until the next is asked for. */
+  /** Yields the rest of the current member's content as it arrives. A chunk is valid until the next is requested. */
   async *contents(): AsyncIterable<Uint8Array> {
     while (this.#content > 0) {
       const from = this.#at;

@@ -17,7 +17,7 @@ const localHeaderSignature = 0x04034b50;
 const stored = 0;
 const deflated = 8;
 
-/** What `yauzl` reads: it asks for the directory in pieces of a few bytes. */
+/** The reader that `yauzl` uses: it requests the directory in pieces of a few bytes. */
 class DirectoryReader extends yauzl.RandomAccessReader {
   readonly #file: FileHandle;
   readonly #pieces: FilePieces;
@@ -71,7 +71,7 @@ export async function* zipMembers(
   const options = {
     lazyEntries: true,
     autoClose: false,
-    // what is wrong with one entry must not hide the others
+    // a fault of one entry must not hide the others
     decodeStrings: false,
     validateEntrySizes: false,
   };
@@ -151,7 +151,10 @@ function isSmall({ compressedSize, uncompressedSize, compressionMethod }: yauzl.
   );
 }
 
-/** Of thousands of small members, most time went into a stream for each of them. Valid until the next is read. */
+/**
+ * Reads a small member without a stream: with thousands of them, most of the time went into streams. The bytes are valid until the next
+ * read.
+ */
 function smallContent(pieces: FilePieces, fileSize: number, entry: yauzl.Entry): Uint8Array {
   const { relativeOffsetOfLocalHeader: at, compressedSize, uncompressedSize, compressionMethod } = entry;
   const header = pieces.bytes(at, localHeaderBytes);

@@ -1,6 +1,6 @@
 /**
- * What documents refer to outside of themselves: their DTD, and external entities. It is read when it lies in the folder or archive of the input, or
- * a catalogue there leads to it; never from anywhere else.
+ * Resolves external references of documents: their DTD, and external entities. A part is read only if it is in the folder or archive of
+ * the input, or if a catalogue there leads to it; never from anywhere else.
  */
 import { closeSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
@@ -16,10 +16,10 @@ import { folderOf, isAbsent, leadsOut, PartResolver, type OnRefused, type PartPl
 import { keyOfSource, oneByOne, type DocumentBytes } from '../members.ts';
 import { openSmallFile, type Links } from '../open-file.ts';
 
-/** of one part; the tokenizer limits all of them together */
+/** limit for one part; the tokenizer limits all of them together */
 const mostBytes = 64 * 1024 * 1024;
 
-/** Where a document lies that is a file. */
+/** The place of a document that is a file. */
 export interface DocumentFile {
   readonly path: string;
   /** the folder beyond which nothing that the document refers to is read */
@@ -28,7 +28,7 @@ export interface DocumentFile {
   readonly address?: string;
 }
 
-/** Of the documents of one set of inputs. What was read for one document is at hand for the next. */
+/** External parts for the documents of one set of inputs. Parts that were read for one document are cached for the next. */
 export class ExternalFiles {
   readonly #links: Links;
   readonly #limits: ArchiveLimits;
@@ -52,7 +52,7 @@ export class ExternalFiles {
     return this.#read.has(key);
   }
 
-  /** Of a document that is a file. */
+  /** Returns the external parts of a document that is a file. */
   ofFile({ path, root, address }: DocumentFile): ExternalParts {
     const document = relative(root, path).split(sep).join('/');
     return {
@@ -129,7 +129,7 @@ function folderPlace(root: string, links: Links): PartPlace {
   };
 }
 
-/** of a document in an archive, so much is looked at for its document type declaration */
+/** number of bytes of a document in an archive that are searched for its document type declaration */
 const prologBytes = 256 * 1024;
 /** passes over an archive for one document, which has as many parts within parts */
 const mostPasses = 12;
@@ -166,13 +166,13 @@ export class ArchiveParts {
       files: (folder) =>
         (this.#names ?? []).filter((name) => folderOf(name) === folder).map((name) => posix.basename(name)),
     };
-    // what is told of one that is not complete is no fault
+    // a refusal for an incomplete document is not a fault
     this.#resolver = new PartResolver(place, onRead, (document, name, why) => {
       if (this.#wanted.size === 0 && this.#names !== null) onRefused(document, name, why);
     });
   }
 
-  /** Of a member, whose content is to be taken through `prepared`. */
+  /** Returns the external parts of a member, whose content must be read through `prepared`. */
   of(member: string): ExternalParts {
     return {
       read: (reference) => this.#resolver.read(member, reference),
@@ -192,7 +192,7 @@ export class ArchiveParts {
     let isFirst = true;
     for await (const chunk of content) {
       if (isFirst && namesParts(chunk)) {
-        // whoever reads the archive may use the bytes for another member
+        // the reader of the archive may reuse the bytes for another member
         const kept = new Uint8Array(chunk);
         await this.#prepare(member, kept);
         isFirst = false;

@@ -1,4 +1,4 @@
-/** What a document refers to outside of itself, found in one folder or archive: by catalogues there, or by its relative location. */
+/** Finds the external references of a document in one folder or archive: by catalogues there, or by their relative locations. */
 import { posix } from 'node:path';
 import { InputError } from '../../../engine/diagnostics.ts';
 import type { ExternalPart, ExternalReference } from '../../../engine/xml/dtd/external/reference.ts';
@@ -104,7 +104,9 @@ export class PartResolver {
     return part;
   }
 
-  /** Those in the folder of a document and in those above it, as far as the input goes, and those that they name. */
+  /**
+   * Returns the catalogues in the folder of a document and in its parent folders up to the root of the input, and those that they name.
+   */
   #catalogsFor(folder: string): XmlCatalogs {
     let catalogs = this.#catalogs.get(folder);
     if (catalogs !== undefined) return catalogs;
@@ -132,7 +134,7 @@ export class PartResolver {
 const catalogMark = Buffer.from('urn:oasis:names:tc:entity:xmlns:xml:catalog');
 
 function catalogRoot(bytes: Uint8Array): XmlCatalogFile['root'] | null {
-  // of documents beside it, none is read as a tree
+  // documents beside it are not parsed as trees
   if (!Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 8192)).includes(catalogMark))
     return null;
   try {

@@ -1,4 +1,4 @@
-/** What every task on Spark does around its work: `node TASK WORK` makes an attempt at each unit that it is asked for. */
+/** The frame of every task on Spark: `node TASK WORK` makes an attempt at each unit that is requested. */
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,12 +25,12 @@ import type { ReadingJob } from '../order.ts';
 import { serveUnits } from './unit-requests.ts';
 import type { InputMember } from '../../inputs/members.ts';
 
-/** What a unit's task answers: `failure`: why no attempt can succeed, as the documents are at fault. */
+/** The answer of a unit's task. `failure` is the reason why no attempt can succeed because of the documents. */
 export interface UnitAnswer {
   readonly failure?: UnitFailure;
 }
 
-/** Where an attempt works. */
+/** The folders that an attempt works in. */
 export interface Attempt {
   /** the job's folder */
   readonly work: string;
@@ -42,7 +42,7 @@ export interface Attempt {
 /** Failures that may not happen on another executor. */
 class ExecutorFault extends Error {}
 
-/** What is done with the documents of a unit; it may put files into the folder of the attempt. */
+/** Processes the documents of a unit; it may put files into the folder of the attempt. */
 export type UnitWork<Answer> = (unit: SparkUnit, attempt: Attempt) => Promise<Answer>;
 
 /**
@@ -58,7 +58,7 @@ export function serveAttempts<Job extends ReadingJob, Answer extends UnitAnswer>
   const begun = Promise.all([readJson<Job>(jobFile(folder)), openPlaces(folder)]).then(([job, places]) =>
     begin({ ...job, places }),
   );
-  // whoever asks for a unit hears of it
+  // the requester of a unit receives the error
   begun.catch(() => undefined);
   serveUnits(async (unit) => {
     const work = await begun;
@@ -87,7 +87,7 @@ export function serveAttempts<Job extends ReadingJob, Answer extends UnitAnswer>
 
 /** A job as an executor knows it. */
 export interface PlacedJob {
-  /** where documents of it stay */
+  /** places where documents of the job stay */
   readonly places: readonly RemotePlace[];
 }
 

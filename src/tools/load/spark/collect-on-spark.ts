@@ -33,15 +33,15 @@ export interface StatisticsJob extends ReadingJob {
 interface StatisticsOfUnit {
   readonly failure?: undefined;
   readonly collected: CollectedStatistics;
-  /** what was skipped, by its index in the job */
+  /** faults of skipped documents, by their index in the job */
   readonly rejects: readonly (readonly [inputIndex: number, fault: Diagnostic])[];
 }
 
 export type StatisticsReport = StatisticsOfUnit | { readonly failure: UnitFailure };
 
 /**
- * What `collectHere` answers, byte for byte: units are merged in the order of the documents. InputError: the
- * first document that is not well-formed or starts as none may; with `--on-error skip` such documents join the rejects.
+ * Returns the same statistics as `collectHere`, byte for byte: units are merged in the order of the documents. Throws an InputError for
+ * the first document that is not well-formed or has a root that is not allowed. With `--on-error skip` such documents join the rejects.
  */
 export async function collectOnSpark(
   session: ToolSession,

@@ -1,4 +1,7 @@
-/** What units on Spark have come to, in the order of the documents: findings and statistics, and rows in the target or for the sink. */
+/**
+ * Collects the results of units on Spark in the order of the documents: findings and statistics, and rows in the target or for the
+ * sink.
+ */
 import { UnitStatistics } from '../../../engine/infer/merge-ranges.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
 import type { UnitReceipt, UnitToken, UnsettledUnits } from '../../../ports/rows/units.ts';
@@ -9,7 +12,7 @@ import type { DelegatedLoad } from '../row-loader.ts';
 import { copyRowFile } from './row-file.ts';
 import { doneFolder, readReport, type RowFile, type UnitReport } from './work.ts';
 
-/** Where rows go that are not in the target: to the sink, or each as the unit that it is. */
+/** The destination of rows that are not in the target yet: the sink, or one unit of the target each. */
 export interface UnitsDone {
   readonly work: string;
   readonly units: number;
@@ -47,7 +50,7 @@ export async function collectUnits(done: UnitsDone, model: RelationalModel): Pro
   const receipts: UnitReceipt[] = [];
   const lastKeys = new Map<string, number>();
   let statistics: UnitStatistics | null = null;
-  // that none has failed is known before any row is written
+  // make sure that no unit has failed before any row is written
   for await (const report of reportsOf(work, units)) void report;
   const count = (table: number | string, rows: number): void => {
     if (typeof table === 'number') written[table] = (written[table] ?? 0) + rows;
@@ -83,7 +86,9 @@ export async function collectUnits(done: UnitsDone, model: RelationalModel): Pro
   return { written, findings: addFindings(findings), statistics: statistics?.result() ?? null, lastKeys };
 }
 
-/** As an executor would have. One may have, which could not tell: what is there counts. */
+/**
+ * Copies the rows of a unit as an executor would have done. If an executor had done so without being able to report it, its rows count.
+ */
 async function copyUnit(token: UnitToken, place: UnitPlace, file: RowFile): Promise<UnitReceipt> {
   const into = await openUnit(token, place);
   try {

@@ -26,7 +26,7 @@ export interface SparkLoad {
   readonly options: LoadOptions;
 }
 
-/** Which of the documents are to be loaded. */
+/** The choice of documents to load. */
 type KnownDocuments = Pick<DocumentHashes, 'hashes' | 'modified' | 'leftOut'>;
 
 /** AppError `invalid_option`: there is no Spark. */
@@ -49,7 +49,7 @@ export function loadOnSpark(session: ToolSession, load: SparkLoad, loader: Loade
   });
 }
 
-/** What `Loader.probe` does where a job runs here. Answers what is known of the files by then. */
+/** Does on Spark what `Loader.probe` does in a local job. Returns what is known of the files after that. */
 async function probe(session: ToolSession, spark: SparkApplication, load: SparkLoad): Promise<SurveyedFiles> {
   const { rejects } = load.options;
   return passOver(session, spark, load, {

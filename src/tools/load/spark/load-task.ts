@@ -107,7 +107,10 @@ async function load(
   };
 }
 
-/** Of a file that nobody has read before. '': who reads it whole takes it, or another of its ranges tells it. */
+/**
+ * Returns the hash of a file that nobody has read before, or '' if its reader takes the whole file or another of its ranges returns the
+ * hash.
+ */
 async function hashToTell({ rowTag }: SparkJob, member: InputMember): Promise<string> {
   const { range } = member;
   if (range?.within !== undefined) return range.within.isLast ? hashWhole(member, range) : '';

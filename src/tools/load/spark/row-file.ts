@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { RowSink } from '../../../ports/rows/sink.ts';
 import type { RowFile } from './work.ts';
 
-/** What a unit's rows are written to. */
+/** The destination of a unit's rows. */
 export type RowWriter = Pick<RowSink, 'write' | 'writeSide' | 'unconverted' | 'allowNull'>;
 
 export interface RowFileWriter extends RowWriter {

@@ -1,4 +1,4 @@
-/** What is to be known of documents before they are loaded, found by executors. */
+/** Finds with executors what must be known of documents before they are loaded: hashes and places to cut. */
 import { writeFile } from 'node:fs/promises';
 import type { PieceOfRows } from '../../../engine/shred/row-tag/pieces.ts';
 import { AppError } from '../../../errors.ts';
@@ -26,11 +26,11 @@ import { noneSurveyed, rangeBytesOf, writeUnits, type SurveyedFiles } from './un
 import { readReport, unitFile, writeJob, type SparkUnit } from './work.ts';
 
 export interface SurveyJob extends ReadingJob {
-  /** of ranges and of pieces */
+  /** size of ranges and of pieces */
   readonly rangeBytes: number;
 }
 
-/** Of the members of a unit, with when large files had last been changed before, in ms. */
+/** Hashes of a unit's members, with the modification time that large files had before, in ms. */
 export interface HashReport {
   readonly failure?: undefined;
   readonly hashes: readonly (readonly [sha256: string, modified: number | null])[];
@@ -45,7 +45,7 @@ export interface PieceReport {
 
 type Reading = Pick<LoadOptions, 'rowTag' | 'takesXsd'>;
 
-/** As `hashHere`. Inputs that are no more than one unit may have are read here. */
+/** Like `hashHere`. Inputs that fit into one unit are read here. */
 export async function hashOnSpark(
   session: ToolSession,
   spark: SparkApplication,
@@ -73,11 +73,11 @@ interface SurveyedFile {
   readonly modified: number;
   readonly pieces: number;
   readonly rows: SurveyedRows;
-  /** of a document that stays one */
+  /** rows at the beginning of a document that remains one; null: a file with a row tag */
   readonly ahead: RowsAhead | null;
 }
 
-/** What is read of a job's documents. */
+/** Settings of a survey of a job's documents. */
 export interface SurveyOptions {
   readonly reading: Reading;
   /** large documents are loaded in ranges, where they may be; absent: they are not, or there is a row tag */
@@ -166,7 +166,7 @@ interface Survey {
   readonly count: number;
 }
 
-/** What tasks have answered, in the order of the units. */
+/** Returns the reports of the tasks, in the order of the units. */
 async function survey<Report extends HashReport | PieceReport>(
   session: ToolSession,
   spark: SparkApplication,

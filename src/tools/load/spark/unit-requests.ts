@@ -4,7 +4,7 @@
  */
 import { createInterface } from 'node:readline';
 
-/** What a process may keep of one unit for the next is bounded by so many. */
+/** Number of units after which a process is replaced, because it may keep some state of each unit. */
 const mostUnits = 500;
 /** Containers have room for about as much beside Java, for each core. */
 const mostBytes = 300 * 2 ** 20;

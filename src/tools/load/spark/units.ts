@@ -1,4 +1,4 @@
-/** What a job on Spark is cut into: some files or members of archives, or a range of one large file (`--row-tag`). */
+/** Cuts a job on Spark into units: some files or members of archives, or a range of one large file (`--row-tag`). */
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { RowElementName } from '../../../engine/shred/row-tag/elements.ts';
@@ -17,14 +17,14 @@ const maxUnitDocuments = 200;
 /** Below, starting a process takes longer than its work. */
 const minUnitBytes = 4 * 2 ** 20;
 const unitsPerCore = 4;
-/** where the settings say nothing of cores */
+/** number of cores if the settings give none */
 const usualCores = 16;
 
-/** What is known of large files before they are cut into units, by input index. */
+/** The facts about large files that are known before they are cut into units, by input index. */
 export interface SurveyedFiles {
-  /** of those whose tags tell where they may be cut at `--row-tag`, without a SHA-256; none where they cannot be */
+  /** ranges of files whose tags tell where they can be cut at `--row-tag`, without a SHA-256; an empty list if a file cannot be cut */
   readonly ranges: ReadonlyMap<number, readonly DocumentRange[]>;
-  /** of those that stay one document */
+  /** facts about files that remain one document */
   readonly documents: ReadonlyMap<number, SurveyedDocument>;
 }
 
@@ -63,7 +63,7 @@ export function unitBytes(
   return Math.min(maxBytes, Math.max(minUnitBytes, Math.ceil(share)));
 }
 
-/** Of the ranges that files of a job are cut into. */
+/** Returns the size of the ranges that files of a job are cut into. */
 export function rangeBytesOf({ home, request }: ToolSession, { totalBytes }: InputSet): number {
   const { spark } = home.config;
   return unitBytes(totalBytes, { ...spark.conf, ...request.sparkConf }, spark.rangeBytes);
@@ -89,7 +89,7 @@ export async function writeUnits(
   const rangeBytes = rangeBytesOf(session, inputs);
   let members: UnitMember[] = [];
   let bytes = 0;
-  /** of documents that are left out */
+  /** number of documents that are left out */
   let passed = 0;
   let packed = false;
   let units = 0;
@@ -184,7 +184,10 @@ async function rangesOf(
   return ranges ?? [];
 }
 
-/** Of a document that is not cut. One that can be read but once is hashed here, where parts of it are named by that. */
+/**
+ * Returns the hash of a document that is not cut, or '' if it is not needed yet. A document that can be read only once is hashed here
+ * if its parts are named by the hash.
+ */
 async function hashToTell(member: InputMember, rowTag: RowElementName | null): Promise<string> {
   return rowTag === null || member.parts !== undefined ? '' : hashDocument(member);
 }

@@ -26,14 +26,17 @@ import type { LoadingJob, ReadingJob } from '../order.ts';
 import type { DocumentRange, MemberSource } from '../../inputs/members.ts';
 import type { SurveyedLevel } from '../../inputs/surveyed-ranges.ts';
 
-/** What the driver is to do: `order.json` has one after the other, each with its number, from 0, the name of the application, and the mark of what it tells. */
+/**
+ * An order to the driver. `order.json` holds one order at a time, each with its number, from 0, the name of the application, and the
+ * mark of its log lines.
+ */
 export type SparkOrder =
   | {
       readonly folder: string;
-      /** what executors start, before the folder */
+      /** command that executors start; the folder is appended as an argument */
       readonly command: readonly string[];
       readonly units: number;
-      /** those that are to be done; absent: all of them, from 0 */
+      /** numbers of the units to run; absent: all of them, from 0 */
       readonly numbers?: readonly number[];
     }
   | { readonly end: true };
@@ -66,14 +69,14 @@ export interface SparkUnit {
   readonly keys: KeyRange | null;
   /** the piece of its one member, from 0, that is looked at for places to cut it at */
   readonly piece?: number;
-  /** what rows are in it; absent: elements of the job's name */
+  /** level of the rows in it; absent: rows are elements of the job's name */
   readonly level?: SurveyedLevel;
 }
 
 /** Why no attempt at a unit can succeed: what is wrong with a document, or else a reason. */
 export type UnitFailure = Diagnostic | string;
 
-/** What a unit that is done has answered. AppError `unprocessable_input`, InputError: why it has failed. */
+/** Returns the report of a finished unit. Throws an AppError `unprocessable_input` or an InputError if the unit has failed. */
 export async function readReport<Report extends object>(work: string, unit: number): Promise<Report> {
   const report = await readJson<Report & { readonly failure?: UnitFailure }>(
     join(doneFolder(work, unit), 'report.json'),
@@ -90,7 +93,7 @@ export interface RowFile {
   readonly chunks: readonly (readonly [table: number | SideTable, bytes: number, rowCount: number])[];
 }
 
-/** Where a unit's rows are. */
+/** The place of a unit's rows: in the target, or in a file. */
 export type UnitRows =
   | { readonly receipt: UnitReceipt }
   /** `why`: what kept them from the target, where it takes units */
@@ -99,7 +102,7 @@ export type UnitRows =
 export interface UnitReport {
   /** why no attempt can succeed: the document is at fault */
   readonly failure?: UnitFailure;
-  /** what a probe found wrong with documents, by their index in the job */
+  /** faults that a probe found in documents, by their index in the job */
   readonly rejects: readonly (readonly [inputIndex: number, fault: Diagnostic])[];
   /** null: the unit failed, or was probed only */
   readonly findings: LoadFindings | null;
@@ -116,7 +119,7 @@ export const jobFile = (work: string): string => join(work, 'job.json');
 
 const placesFile = (work: string): string => join(work, 'places.json');
 
-/** Where documents of a job stay, and how they are reached; `description.access` is secret. */
+/** The places where documents of a job stay, and how to reach them; `description.access` is secret. */
 export interface SparkPlaces {
   readonly places: readonly PlaceDescription[];
   /** hosts that the job may reach by its request; those of the operator it may */
@@ -124,7 +127,7 @@ export interface SparkPlaces {
   readonly byHand: boolean;
 }
 
-/** What all units of a pass share. */
+/** Writes the settings that all units of a pass share. */
 export async function writeJob(
   { spool, home, byHand }: Pick<ToolSession, 'spool' | 'home' | 'byHand'>,
   work: string,
@@ -151,7 +154,7 @@ export async function readPlaces(work: string): Promise<SparkPlaces | null> {
 
 export const unitFile = (work: string, unit: number): string => join(work, 'units', `${unit}.json`);
 
-/** What tasks write units into the target with; absent where it takes none. */
+/** Path of the settings with which tasks write units into the target; the file is absent if the target takes no units. */
 export const targetFile = (work: string): string => join(work, 'target.json');
 
 export async function readJson<T>(path: string): Promise<T> {

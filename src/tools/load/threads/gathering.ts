@@ -1,4 +1,4 @@
-/** What the threads of a load send, in one place. */
+/** Gathers in one place what the threads of a load send. */
 import { InputError } from '../../../engine/diagnostics.ts';
 import { UnitStatistics } from '../../../engine/infer/merge-ranges.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
@@ -38,7 +38,7 @@ export class Gathering {
     return this.#fault !== null && this.#fault.unit < unit;
   }
 
-  /** what units that have ended have brought */
+  /** progress of the units that have ended */
   get done(): Omit<PassProgress, 'pass'> {
     return { ...this.#done };
   }

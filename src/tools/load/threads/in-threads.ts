@@ -38,7 +38,7 @@ export async function loadInThreads(
     isOver: () => isOver || gathering.failed,
   };
   const units = unitsOf(session, load, threads, placing);
-  // where a thread takes the SHA-256 of documents, one is to be free for that
+  // if a thread takes the SHA-256 of documents, one thread must be free for that
   const nextUnit = askedAhead(units, load.options.rowTag === null ? 0 : count);
   let done = 0;
   try {
@@ -73,7 +73,7 @@ function askedAhead<Unit>(units: AsyncGenerator<Unit>, count: number): () => Pro
   const asked: Promise<IteratorResult<Unit>>[] = [];
   const ask = (): void => {
     const next = units.next();
-    // whoever takes it gets the fault; nobody takes those behind one
+    // the consumer of the promise gets the fault; nobody consumes the units after a failed one
     next.catch(() => undefined);
     asked.push(next);
   };

@@ -1,4 +1,4 @@
-/** What a thread of src/tools/load/threads/in-threads.ts runs: units of documents to rows. */
+/** The program of a thread of src/tools/load/threads/in-threads.ts: converts units of documents to rows. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { InputError } from '../../../engine/diagnostics.ts';
 import { unpackRelationalModel } from '../../../engine/model/packed/models.ts';
@@ -24,7 +24,7 @@ import { UnitMembers } from './units/members.ts';
 
 /** bytes under way to the sink, beyond which the thread waits */
 const fullBytes = 8 * 1024 * 1024;
-/** of a message with rows, and more: each costs both sides a turn */
+/** target size of a message with rows: each message costs both sides a turn */
 const messageBytes = 1024 * 1024;
 
 const port = parentPort!;
@@ -134,7 +134,7 @@ class PortSink implements LoaderSink {
     while (this.#underWay > fullBytes) await this.#room.promise;
   }
 
-  /** What waits, in one message. */
+  /** Sends the waiting rows in one message. */
   hand(): void {
     const tables = this.#waiting;
     if (tables.length === 0) return;

@@ -1,4 +1,4 @@
-/** What a load and its threads tell each other. */
+/** The messages between a load and its threads. */
 import type { Diagnostic } from '../../../engine/diagnostics.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import type { QName } from '../../../engine/model/source-model.ts';
@@ -11,7 +11,7 @@ import type { KeyRange } from '../key-ranges.ts';
 import type { LoadingJob } from '../order.ts';
 import type { UnitMember } from '../spark/work.ts';
 
-/** as much as rows of a table are handed over in, but for very long ones */
+/** size of a slot: as large as the chunks in which rows of a table are handed over, except very long rows */
 export const slotBytes = 192 * 1024;
 
 export interface ThreadJob extends LoadingJob {
@@ -64,7 +64,7 @@ export type FromThread =
       readonly kind: 'unit';
       readonly unit: number;
       readonly statistics: DocumentStatistics | null;
-      /** of a range of one document, the elements that are open around it; null: it has whole documents */
+      /** for a range of one document: the elements that are open around it; null: whole documents */
       readonly open: readonly QName[] | null;
       /** documents of the unit */
       readonly documents: number;

@@ -8,13 +8,13 @@ import type { ToolSession } from '../../session/tool-session.ts';
 import type { SchemaBasis } from '../choice.ts';
 import { shapingOptions } from './set-fingerprint.ts';
 
-/** What a model is drawn from, beside the options of the run and the source model of its origin. */
+/** The inputs from which a model is drawn, beside the options of the run and the source model of its origin. */
 export interface DrawnFrom {
   readonly idSch: number;
   readonly basis: Pick<SchemaBasis, 'stored' | 'isOfTarget'>;
   /** roots of documents that the basis lacks */
   readonly missing: readonly QName[];
-  /** what of those of the documents decides (src/engine/map/deciding-statistics.ts) */
+  /** the part of the documents' statistics that decides (src/engine/map/deciding-statistics.ts) */
   readonly statistics: DocumentStatistics;
 }
 
@@ -39,7 +39,7 @@ export async function findEarlierDrawing(session: ToolSession, from: DrawnFrom):
   const known = found === null ? null : await schemaOf(found);
   return {
     known,
-    // what goes on from a model with the same documents is that model
+    // drawing again from the drawn model with the same documents returns that model
     remember: (drawn) =>
       catalog.rememberDrawnSchema(idOrg, drawn.idLschma, [
         ...new Set([fingerprint, fingerprintOf({ stored: drawn, isOfTarget: true }, [])]),

@@ -12,7 +12,7 @@ export function setFingerprint(
   request: ToolRequest,
   limits: EngineLimits,
 ): string {
-  // what is not said and what is said to be so come to the same
+  // an option that is omitted and one that has its default value must give the same fingerprint
   const mapLevel = request.mapLevel ?? defaultMapLevel;
   const options = { ...shapingOptions(request), mapLevel, missing: request.missing };
   const files = records.map(({ name, sha256 }) => [name, sha256]);
@@ -31,7 +31,7 @@ const shaping = [
   'extraColumns',
 ] as const satisfies readonly (keyof ToolRequest)[];
 
-/** Those that every model is drawn by. */
+/** Returns the options that shape every model. */
 export function shapingOptions(request: ToolRequest): Readonly<Record<string, unknown>> {
   return Object.fromEntries(shaping.map((name) => [name, request[name]]));
 }

@@ -1,4 +1,4 @@
-/** What is wrong where Spark does not run, in words that say what to do next. */
+/** Explains why Spark does not run, and says what to do next. */
 import { connect } from 'node:net';
 import { AppError } from '../../../../errors.ts';
 

@@ -1,4 +1,4 @@
-/** What the driver tells the tool, in lines between those of its log: `@spark `, a mark, and an object of JSON (scripts/spark/driver.py). */
+/** Facts that the driver sends to the tool in lines of its log: `@spark `, a mark, and a JSON object (scripts/spark/driver.py). */
 
 /** Absent: nothing new of that. */
 export interface Facts {

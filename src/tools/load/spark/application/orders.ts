@@ -44,7 +44,7 @@ export interface Units {
   readonly folder: string;
   readonly module: TaskModule;
   readonly count: number;
-  /** those that are to be done; absent: all of them, from 0 */
+  /** numbers of the units to run; absent: all of them, from 0 */
   readonly numbers?: readonly number[];
 }
 
@@ -60,7 +60,7 @@ export interface SparkApplication {
   end(): Promise<void>;
 }
 
-/** What executors start for units: Node and the launcher, at the places that the operator configured for executors. */
+/** Returns the command that executors start for units: Node and the launcher, at the paths that the operator configured for executors. */
 function taskCommand({ home }: ToolSession, module: TaskModule): string[] {
   const { node, package: folder } = home.config.spark;
   return [
@@ -84,7 +84,7 @@ export function withSpark<T>(
     try {
       return await use(spark);
     } finally {
-      // what has gone wrong in it was told to who waited for its units
+      // an error of the application was reported to the caller that waited for its units
       await spark.end().catch(() => undefined);
     }
   });
@@ -99,7 +99,7 @@ class Application implements SparkApplication {
   #orders = 0;
   /** spark-submit under way */
   #submitted: { readonly ended: Promise<void> } | null = null;
-  /** of the present order */
+  /** number of units in the current order */
   #units = 1;
   #progress: (fraction: number) => void = () => undefined;
   #done = Promise.withResolvers<void>();
@@ -154,7 +154,7 @@ class Application implements SparkApplication {
     });
     await requireMaster(settings['spark.master']!);
     const ended = this.#live(program, settings);
-    // whoever waits for units hears of it
+    // the caller that waits for units receives the error
     ended.catch(() => undefined);
     return { ended };
   }

@@ -20,7 +20,7 @@ export async function withWorkFolder<T>(session: ToolSession, use: (work: string
   }
 }
 
-/** What a machine that died could not remove: folders of earlier attempts at this job, and of jobs that have ended. */
+/** Removes what a machine that died left behind: folders of earlier attempts at this job, and of jobs that have ended. */
 async function removeLeftOver({ idJob, home }: ToolSession, parent: string, prefix: string): Promise<void> {
   const names = await readdir(parent).catch((error: unknown) => {
     throw new AppError('invalid_option', `svc.spark.work: ${(error as Error).message}`);

@@ -44,7 +44,7 @@ export class UnitMembers {
   }
 
   async *#files(wanted: readonly UnitMember[]): AsyncIterable<InputMember> {
-    // whoever made the unit has looked at what they are
+    // the maker of the unit has checked the types of the files
     const files = wanted.map(({ file, name, path, elsewhere, root }) =>
       elsewhere === undefined
         ? { ...listedFile(file, name, sizeOf(file), 'given', root), archive: null }

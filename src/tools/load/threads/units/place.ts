@@ -21,12 +21,12 @@ export interface ThreadLoad {
   readonly logical: StoredLogicalSchema;
   readonly sink: RowSink;
   readonly options: LoadOptions;
-  /** which of the documents are to be loaded */
+  /** choice of the documents to load */
   readonly known: Pick<DocumentHashes, 'hashes' | 'leftOut'>;
 }
 
 const maxUnitDocuments = 256;
-/** of all inputs: what a document has at least that is cut without a row tag */
+/** least share of all input bytes for a document that is cut without a row tag */
 const smallShare = 1 / 16;
 
 export interface PlacedUnit {
@@ -175,7 +175,7 @@ function withHash({ unit, diskBytes }: PlacedUnit, sha256: string): PlacedUnit {
   return { unit: { ...unit, members }, diskBytes };
 }
 
-/** Of a large file in a thread, while this one looks for places to cut it at. */
+/** Hashes a large file in a thread, while this thread looks for places to cut it. */
 async function hashOf(member: InputMember, threads: Threads): Promise<string> {
   const isFile = member.parts !== undefined && member.diskBytes > smallFileBytes;
   const sha256 = isFile ? await threads.lend((thread) => thread.hash(member.source.file)) : null;
