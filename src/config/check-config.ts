@@ -1,4 +1,4 @@
-/** What a host hands to the application as its settings: checked once, so that a member that is missing is named here and not met later. */
+/** Checks once the settings that a host hands to the application, so that a missing member is named here and not discovered later. */
 import { ConfigError } from './wrong-settings.ts';
 import { configShape } from './shape.ts';
 

@@ -5,13 +5,13 @@ import { defaultEngineLimits, type EngineLimits } from '../engine/limits.ts';
 export interface LimitSpec {
   readonly property: `svc.limits.${string}`;
   readonly kind: 'count' | 'size' | 'size or none' | 'time' | 'seconds or none';
-  /** as it would be written in the properties */
+  /** default value as written in the properties */
   readonly initial: string;
-  /** what is limited */
+  /** quantity that is limited */
   readonly meaning: string;
-  /** what happens past it */
+  /** behaviour past the limit */
   readonly past: string;
-  /** what it guards against, and why it is so high */
+  /** attack that it prevents, and the reason why it is so high */
   readonly why: string;
 }
 

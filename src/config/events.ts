@@ -35,7 +35,7 @@ export const eventProperties = [
 
 type EventProperty = (typeof eventProperties)[number]['name'];
 
-/** What is wrong goes to `complaints`. */
+/** Reads the settings of events. Faults are added to `complaints`. */
 export function readEvents(
   read: <T>(name: EventProperty, parse: (text: string) => T) => T,
   complaints: string[],

@@ -72,7 +72,7 @@ function isGiven(text: string | undefined): boolean {
   return text !== undefined && text.trim() !== '';
 }
 
-/** Who gave each setting, in the order of the list. */
+/** Returns the origin of each setting, in the order of the list. */
 export function settingOrigins(file: PropertyRecord, environment: Environment): SettingOrigin[] {
   return properties.map(({ name, initial }) => {
     const inFile = isGiven(file[name]);

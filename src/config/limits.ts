@@ -7,7 +7,7 @@ import { parseCount, parseQuantity, sizeUnits, timeUnits, unlimited } from './va
 import { engineLimitSpecs, type LimitSpec } from './engine-limits.ts';
 import type { EngineLimits } from '../engine/limits.ts';
 
-/** Of requests, jobs, compilation and archives. */
+/** Limits of requests, jobs, compilation and archives. */
 export const limitSpecs = {
   jsonBodyBytes: {
     property: 'svc.limits.json_body',
@@ -301,7 +301,7 @@ export const limitSpecs = {
   },
 } as const satisfies Readonly<Record<string, LimitSpec>>;
 
-/** Those that are no properties. */
+/** Limits that are not properties. */
 export const fixedLimits = {
   /** Levels of a JSON body, past it 400: code that walks it may be recursive. No request has more than ten. */
   jsonDepth: 64,
@@ -313,7 +313,7 @@ export const fixedLimits = {
   pageSize: 500,
   /** Complaints in one answer: more help nobody, and each may repeat a name of the request. */
   problemErrors: 100,
-  /** What a JSON body must bring in a minute, else 400: all of the largest one. Who sends slower holds a connection for nothing. */
+  /** Least rate of a JSON body, else 400: the largest body must arrive in a minute. A slower sender holds a connection for nothing. */
   jsonPace: { bytes: 1024 * 1024, everyMs: 60_000 },
   /** The same of an upload, slow lines included. */
   uploadPace: { bytes: 16 * 1024, everyMs: 60_000 },
@@ -337,7 +337,7 @@ export const fixedLimits = {
   schemaFetchMs: 30_000,
   /** Schemas whose sources a process fetches at the same time, each in a child process: a server may send a little for all of its time. */
   schemaFetches: 8,
-  /** Of them, those of one organisation; further ones wait. */
+  /** Concurrent fetches for one organisation; further ones wait. */
   schemaFetchesOfOne: 2,
   /** Until such a fetch begins, else 503. It is a part of `compileWaitMs`. */
   schemaFetchWaitMs: 10_000,
@@ -368,7 +368,7 @@ const everySpec = [...Object.values(limitSpecs), ...Object.values(engineLimitSpe
 
 export type LimitProperty = (typeof everySpec)[number]['property'];
 
-/** As properties: docs/configuration.md and the file of the first start are written from these. */
+/** The limits as properties: docs/configuration.md and the file of the first start are generated from these. */
 export const limitProperties: readonly {
   readonly name: LimitProperty;
   readonly initial: string;
@@ -406,7 +406,7 @@ function parseLimit(text: string, kind: LimitSpec['kind']): number {
   return parseQuantity(text, timeUnits, 'a time such as 30 s');
 }
 
-/** What holds where nothing is set. */
+/** The limits if no property is set. */
 export const defaultLimits: Limits = readLimits((property, parse) =>
   parse(everySpec.find((spec) => spec.property === property)!.initial),
 );

@@ -29,7 +29,7 @@ import { limitProperties, readLimits } from './limits.ts';
 /** A property as people see it: docs/configuration.md and the file of the first start are written from these. */
 export interface PropertySpec {
   readonly name: string;
-  /** as it would be written; '' = not set */
+  /** default value as written in the file; '' = not set */
   readonly initial: string;
   readonly meaning: string;
 }

@@ -24,7 +24,7 @@ const objectStore = z
   .readonly();
 export type ObjectStoreConfig = z.infer<typeof objectStore>;
 
-/** What inputs elsewhere are read with, by the scheme of their addresses. */
+/** Access data for remote inputs, by the scheme of their addresses. */
 const sourceAccess = z.discriminatedUnion('kind', [
   z
     .object({
@@ -39,10 +39,10 @@ const sourceAccess = z.discriminatedUnion('kind', [
   z
     .object({
       kind: z.literal('az'),
-      /** of the account; its containers lie below it */
+      /** address of the account; its containers are below it */
       endpoint: z.string(),
       account: z.string(),
-      /** of the account, base64; null: there is a token */
+      /** key of the account, base64; null: there is a token */
       key: z.string().nullable(),
       /** a shared access signature; null: one is made with the key */
       token: z.string().nullable(),
@@ -85,7 +85,7 @@ const source = z
     name: z.string(),
     /** `s3://BUCKET/PREFIX`, `az://CONTAINER/PREFIX` or `https://HOST/PATH`: all that begins so, up to a `/` or its end; null: only where the name is given */
     location: z.string().nullable(),
-    /** whose jobs may read there; null: all */
+    /** ids of the organisations whose jobs may read there; null: all */
     organisations: z.array(z.int().positive()).readonly().nullable(),
     /** whether their jobs may have targets there, too (false) */
     writable: z.boolean().optional(),
@@ -109,7 +109,7 @@ const oidc = z
     graceMs: amount,
     /** claims, dots leading into objects: what the token may do, as text with blanks or a list */
     scopeClaim: z.string(),
-    /** whose it is: an organisation's id or name */
+    /** claim with the organisation's id or name */
     orgClaim: z.string(),
     /** organisation of tokens without that claim; null: they are refused */
     defaultOrg: z.int().nullable(),
@@ -136,7 +136,7 @@ const spark = z
   .readonly();
 export type SparkConfig = z.infer<typeof spark>;
 
-/** Who is told of jobs. */
+/** Recipients of job events. */
 const events = z
   .object({
     /** null: webhooks are off; the secret is `whsec_` and base64 */
@@ -172,9 +172,9 @@ const worker = z
     drainMs: amount,
     /** how long the process of a job that completed waits for another one; null: not at all */
     idleMs: amount.nullable(),
-    /** what a tool may use for objects of JavaScript; null: as Node has it */
+    /** memory that a tool may use for JavaScript objects; null: Node's default */
     memoryBytes: amount.nullable(),
-    /** of `/actuator` of a worker without a service; null: none */
+    /** port for `/actuator` of a worker without a service; null: none */
     port: z.number().int().nonnegative().nullable(),
     /** smaller inputs are loaded without threads, whatever `--workers` says */
     threadsFromBytes: amount,

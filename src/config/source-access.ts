@@ -1,8 +1,11 @@
-/** What inputs elsewhere are read with: the members that each kind of access has, as texts of settings and requests, and what they come to. */
+/**
+ * Access data for remote inputs: the members that each kind of access has, as texts of settings and requests, and the values that
+ * result.
+ */
 import type { SourceAccess } from './shape.ts';
 import { parseHttpAddress } from './values.ts';
 
-/** Of each kind the members that it takes. The kind is the scheme of the addresses that it is for. */
+/** The members of each kind of access. The kind is the scheme of the addresses that it is for. */
 export const accessKinds = {
   s3: ['endpoint', 'region', 'access_key', 'secret_key', 'session_token'],
   az: ['endpoint', 'access_key', 'secret_key', 'token'],
@@ -17,7 +20,7 @@ export type AccessTexts = Readonly<Partial<Record<AccessMember, string>>>;
 export const kindNames = ['s3', 'az', 'https', 'sftp'] as const satisfies readonly AccessKind[];
 export const accessMembers: readonly AccessMember[] = [...new Set(Object.values(accessKinds).flat())];
 
-/** What is wrong with a member; the message repeats no secret. */
+/** A fault of a member; the message repeats no secret. */
 export class MemberFault extends Error {
   readonly member: AccessMember;
 
@@ -40,7 +43,7 @@ export function refuseStrangers(kind: AccessKind, given: AccessTexts): void {
     throw new MemberFault(stranger, `a source of kind ${kind} has none: it takes ${own.join(', ')}`);
 }
 
-/** What must be read nowhere. */
+/** Returns the secrets in access data, which must appear nowhere. */
 export function secretsOfAccess(access: SourceAccess): string[] {
   const secrets = {
     s3: (one: SourceAccess) => (one.kind === 's3' ? [one.secretAccessKey, one.sessionToken] : []),
@@ -54,7 +57,7 @@ export function secretsOfAccess(access: SourceAccess): string[] {
   return secrets.filter((secret) => typeof secret === 'string');
 }
 
-/** What can stand in front of a host, and is no option of a program. */
+/** The user names that may precede a host and cannot be mistaken for a program's option. */
 export const sftpUser = /^[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}$/;
 
 const readers: { readonly [Kind in AccessKind]: (given: AccessTexts) => SourceAccess } = {
@@ -128,7 +131,7 @@ const readers: { readonly [Kind in AccessKind]: (given: AccessTexts) => SourceAc
   },
 };
 
-/** What of a shared access signature is secret, as it stands and decoded. */
+/** Returns the secret part of a shared access signature, as written and decoded. */
 function signaturesIn(token: string | null): string[] {
   return [...(token ?? '').matchAll(/(?:^|&)sig=([^&]*)/g)].flatMap(([, sig = '']) => [sig, decoded(sig)]);
 }
@@ -149,7 +152,7 @@ function addressOf(text: string | undefined): string | null {
   }
 }
 
-/** As `URL.host` has it: without the port that `https:` has anyway. */
+/** Returns a host like `URL.host`: without the default port of `https:`. */
 function hostOf(text: string): string {
   const url = /^[\w.:[\]-]+$/.test(text) ? URL.parse(`https://${text}/`) : null;
   if (url === null) throw new MemberFault('host', 'must be HOST or HOST:PORT');

@@ -14,7 +14,7 @@ import {
   type AccessTexts,
 } from './source-access.ts';
 
-/** What there is to set of a source; a location or a kind is needed. */
+/** The properties of a source; either a location or a kind is required. */
 const sourceMembers = ['location', 'kind', 'organisations', 'writable', ...accessMembers] as const;
 type SourceMember = (typeof sourceMembers)[number];
 
@@ -32,7 +32,7 @@ export function sourcePropertyOf(variable: string): string | null {
   return name === undefined ? null : `svc.sources.${name.toLowerCase()}.${member!.toLowerCase()}`;
 }
 
-/** What is wrong goes to `complaints`. */
+/** Reads the sources. Faults are added to `complaints`. */
 export function readSources(
   record: Readonly<Record<string, string | undefined>>,
   complaints: string[],
@@ -66,7 +66,7 @@ function sourceOf(
 ): SourceConfig {
   const kind = kindOf(location, given);
   const isWeb = kind === 'https' && location !== undefined;
-  // of what a location says by itself nothing is asked for
+  // values that the location contains are not read from other settings
   const access: AccessTexts = isWeb
     ? { ...texts, host: new URL(location).host }
     : kind === 'sftp' && location !== undefined
@@ -83,7 +83,7 @@ function sourceOf(
   };
 }
 
-/** Of the location, where there is one: else it must be said. */
+/** Returns the kind that the location implies; without a location, the kind must be given. */
 function kindOf(location: string | undefined, given: string | undefined): AccessKind {
   const named = kindNames.find((kind) => kind === given);
   if (given !== undefined && named === undefined)
@@ -124,7 +124,7 @@ function inWords<T>(read: () => T): T {
   }
 }
 
-/** As for folders beside those of organisations: where nothing is said, organisation 1 alone. */
+/** Like folders outside those of organisations: the default is organisation 1 alone. */
 function organisationsOf(text = '1'): readonly number[] | null {
   if (text === '*') return null;
   const ids = text.split(',').map((id) => Number(id.trim()));

@@ -16,7 +16,7 @@ export const timeUnits: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Of what has no limit: more than anything can be. */
+/** The value for "no limit": more than anything can be. */
 export const unlimited: number = Number.MAX_SAFE_INTEGER;
 
 export function parseQuantity(text: string, units: Readonly<Record<string, number>>, form: string): number {

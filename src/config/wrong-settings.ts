@@ -1,4 +1,4 @@
-/** What is said of settings that are wrong. */
+/** Messages about wrong settings. */
 
 /** Wrong settings: every complaint names its property. The service does not start with them. */
 export class ConfigError extends Error {

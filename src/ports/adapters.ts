@@ -20,7 +20,7 @@ import type { WatchStore } from './stores/watches.ts';
 import type { TokenVerifier } from './network/token-verifier.ts';
 import type { Tracer } from './tracer.ts';
 
-/** Where the application runs, and what can be done there. */
+/** The environment of the application, and its capabilities. */
 export interface RuntimeInfo {
   /** `node`, `workerd`, … */
   readonly name: string;
@@ -32,7 +32,7 @@ export interface RuntimeInfo {
   };
 }
 
-/** What `/actuator/info` says of the program; times are epoch milliseconds. */
+/** Facts about the program for `/actuator/info`; times are epoch milliseconds. */
 export interface BuildInfo {
   readonly name: string;
   readonly version: string;
@@ -47,7 +47,7 @@ export interface BuildInfo {
 export interface SettingOrigin {
   readonly name: string;
   readonly source: 'systemEnvironment' | 'backend.properties' | 'default';
-  /** as it would be written in the file; null where it was given, as it may hold a secret */
+  /** value as written in the file; null if one was given, because it may hold a secret */
   readonly value: string | null;
 }
 
@@ -66,7 +66,7 @@ export interface Adapters {
   readonly tracer?: Tracer;
   /** absent where the runtime keeps the log itself */
   readonly log?: ServiceLog;
-  /** where each setting was read */
+  /** origin of each setting */
   readonly settings: readonly SettingOrigin[];
   readonly health: HealthProbe;
   readonly assets: AssetStore;

@@ -1,4 +1,4 @@
-/** What the operator's probes ask: the states of the parts, as Spring Boot's health endpoint names them. */
+/** Answers the operator's probes: the states of the parts, named as in Spring Boot's health endpoint. */
 export type HealthStatus = 'UP' | 'DOWN' | 'OUT_OF_SERVICE' | 'UNKNOWN';
 
 export interface HealthComponent {

@@ -10,7 +10,7 @@ export interface FinishedSpan {
   /** epoch milliseconds, fractions included */
   readonly startMs: number;
   readonly endMs: number;
-  /** what went wrong; absent: nothing */
+  /** description of the error; absent: no error */
   readonly error?: string;
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
 }

@@ -1,24 +1,25 @@
 /**
- * Where schedulers look for objects: what a source of watches must be able to do, whatever it is (docs/decisions/service/watches.md).
+ * The locations that schedulers search for objects: the operations that any source of watches must support
+ * (docs/decisions/service/watches.md).
  */
 import type { ToolRequest } from '../jobs/request/tool-request.ts';
 import type { MetObject } from './stores/watches.ts';
 
 export interface WatchedPlace {
   readonly idOrg: number;
-  /** as the watch names it, its password included */
+  /** location as the watch names it, including its password */
   readonly location: string;
   readonly pattern: string | null;
   /** name of what it is read with; null: a source of the operator, or nothing */
   readonly credential: string | null;
-  /** what a job asks of rows (`--from`, `--query`, `--after`); null: files come there */
+  /** row options of a job (`--from`, `--query`, `--after`); null: the source has files */
   readonly rows: ToolRequest | null;
 }
 
 export interface WatchedLocation {
-  /** What its files lie on, a file system or the address of a store: another one where nothing is mounted any more. Null: that cannot be told. */
+  /** The file system of its files, or the address of a store. It changes if a mount is missing. Null: unknown. */
   readonly fileSystem: string | null;
-  /** What is there now and the watch takes, in no order. */
+  /** Yields the current objects that the watch accepts, in no order. */
   objects(): AsyncIterable<MetObject>;
   /**
    * Reads all of an object. Answers its SHA-256, hexadecimal, and the object as it was from its first byte to its last: of another

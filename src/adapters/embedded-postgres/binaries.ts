@@ -1,4 +1,4 @@
-/** Where the PostgreSQL binaries of the platform package lie, made ready to run. */
+/** Finds the PostgreSQL binaries of the platform package and makes them ready to run. */
 import { existsSync } from 'node:fs';
 import { lstat, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';

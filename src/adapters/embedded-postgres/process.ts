@@ -177,7 +177,7 @@ async function launchOnce(
   return false;
 }
 
-/** What a Unix socket's address holds, the name of the socket in its folder and a NUL included. */
+/** Bytes in the address of a Unix socket, including the socket's name in its folder and a NUL. */
 const longestSocketAddress = 107;
 
 /**

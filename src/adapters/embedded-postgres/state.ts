@@ -1,4 +1,4 @@
-/** What the folder of an embedded database says about itself: password, owner, lock, and the running server. */
+/** The state files in the folder of an embedded database: password, owner, lock, and the running server. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { link, mkdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ export interface ClusterFolder {
   readonly password: string;
 }
 
-/** Who stops the server: a service when it ends, or the idle watcher that a tool left behind. */
+/** The process that stops the server: a service when it ends, or the idle watcher that a tool left behind. */
 export interface Owner {
   readonly kind: 'service' | 'watcher';
   readonly pid: number;

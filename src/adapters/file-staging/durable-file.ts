@@ -77,7 +77,7 @@ export async function writeWhole(file: FileHandle, pieces: readonly Uint8Array[]
   let left = pieces.filter((piece) => piece.length > 0);
   while (left.length > 0) {
     let { bytesWritten } = await file.writev(left);
-    // what is written of a full disk is a part
+    // a full disk may accept only a part of the bytes
     left = left.flatMap((piece) => {
       const taken = Math.min(bytesWritten, piece.length);
       bytesWritten -= taken;

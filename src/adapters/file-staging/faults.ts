@@ -3,7 +3,7 @@ import { AppError, isDiskFull } from '../../errors.ts';
 
 const full = 'the disk is full; make room there and run the job again, or name another place';
 const tooManyFiles = 'too many files are open on this machine; run the job again later, or raise the limit';
-/** What may pass, and what to do meanwhile. */
+/** Faults that may pass, each with advice for the meantime. */
 const passing: Readonly<Record<string, string>> = {
   ENOSPC: full,
   EDQUOT: full,
@@ -13,7 +13,7 @@ const passing: Readonly<Record<string, string>> = {
   ESTALE: 'its file system was mounted anew meanwhile; run the job again',
 };
 const noRight = 'this user has no right to it; give it the right, or name another place';
-/** What is wrong with the place, and what to do. */
+/** Faults of the place, each with advice. */
 const refused: Readonly<Record<string, string>> = {
   EACCES: noRight,
   EPERM: noRight,
@@ -26,7 +26,7 @@ const refused: Readonly<Record<string, string>> = {
   ELOOP: 'a link stands in the way; name the folder itself',
 };
 
-/** Of what is read alone: nothing is made there but a lock. */
+/** Faults of a folder that is only read: no file but a lock is created there. */
 const unreadable: Readonly<Record<string, string>> = {
   EROFS:
     'it is locked while it is read, and its file system is read-only; copy it to another place, and name that',

@@ -97,7 +97,7 @@ export async function isDeadLock(path: string): Promise<boolean> {
   return isGoneProcess(holder.pid, holder.started);
 }
 
-/** Of this machine: no process of that id is the one that started then (ticks of the kernel; null: not told). */
+/** Returns whether a process of this machine is gone: no process with that id started at that time (kernel ticks; null: unknown). */
 export async function isGoneProcess(pid: number, started: string | null): Promise<boolean> {
   try {
     process.kill(pid, 0);
@@ -107,7 +107,7 @@ export async function isGoneProcess(pid: number, started: string | null): Promis
   return started !== null && (await startOfProcess(pid)) !== started;
 }
 
-/** What time it is on the file system, which several machines with clocks of their own may share. */
+/** Returns the current time of the file system, which several machines with clocks of their own may share. */
 async function timeOf(path: string): Promise<number> {
   const probe = `${path}-${randomUUID()}`;
   await writeFile(probe, '', { flag: 'wx' });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { ReleaseRows } from '../../ports/rows/sink.ts';
 import { syncPath, moveFile, writeWhole } from './durable-file.ts';
 
-/** As a sink is given them (src/ports/rows/sink.ts). */
+/** Rows as a sink receives them (src/ports/rows/sink.ts). */
 export type HandedRows = readonly [rows: Uint8Array, rowCount: number, release?: ReleaseRows];
 
 const pieceBytes = 1024 * 1024;
@@ -34,7 +34,7 @@ export interface FinishedFile {
   readonly held?: readonly Uint8Array[];
 }
 
-/** What a file has on the disk by now. */
+/** The current state of a file on disk. */
 export type AppendedFile = Pick<FinishedFile, 'name' | 'bytes' | 'longestWriteBytes'>;
 
 interface Piece {
@@ -72,7 +72,7 @@ export class StagedFiles {
   readonly #holdsSmall: boolean;
   readonly #files = new Map<string, StagedFile>();
   readonly #adopted = new Set<string>();
-  /** those that are open; the one that was written longest ago first */
+  /** open files, the least recently written first */
   readonly #open = new Set<StagedFile>();
   #buffered = 0;
   readonly #appended: ((file: AppendedFile) => void) | undefined;
@@ -155,7 +155,7 @@ export class StagedFiles {
 
   /** Waits for what is being written; nothing is written afterwards. */
   async settle(): Promise<void> {
-    // who wrote has heard of the failure
+    // the caller of the write has received the error
     await this.#last.catch(() => undefined);
     for (const file of this.#open) await this.#close(file).catch(() => undefined);
   }
@@ -167,7 +167,7 @@ export class StagedFiles {
     file.pendingBytes = 0;
     for (const piece of pieces) file.hash?.update(piece.bytes);
     this.#last = this.#last.then(() => this.#append(file, pieces, bytes));
-    // who awaits it hears of a failure; the chain itself must not be an unhandled one
+    // the caller that awaits it gets the error; the chain itself must not become an unhandled rejection
     this.#last.catch(() => undefined);
     return this.#last;
   }

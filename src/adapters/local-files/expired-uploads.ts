@@ -4,7 +4,7 @@ import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExpiredUploads } from '../../ports/files/organisation-files.ts';
 
-/** what an upload is called until it is whole; it lies beside the folders of whole ones */
+/** name prefix of an incomplete upload, which is stored beside the folders of complete ones */
 export const partPrefix = '.part-';
 
 /** Links are removed as such, never followed; what vanishes meanwhile is fine. */

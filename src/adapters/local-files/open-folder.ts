@@ -32,7 +32,7 @@ export async function pinFolder(path: string, links: 'follow' | 'refuse'): Promi
   }
 }
 
-/** What `work` answers of the folder, held open meanwhile; null where it is not there. */
+/** Returns the result of `work` for the folder, which is held open meanwhile. Returns null if the folder does not exist. */
 export async function inPinnedFolder<T>(
   path: string,
   links: 'follow' | 'refuse',

@@ -9,7 +9,7 @@ const longestFault = 64 * 1024;
 /** until the headers of an answer */
 const answerMs = 60_000;
 
-/** What comes of a request; its signal ends where no headers come in time. */
+/** Returns the response to a request. The request's signal is aborted if no headers arrive in time. */
 export async function inTime(ask: (signal: AbortSignal) => Promise<Response>): Promise<Response> {
   const patience = new AbortController();
   const timer = setTimeout(() => patience.abort(), answerMs);
@@ -51,7 +51,7 @@ export async function answered(
   }
 }
 
-/** What is read of an answer that says why: an error is no place for more. */
+/** Reads the start of an error response; the rest is ignored. */
 async function startOf(answer: Response): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();

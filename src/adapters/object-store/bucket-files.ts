@@ -4,7 +4,7 @@ import type { ObjectStore } from '../../ports/files/objects.ts';
 
 export interface BucketFilesOptions {
   readonly objects: ObjectStore;
-  /** of the folder: what its locations begin with */
+  /** location of the folder: the prefix of all locations in it */
   readonly location: string;
   /** before the keys of what lies in it: '' or ending in '/' */
   readonly prefix: string;

@@ -35,7 +35,7 @@ export async function* inParts(
     whole = true;
     if (filled > 0) yield part.subarray(0, filled);
   } finally {
-    // who stopped reading does not ask how the source ends
+    // a consumer that stopped reading does not need to know how the source ends
     if (!whole) await reader.cancel().catch(() => undefined);
   }
 }

@@ -12,7 +12,7 @@ export interface ObjectFileStoreOptions {
   readonly roots: FileStore | null;
 }
 
-/** What `resolve` answers: `object:/<idOrg>/<path>`. */
+/** Scheme of the locations that `resolve` returns: `object:/<idOrg>/<path>`. */
 const scheme = 'object:/';
 const longestPath = 4096;
 const longestName = 255;
@@ -144,7 +144,7 @@ function partsOf(path: string): string[] {
   return parts;
 }
 
-/** As on disks, so that what one installation takes another takes, too. */
+/** Applies the same rules as on disks, so that all installations accept the same names. */
 function checkFileName(name: string): void {
   const bytes = new TextEncoder().encode(name).byteLength;
   const plain = !/[/\\\p{Cc}]/u.test(name) && !name.startsWith('.') && bytes <= longestName;

@@ -4,9 +4,9 @@ import type { ObjectStore } from '../../ports/files/objects.ts';
 
 export interface ObjectStoreHealthOptions {
   readonly objects: Pick<ObjectStore, 'listObjects'>;
-  /** what the listing is of */
+  /** prefix of the keys that are listed */
   readonly prefix: string;
-  /** where it lies, for people: no credentials */
+  /** location for people, without credentials */
   readonly location: string;
   readonly timeoutMs?: number;
   /** an answer is given again for so long */

@@ -59,7 +59,7 @@ export async function openObjectLog(
     stored = bytes;
     const content = chunk.slice(0, bytes);
     writing = writing.then(async () => void (await objects.write(key, content)));
-    // who awaits it hears of a failure; the chain itself must not be an unhandled one
+    // the caller that awaits it gets the error; the chain itself must not become an unhandled rejection
     writing.catch(() => undefined);
     return writing;
   }

@@ -2,7 +2,7 @@
 import { AppError } from '../../errors.ts';
 import type { ByteRange, StoredObject } from '../../ports/files/objects.ts';
 
-/** Of the answer to HEAD; null: there is none. */
+/** Returns the facts in the response to HEAD, or null if there is no object. */
 export function factsOf(key: string, { status, headers }: Response): StoredObject | null {
   if (status === 404) return null;
   return {
@@ -13,7 +13,7 @@ export function factsOf(key: string, { status, headers }: Response): StoredObjec
   };
 }
 
-/** As `ObjectStore.read`; `get`: with these headers. */
+/** Like `ObjectStore.read`. `get` sends a request with these headers. */
 export async function readObject(
   get: (headers: Readonly<Record<string, string>>) => Promise<Response>,
   range?: ByteRange,

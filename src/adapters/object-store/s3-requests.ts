@@ -47,7 +47,7 @@ export function createS3Requests(settings: S3Settings, transport: S3Transport = 
     retries: 0,
   });
   const base = `${endpoint.replace(/\/+$/, '')}/${encodeURIComponent(bucket)}`;
-  /** what the store's clock is ahead of ours, once it has refused a signature for it */
+  /** number of ms by which the store's clock is ahead of ours, known after it has refused a signature for that reason */
   let skewMs = 0;
 
   async function attempt({ method, key, query, headers, body }: S3Request): Promise<Response> {

@@ -1,4 +1,4 @@
-/** What stores of objects answer in XML. */
+/** Parses the XML responses of object stores. */
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
 
@@ -13,7 +13,10 @@ export function* objectsIn(text: string): Generator<StoredObject> {
   }
 }
 
-/** Of a list of an Azure container, without the blobs that stand for folders: of accounts with real folders, and of what Hadoop writes. */
+/**
+ * Yields the blobs in a list of an Azure container, without those that represent folders: accounts with real folders have them, and
+ * Hadoop writes them.
+ */
 export function* blobsIn(text: string): Generator<StoredObject> {
   for (const entry of elementsIn(text, 'Blob')) {
     if (standsForFolder(entry)) continue;
@@ -34,8 +37,9 @@ function standsForFolder(blob: string): boolean {
 }
 
 /**
- * What the next page of a list is asked for by; null: this one is the last. `before`: what this one was asked for by. AppError
- * `service_unavailable` for what is no list or a part of one, and for one that goes on without an end: taken for whole, files would be missing.
+ * Returns the marker that requests the next page of a list, or null if this page is the last. `before`: the marker of this page.
+ * AppError `service_unavailable` if the text is not a complete list, or if the list never ends: files would be missing if it were
+ * accepted.
  */
 export function nextPage(text: string, kind: 's3' | 'az', before: string | null): string | null {
   const [root, name] =
@@ -71,7 +75,7 @@ export function elementIn(text: string, name: string): string | null {
   return null;
 }
 
-/** What stands in each element of that name, none of which lies in another. */
+/** Yields the content of each element with that name. Such elements are never nested. */
 function* elementsIn(text: string, name: string): Generator<string> {
   const [begin, end] = [`<${name}>`, `</${name}>`];
   for (let at = text.indexOf(begin); at >= 0;) {

@@ -37,7 +37,9 @@ export function createPinnedHttp({ ca, keepsConnections = false }: PinnedHttpOpt
   };
 }
 
-/** What `net`, `tls`, `http` and `https` take as `lookup`: the checked addresses in place of a second look-up. */
+/**
+ * Returns a `lookup` function for `net`, `tls`, `http` and `https`: it returns the checked addresses instead of looking them up again.
+ */
 export function pinnedLookup(checked: CheckedHost): LookupFunction {
   const found = checked.addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, { all }, callback) => {
@@ -88,7 +90,7 @@ function send(
     outgoing.on('timeout', () => {
       const silence = new Error(`no answer from ${checked.host}:${checked.port}`);
       const fault = Object.assign(silence, { code: 'ETIMEDOUT' });
-      // whoever reads the body would be told of a connection that the server broke
+      // otherwise the reader of the body would get an error about a connection that the server closed
       begun?.destroy(fault);
       outgoing.destroy(fault);
     });

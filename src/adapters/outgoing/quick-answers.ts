@@ -10,8 +10,8 @@ import { QuickConnection, type QuickAnswer } from './quick-connection.ts';
 
 export interface QuickAnswers {
   /**
-   * What `use` makes of the whole answer to a GET. Null: it is none of at most so many bytes that comes as answers mostly do; nothing of it was used, and
-   * whoever asks `OutgoingHttp` is told why.
+   * Returns the result of `use` for the whole response to a GET. Returns null if the response is larger than the limit or has an
+   * unusual form. Then nothing of it was used, and the caller asks `OutgoingHttp` for the reason.
    */
   get<Used>(
     checked: CheckedHost,

@@ -12,7 +12,7 @@ export interface QuickAnswer {
 }
 
 interface Head {
-  /** of the body */
+  /** length of the body */
   readonly bytes: number;
   readonly version: string | null;
   /** the server takes another request on this connection */
@@ -24,14 +24,14 @@ interface Pending {
   readonly done: (answer: QuickAnswer | null) => void;
   /** null: it has not come */
   head: Head | null;
-  /** what has come of the head, or all of the body, which has come as far as `received` says */
+  /** bytes of the head that have arrived, or the buffer for the whole body, of which `received` bytes have arrived */
   bytes: Buffer;
   received: number;
 }
 
 /** more than servers send, and than `node:http` takes */
 const longestHead = 16 * 1024;
-/** what is taken of a socket at a time: mostly the whole answer */
+/** bytes read from a socket at a time: mostly the whole response */
 const readBytes = 16 * 1024;
 const nothing = Buffer.alloc(0);
 
@@ -54,7 +54,7 @@ export class QuickConnection {
     this.#rested = rested;
     socket.setNoDelay(true);
     socket.on('timeout', () => socket.destroy());
-    // what ends it is met as its end
+    // an error is handled as the end of the connection
     socket.on('error', () => undefined);
     socket.on('end', () => socket.destroy());
     socket.on('close', () => this.#answer(null));
@@ -103,7 +103,7 @@ export class QuickConnection {
       const head = !isWhole || end > longestHead ? null : readHead(bytes.toString('latin1', 0, end));
       if (head === null || head.bytes > pending.mostBytes) return this.close();
       pending.head = head;
-      // what stood before in another buffer is none of the body
+      // bytes that were in an earlier buffer do not belong to the body
       from = end + 4 - before;
       if (count - from >= head.bytes) {
         const isMore = count - from > head.bytes;

@@ -52,7 +52,7 @@ export interface LookProcesses {
   close(): Promise<void>;
 }
 
-/** What a process prints for a request. */
+/** The line that a process prints for a request. */
 interface Answer {
   readonly id: number;
   readonly value?: unknown;
@@ -68,7 +68,7 @@ interface Request {
 /** Longer lines, and more bytes in one look, are refused: they are names of files and digests. */
 const longestLine = 4 * 1024 * 1024;
 const mostBytesOfLook = 256 * 1024 * 1024;
-/** Of its memory, the part that a process which waits may hold. */
+/** Share of its memory that a waiting process may use. */
 const mostLeft = 1 / 2;
 const disappearMs = 5000;
 const property = 'svc.limits.look_memory';
@@ -110,7 +110,7 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
           if (!isExpected) this.#reason = causeOf(code, signal, options.memoryBytes);
           const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
           this.#end(isExpected ? undefined : `the process that looked at it was ended ${how}`);
-          // what cannot be ended is the guard's to end with this process
+          // if the group cannot be ended now, the guard ends it with this process
           void endGroup(groupId, mark, disappearMs)
             .catch(() => false)
             .then(() => {
@@ -289,7 +289,7 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
       const waiting = [...all].filter((one) => one.waits);
       const own = waiting.find((one) => one.idOrg === idOrg);
       if (own !== undefined) return own.take();
-      // what one organisation has left in a process is never another's
+      // a process is never reused for another organisation, because it may hold data of the first one
       if (all.size >= options.most) waiting[0]?.kill(null);
       return (await start(idOrg)).take();
     },
@@ -304,13 +304,13 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
 
 /** An end that nobody waits for. */
 function unread(): void {
-  // whoever asks next is told of it
+  // the next request reports the fault
 }
 
 /** Signals by which a process ends for want of memory, or by a fault of its own; others come from whoever ends the service. */
 const faults: ReadonlySet<string> = new Set(['SIGKILL', 'SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE']);
 
-/** Of a process that ended by itself, before it had answered. Null: that may not happen again. */
+/** Returns why a process ended by itself before it had answered, or null if that need not happen again. */
 function causeOf(code: number | null, signal: string | null, memoryBytes: number): string | null {
   const aborted = signal === 'SIGABRT' || signal === 'SIGTRAP' || code === 133 || code === 134;
   if (aborted)

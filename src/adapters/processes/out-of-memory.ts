@@ -36,7 +36,10 @@ export function limitMemory(
   return { over: () => over, stop: () => clearInterval(timer) };
 }
 
-/** What the process itself has filled: files that it has mapped are the system's to drop. 0 once it is gone. */
+/**
+ * Returns the memory that the process itself has filled, without mapped files, which the system can drop. Returns 0 once the process is
+ * gone.
+ */
 export async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
   return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;

@@ -2,7 +2,7 @@
 import { PassThrough, type Readable } from 'node:stream';
 
 export interface RunOutput {
-  /** What comes from now on, until the process waits or ends, is this run's. */
+  /** Starts a run: output from now on, until the process waits or ends, belongs to it. */
   begin(): Readable;
 }
 
@@ -20,7 +20,7 @@ export function splitOutput(output: Readable, ending: Buffer, onEnd: () => void)
   const end = (): void => {
     current?.end();
     current = null;
-    // what has ended tells of no room any more, and the next run is not to wait for it
+    // a finished run never signals that there is room, and the next run must not wait for it
     output.resume();
   };
   output.on('data', (chunk: Buffer) => {

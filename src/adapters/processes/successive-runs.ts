@@ -1,4 +1,4 @@
-/** What a worker and the process of a tool tell each other where one process does several runs, one after the other. */
+/** The protocol between a worker and a tool process that does several runs, one after the other. */
 
 /** Inherited by all that a tool starts, also where it leaves the group: value of a tool's own, which nobody else can know. */
 export const markVariable = 'SVC_JOB_MARK';
@@ -6,7 +6,7 @@ export const markVariable = 'SVC_JOB_MARK';
 /** In the environment of a tool that may wait for a further run once one has completed. */
 export const waitsVariable = 'SVC_TOOL_WAITS';
 
-/** What a tool writes behind all output of a run that has completed: it waits for the next one. */
+/** Returns the line that a tool writes after all output of a completed run: it waits for the next run. */
 export function waitingLine(mark: string): string {
   return `${mark} waits\n`;
 }

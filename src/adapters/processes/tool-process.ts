@@ -17,10 +17,10 @@ const disappearMs = 5000;
 const lastOutputMs = 2000;
 /** How long a process that is to do no more may take to end by itself. */
 const leaveMs = 1000;
-/** Of the memory that a run may have, what the runs before it may have left filled: else it would be ended for theirs. */
+/** Share of a run's memory that earlier runs may have left filled. With more, the run would be ended for memory that is not its own. */
 const mostLeft = 1 / 4;
 
-/** What one run is watched with. */
+/** The objects that observe one run. */
 export interface RunWatch {
   readonly log: LogAppender;
   readonly mask: LogMask;
@@ -121,7 +121,7 @@ export function watchTool(child: ChildProcess, options: RunningToolOptions): Run
     run: Run,
     end: { readonly code: number | null; readonly signal: string | null },
   ): Promise<ProcessEnd> {
-    // Whoever still holds the pipe is none of ours
+    // only a foreign process can still hold the pipe
     const late = setTimeout(() => stdout.destroy(), lastOutputMs);
     const logFault = await run.logged;
     clearTimeout(late);

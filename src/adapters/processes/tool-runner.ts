@@ -15,24 +15,24 @@ import { createWaitingTools } from './waiting-tools.ts';
 export interface ProcessRunnerOptions {
   /** absolute path of the module that is a tool's entry */
   readonly entryOf: (tool: string) => string;
-  /** where the output of an attempt goes */
+  /** opens the log for the output of an attempt */
   readonly openLog: (idJob: number, epoch: number) => Promise<LogAppender>;
   readonly workingDirectory: string;
-  /** what every tool gets beside PATH, HOME, LANG and TZ of this process */
+  /** variables for every tool beside PATH, HOME, LANG and TZ of this process */
   readonly environment: Readonly<Record<string, string>>;
   /** memory for a tool's objects of JavaScript; null: as Node has it */
   readonly heapBytes?: number | null;
-  /** what a tool may hold altogether, beside `heapBytes`; absent: no limit */
+  /** memory that a tool may use altogether, beside `heapBytes`; absent: no limit */
   readonly memoryBytes?: number;
   /** processes that wait for a further run, at most, and how long each does; absent: none */
   readonly waiting?: { readonly most: number; readonly waitMs: number };
-  /** what takes the secrets of a job out of its log; a rejection keeps the tool from starting */
+  /** returns the mask that removes the secrets of a job from its log; a rejection keeps the tool from starting */
   readonly maskOf?: (idJob: number) => Promise<LogMask>;
 }
 
 /**
- * What is young has room from the start, in MB, which it would grow to anyway: where it begins with 1 MB, what a start makes outlives
- * several collections, and all that is old is then marked, which is a tenth of a small job.
+ * Initial size of the young generation, in MB, which it would reach anyway. If it begins with 1 MB, objects made at the start outlive
+ * several collections, and the whole old generation is then marked, which takes a tenth of the time of a small job.
  */
 const youngSpace = '--min-semi-space-size=4';
 /** One pipe for both streams: what is written first stands first. The arguments are the tool's, no shell reads them. */
@@ -72,7 +72,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
       const tie = await tieProbe;
       const log = await options.openLog(idJob, epoch);
       const watch: RunWatch = { log, mask, memory, memoryBytes };
-      // what one organisation has left in a process is never another's
+      // a process is never reused for another organisation, because it may hold data of the first one
       const kind = idOrg === undefined ? null : `${idOrg} ${tool}`;
       const ready = kind === null ? null : waiting.take(kind);
       if (ready !== null) return counted(ready.next({ argv, environment }, watch));
@@ -120,7 +120,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   };
 }
 
-/** What every child process gets of this one's environment. */
+/** Returns the part of this process's environment that every child process gets. */
 export function baseEnvironment(): Record<string, string> {
   const { PATH = '/usr/local/bin:/usr/bin:/bin', HOME = '/', LANG = 'C.UTF-8', TZ } = process.env;
   return TZ === undefined ? { PATH, HOME, LANG } : { PATH, HOME, LANG, TZ };

@@ -15,13 +15,13 @@ const atOnce = 4;
 const tries = 3;
 
 export interface PartedDownload {
-  /** as the person knows it, for messages */
+  /** name for the user, for messages */
   readonly label: string;
   readonly signal: AbortSignal;
   readonly onBytes?: (count: number) => void;
   /** the version that is wanted; absent: the one that is there */
   readonly version?: string;
-  /** of the file, as it was listed */
+  /** size of the file, as it was listed */
   readonly bytes: number;
 }
 
@@ -43,7 +43,7 @@ export async function downloadParts(
     throw fileFault(error, path);
   });
 
-  /** Where the answer ends; null: it is none of that range. */
+  /** Returns the end of the range in the answer, or null if the answer does not have that range. */
   const take = async (answer: Response, from: number, to: number): Promise<number | null> => {
     const found = answer.status === 206 ? pinnedOf(answer, from) : null;
     if (found === null || found.bytes !== bytes || (found.version ?? '') === '') {

@@ -16,20 +16,20 @@ import type { RemoteRequests } from './remote-requests.ts';
 
 /** tries without a byte more between them */
 const tries = 5;
-/** what DEFLATE unpacks to, at most */
+/** the highest expansion ratio of DEFLATE */
 const unpackedTimes = 1032;
 /** up to here a file is asked for and written at once */
 export const smallBytes = 64 * 1024;
 
 export interface DownloadOptions {
-  /** as the person knows it, for messages */
+  /** name for the user, for messages */
   readonly label: string;
   readonly signal: AbortSignal;
   /** told of bytes as they come */
   readonly onBytes?: (count: number) => void;
   /** the version that is wanted, as the place tells it; absent: the one that is there */
   readonly version?: string;
-  /** as the place lists it; absent: not told */
+  /** size in the listing; absent: unknown */
   readonly bytes?: number;
   /** takes a small file in place of its path; false: it does not. The bytes are valid until it returns. */
   readonly take?: (bytes: Uint8Array) => boolean;
@@ -53,7 +53,7 @@ export async function downloadFile(
   if (parted !== null) return parted;
   let pinned: Pinned | null = null;
   let received = 0;
-  /** What went wrong; null: all of it is here. */
+  /** returns the fault, or null if the file is complete */
   const attempt = async (): Promise<string | null> => {
     try {
       const answer = await requests.get(url, received === 0 ? {} : { Range: `bytes=${received}-` });
@@ -64,7 +64,7 @@ export async function downloadFile(
       }
       if (answer.ok) {
         const found = pinnedOf(answer, received);
-        // whoever ignores a range sends all of it again
+        // a server that ignores the range sends the whole file again
         const isWhole = answer.status !== 206;
         if (isWhole) received = 0;
         const most = mostOf(answer, bytes);
@@ -97,7 +97,7 @@ export async function downloadFile(
       if (error instanceof AppError) throw error;
       const told = fileFault(error, path);
       if (told instanceof AppError) throw told;
-      // what has reached the file counts, not what has come
+      // bytes count once they are in the file, not once they arrive
       received = pinned === null || pinned.version === null ? 0 : await bytesOf(path);
       return causeOf(error);
     }
@@ -117,7 +117,7 @@ async function downloadSmall(
   const received = await getSmall(url, smallBytes, (answer) => {
     signal.throwIfAborted();
     if (version !== undefined && answer.version !== version) throw changed(label);
-    // whoever asks for all of it finds out why
+    // the regular request finds out the reason
     if (answer.bytes.byteLength > bytes) return null;
     if (take?.(answer.bytes) !== true) writeWhole(path, answer.bytes);
     onBytes?.(answer.bytes.byteLength);
@@ -127,7 +127,10 @@ async function downloadSmall(
   return received;
 }
 
-/** Of thousands of small files, most time went into handing each step to another thread. AppError where the disk takes no more. */
+/**
+ * Writes a small file synchronously: with thousands of them, most of the time went into handing each step to another thread. AppError
+ * if the disk is full.
+ */
 function writeWhole(path: string, bytes: Uint8Array): void {
   try {
     writeFileSync(path, bytes, { mode: 0o600 });
@@ -225,7 +228,7 @@ export function refusalOf(status: number, label: string): AppError | null {
   return null;
 }
 
-/** What a fault of the network was caused by, in a word. */
+/** Returns the cause of a network fault as a short code. */
 export function causeOf(error: unknown): string {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
   for (const known of [cause?.code, code]) if (typeof known === 'string') return known;

@@ -1,6 +1,6 @@
-/** What an answer tells of the file that it is of: a file that is another one by now is told by it. */
+/** Identifies the version of a file from a server's answers, to detect that the file has been replaced. */
 
-/** What is known of a file since its first answer. */
+/** Facts about a file, known since its first answer. */
 export interface Pinned {
   /** its entity tag, else when it was changed; null: the server tells nothing that would show a change */
   readonly version: string | null;

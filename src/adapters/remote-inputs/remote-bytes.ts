@@ -14,7 +14,7 @@ const tries = 5;
 /** A file that was listed, or looked at. */
 export interface RemoteVersion {
   readonly url: URL;
-  /** as the person knows it, for messages */
+  /** name for the user, for messages */
   readonly label: string;
   /** its entity tag, else when it was changed, as answers with it tell */
   readonly version: string;
@@ -64,7 +64,7 @@ async function pieceOf(
 ): Promise<Uint8Array> {
   const piece = new Uint8Array(to - from);
   let received = 0;
-  /** What went wrong; null: all of it is here. */
+  /** returns the fault, or null if all bytes are there */
   const attempt = async (): Promise<string | null> => {
     try {
       const answer = await get(url, { Range: `bytes=${from + received}-${to - 1}` });
@@ -103,14 +103,17 @@ function noRanges(label: string): AppError {
   return new AppError('unprocessable_input', `${label}: the server answers no ranges any more; run it again`);
 }
 
-/** What a server tells of the one file at an address, without its bytes; nothing: too little to read it by ranges. AppErrors of `RemoteRequests`. */
+/**
+ * Returns the listing facts of the single file at an address, without reading its bytes. Returns an empty object if they do not suffice
+ * to read it by ranges. AppErrors as in `RemoteRequests`.
+ */
 export async function lookAt(
   { get }: RemoteRequests,
   url: URL,
 ): Promise<{ readonly listed?: string; readonly bytes?: number }> {
   const answer = await get(url, { Range: 'bytes=0-0' }).catch((error: unknown) => {
     if (error instanceof AppError || (error as Error).name === 'AbortError') throw error;
-    // who fetches it tries again, and says what is wrong
+    // the fetch tries again, and reports the fault
     return null;
   });
   await answer?.body?.cancel();

@@ -19,7 +19,10 @@ export type SendGet = (url: URL, headers?: Readonly<Record<string, string>>) => 
 
 export interface RemoteRequests {
   readonly get: SendGet;
-  /** What `use` makes of all of a small file, in little time. Null: that is not to be had, and `get` tells why. AppErrors of the check of the host. */
+  /**
+   * Returns the result of `use` for a whole small file, in little time. Returns null if the quick way fails; `get` then reports the
+   * reason. AppErrors of the check of the host.
+   */
   readonly getSmall: <Used>(
     url: URL,
     mostBytes: number,
@@ -32,7 +35,7 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** silence of a server after which a connection is given up, to be taken up again */
 const idleTimeoutMs = 30_000;
 
-/** What a place is read with, and who named the hosts that it is for. */
+/** Access data for a place, and the party that named its hosts. */
 export interface PlaceAccess {
   readonly access: SourceAccess;
   readonly by: 'operator' | 'request';

@@ -67,11 +67,11 @@ function createMac(key: Uint8Array): (text: string) => string {
 
 /** a day, a region of few letters, and a sum, with what stands between them */
 const longestText = 1024;
-/** of SHA-256 */
+/** sizes for SHA-256, in bytes */
 const blockBytes = 64;
 const sumBytes = 32;
 
-/** What addresses may leave as it is, and signatures not (RFC 3986, 2.3: unreserved characters). */
+/** Escapes the characters that addresses may contain unescaped but signatures may not (RFC 3986, 2.3: unreserved characters). */
 function strict(encoded: string): string {
   return encoded.replaceAll(
     /[!'()*]/g,

@@ -1,4 +1,4 @@
-/** Who gets one of few slots next: organisations take turns, however much any of them asks for. */
+/** Assigns a few slots fairly: organisations take turns, however many requests any of them has. */
 import { AppError } from '../../errors.ts';
 
 export interface TurnSettings {
@@ -10,7 +10,7 @@ export interface TurnSettings {
   readonly mostWaiting: number;
   /** past it AppError `service_unavailable` */
   readonly waitMs: number;
-  /** what is waited for, as in "the organisation has 20 … waiting" */
+  /** noun for what callers wait for, as in "the organisation has 20 … waiting" */
   readonly what: string;
 }
 

@@ -28,7 +28,7 @@ export interface IsolatedSchemaCompilerOptions {
   readonly startThread: (options: WorkerOptions) => Worker;
   readonly timeMs: number;
   readonly memoryBytes: number;
-  /** what the module is told beside the sources */
+  /** settings for the module, beside the sources */
   readonly settings: unknown;
 }
 
@@ -82,7 +82,7 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
       resourceLimits: { maxOldGenerationSizeMb: Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024)) },
     });
     return new Promise((resolve, reject) => {
-      // what comes first counts: ending a thread makes it report an exit too
+      // the first event counts: ending a thread also makes it report an exit
       let settled = false;
       const end = (settle: () => void): void => {
         if (settled) return;

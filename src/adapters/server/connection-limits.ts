@@ -23,7 +23,7 @@ export interface ConnectionBounds {
 }
 
 export interface BoundConnections {
-  /** That of a request that is being answered. */
+  /** Returns the connection of a request that is being answered. */
   of(request: Pick<IncomingMessage, 'socket'>): HeldConnection;
 }
 

@@ -10,7 +10,7 @@ export function continueOnRead(server: Server): void {
     const unwatched = request._read;
     request._read = function read(size) {
       request._read = unwatched;
-      // what is read after the answer is thrown away
+      // bytes that are read after the answer are discarded
       if (!answer.headersSent && !answer.destroyed) answer.writeContinue();
       unwatched.call(this, size);
     };

@@ -31,7 +31,7 @@ export interface DirectoryEntry extends FileAttributes {
   readonly name: string;
 }
 
-/** What a server says is not what the protocol lets it say. */
+/** The error for a server message that violates the protocol. */
 export class ProtocolFault extends Error {}
 
 const encoder = new TextEncoder();

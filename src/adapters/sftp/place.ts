@@ -85,7 +85,7 @@ export function openPlace(address: SftpAddress, signal: AbortSignal): SftpPlace 
     if (fault !== null) throw told(fault, label);
     return done[0]!;
   };
-  /** Of which file it is, though the connection to its server was at fault. */
+  /** replaces the name of the connection with the name of the file in a fault */
   const told = (fault: AppError, label: string): AppError =>
     new AppError(fault.code, fault.message.replace(`${address.label}: `, `${label}: `), { cause: fault });
   return {
@@ -120,7 +120,7 @@ export function openPlace(address: SftpAddress, signal: AbortSignal): SftpPlace 
       return tried(
         label,
         async (session) => {
-          // what has reached the file counts, not what has come
+          // bytes count once they are in the file, not once they arrive
           received = received === 0 ? 0 : (await stat(to)).size;
           const file = await session.open(path);
           try {
@@ -184,7 +184,7 @@ export function openPlace(address: SftpAddress, signal: AbortSignal): SftpPlace 
             take(chunk);
           }
           const after = await file.attributes();
-          // what was read is of neither version: it is met anew
+          // the bytes belong to neither version: the file is found again as a new one
           const isSame = versionOf(after) === versionOf(facts) && bytes === facts.bytes;
           return { ...after, version: isSame ? versionOf(after) : `${versionOf(after)} changes` };
         } finally {

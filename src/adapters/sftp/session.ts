@@ -92,7 +92,7 @@ export async function openSession(
     return answer;
   };
   const close = async (handle: Uint8Array): Promise<void> => {
-    // what is lost has no handles
+    // a lost session has no handles
     await ask(types.close, handle).catch(() => undefined);
   };
   output.write(message(types.init, 3));

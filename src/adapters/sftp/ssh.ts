@@ -8,7 +8,7 @@ import { AppError } from '../../errors.ts';
 import { openSession, type SftpSession } from './session.ts';
 
 export interface SftpAddress {
-  /** as the person named it, lower case, IPv6 in brackets: the name that its key is known by */
+  /** host as the user wrote it, in lower case, IPv6 in brackets: the name under which its key is known */
   readonly host: string;
   readonly port: number;
   /** the only ones to connect to, in the order to try them */
@@ -20,11 +20,11 @@ export interface SftpAddress {
   readonly keyFile: string | null;
   /** `ssh-ed25519 AAAA…`; null: as known_hosts of this user has it */
   readonly hostKey: string | null;
-  /** where nothing of these is given: the keys and the agent of whoever runs this (true), or nothing */
+  /** used if none of these is given: the keys and the agent of the current user (true), or nothing (false) */
   readonly ownKeys: boolean;
   /** a folder of this user for what ssh reads from files; each goes once the session is open */
   readonly scratch: string;
-  /** as messages call it */
+  /** name for messages */
   readonly label: string;
 }
 
@@ -204,7 +204,7 @@ const reasons: readonly (readonly [RegExp, 'service_unavailable' | 'unprocessabl
   ],
 ];
 
-/** Of what ssh complained about: nothing of it that a server says is repeated. */
+/** Returns an AppError for a complaint of ssh, without repeating any text of the server. */
 function reasonOf(complaints: string, label: string): AppError {
   const known = reasons.find(([pattern]) => pattern.test(complaints));
   if (known !== undefined) return new AppError(known[1], `${label}: ${known[2]}`);

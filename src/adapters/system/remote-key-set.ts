@@ -71,7 +71,7 @@ export function createRemoteKeySet(options: RemoteKeySetOptions): RemoteKeySet {
   /** One attempt at a time, which all tokens share. */
   function refresh(): Promise<void> {
     fetching ??= fetchKeys().finally(() => (fetching = null));
-    // whoever does not wait for it learns of the failure by the log
+    // a caller that does not await it learns of the failure from the log
     fetching.catch(() => undefined);
     return fetching;
   }
@@ -105,7 +105,7 @@ export function createRemoteKeySet(options: RemoteKeySetOptions): RemoteKeySet {
   };
 }
 
-/** What is wrong with the key set rather than with the token. */
+/** Returns whether an error comes from the key set rather than from the token. */
 export function isKeyOutage(error: unknown): boolean {
   return (
     error instanceof errors.JWKSTimeout ||

@@ -19,7 +19,7 @@ const blocksAtOnce = 4;
 const triesPerRequest = 3;
 const firstRetryMs = 500;
 const tryTimeoutMs = 60_000;
-/** Where nothing has come for so long, not even a try ended by itself. */
+/** Milliseconds without any bytes after which every try must have ended by itself. */
 const silenceMs = triesPerRequest * (tryTimeoutMs + 4000);
 /** a package has a dozen files, and its list one page: a folder with more files holds no package */
 const maxFiles = 100;
@@ -61,7 +61,7 @@ export function createBlobTransfer(
     };
   }
 
-  /** What a fault of the client says holds its request, and that the token. */
+  /** Runs `work`, and hides the client's fault messages, which contain the request and its token. */
   async function guarded<T>(
     work: (connected: Awaited<ReturnType<typeof connect>>) => Promise<T>,
   ): Promise<T> {
@@ -133,7 +133,7 @@ export function createBlobTransfer(
 
 interface BoundAnswers {
   readonly factory: RequestPolicyFactory;
-  /** what broke an answer off */
+  /** returns the fault that ended an answer early */
   readonly fault: () => AppError | null;
   /** passes the bytes of a file on as long as they are few enough */
   readonly counted: (source: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;

@@ -19,7 +19,7 @@ export interface TransferProgramOptions extends Pick<
   /** program and leading arguments: one element for an external program */
   readonly command: readonly [program: string, ...args: string[]];
   readonly workingDirectory: string;
-  /** where requests lie while their program runs, and what it writes in between; made when it is needed */
+  /** folder for requests while their program runs, and for its temporary files; created when needed */
   readonly scratchDirectory: string;
 }
 
@@ -153,7 +153,7 @@ async function runToEnd(
   ];
   try {
     const code = await ended;
-    // what the program left behind would keep the output open
+    // processes that the program left behind would keep the output open
     if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL');
     await Promise.all(outputs);
     return { code, lastLine };
@@ -164,7 +164,7 @@ async function runToEnd(
   }
 }
 
-/** Where the operator keeps certificates to trust beside the machine's own: for Node, and for programs like azcopy. */
+/** Returns the variables that name the operator's extra certificates: for Node, and for programs like azcopy. */
 export function trustEnvironment(): Record<string, string> {
   const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
   const found = names.map((name) => [name, process.env[name]] as const);

@@ -12,7 +12,7 @@ import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
 import type { Validity, ValidityFault } from '../../ports/processes/document-validator.ts';
 import { addMessage, emptyValidity, judged, notJudged, type SetFault } from './messages.ts';
 
-/** What the package keeps out of its types. */
+/** The members that the package omits from its types. */
 interface Inner {
   addFunction(handler: (data: number, error: number) => void, signature: string): number;
 }

@@ -77,14 +77,14 @@ export async function createLibxml2Validator(
   };
 }
 
-/** Of an answer that has not come in time. */
+/** The result of an answer that has not arrived in time. */
 const late = Symbol('late');
 
 function setFaults(opened: Libxml2Opened): readonly SetFault[] {
   return 'faults' in opened ? opened.faults : [];
 }
 
-/** What the thread posts next, or why it does not. Throws the reason of an interruption. */
+/** Returns the next message of the thread. Rejects if none arrives, and with the reason of an interruption. */
 async function answerOf<Answer>(
   asked: Worker,
   withinMs: number,

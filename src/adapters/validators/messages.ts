@@ -1,4 +1,4 @@
-/** What libxml2 says of documents and XSD sets, as faults of ours. */
+/** Translates libxml2 messages about documents and XSD sets into our faults. */
 import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
 import { AppError } from '../../errors.ts';
 import type { Unjudged, Validity, ValidityFault } from '../../ports/processes/document-validator.ts';

@@ -2,7 +2,7 @@
 import type { ByteRange } from './objects.ts';
 
 export interface StoredFile {
-  /** as given back to the client, `uploads/7f3c/donut.xml.gz` */
+  /** path for the client, such as `uploads/7f3c/donut.xml.gz` */
   readonly path: string;
   readonly bytes: number;
 }

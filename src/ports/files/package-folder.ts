@@ -16,7 +16,7 @@ export interface PartReading {
 }
 
 export interface PackageFolder {
-  /** What lies in it, by name. AppError `unprocessable_input` for what is no plain file. */
+  /** Lists the files in the folder by name. AppError `unprocessable_input` for anything but a plain file. */
   listFiles(): Promise<readonly { readonly name: string; readonly bytes: number }[]>;
   /** Writes a new file, each line with its end. */
   write(name: string, lines: AsyncIterable<string> | Iterable<string>): Promise<PartDigest>;

@@ -30,7 +30,7 @@ export interface Unjudged {
 
 /** AppError `unprocessable_input` from each: the program cannot make use of the XSD set, and so tells nothing of documents. */
 export interface DocumentValidator {
-  /** what checks, and its version, for the log */
+  /** name and version of the validator, for the log */
   readonly program: string;
   /** longest text value of `check`'s documents that it takes a bearable time for; Infinity: any */
   readonly maxTextBytes: number;

@@ -1,4 +1,4 @@
-/** What the process that answers uses of its machine. */
+/** Resource usage of the process that answers. */
 export type ProcessFigure =
   | 'process_cpu_seconds_total'
   | 'process_start_time_seconds'

@@ -29,7 +29,7 @@ export interface ProcessRunner {
     readonly environment: Readonly<Record<string, string>>;
     readonly idJob: number;
     readonly epoch: number;
-    /** whose run it is, where a process may do several of one organisation; absent: this one has a process of its own */
+    /** organisation of the run, if a process may do several runs of one organisation; absent: the run gets a process of its own */
     readonly idOrg?: number;
   }): Promise<ToolProcess>;
   /** Adds a line to the log of an attempt whose process has ended. */

@@ -5,7 +5,7 @@ import type { SourceModel } from '../../engine/model/source-model.ts';
 import type { NewOriginFile, OriginRecord } from '../stores/catalog.ts';
 
 export interface SchemaSources {
-  /** whose they are: organisations take turns */
+  /** organisation of the request: organisations take turns */
   readonly idOrg: number;
   /** absolute locations, as a FileStore resolved them, or addresses: files, folders or archives */
   readonly xsd: readonly string[];
@@ -39,11 +39,11 @@ export interface CompiledSchema {
 
 /** An origin as it is, of which the next logical schema is made. */
 export interface NextSchemaSources {
-  /** whose it is: organisations take turns */
+  /** organisation of the schema: organisations take turns */
   readonly idOrg: number;
   readonly sourceType: OriginRecord['source_type'];
   readonly source: SourceModel;
-  /** of its documents; null where none were taken */
+  /** statistics of its documents; null if none were gathered */
   readonly statistics: unknown;
   /** its newest logical schema */
   readonly newest: RelationalModel | null;
@@ -59,7 +59,7 @@ export interface NextSchema {
   readonly model: RelationalModel;
 }
 
-/** What a set with that fingerprint was compiled to before; null: compile it. */
+/** Returns what the set with that fingerprint was compiled to before, or null if it must be compiled. */
 export type FindCompiled = (fingerprint: string) => Promise<Pick<CompiledSchema, 'source' | 'model'> | null>;
 
 /** Location of a file that a schema refers to by a path; null: it is not there, or the organisation may not use it. */

@@ -11,11 +11,11 @@ export interface MetadataDatabase {
   readonly user: string;
   readonly database: string;
   readonly password: string | null;
-  /** as libpq names them: disable, prefer, require, … */
+  /** SSL mode in libpq's terms: disable, prefer, require, … */
   readonly sslMode: string;
 }
 
-/** What a run is asked for: one JSON object of texts, numbers and lists, as the program finds it in its file. */
+/** The request of a run: one JSON object of texts, numbers and lists, which the program reads from its file. */
 export type TransferRequest = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 export interface TransferRun {
@@ -30,7 +30,7 @@ export interface TransferProgram {
   readonly ownDatabase: MetadataDatabase;
   /** PGPASSWORD of the service */
   readonly environmentPassword: string | null;
-  /** what the job records of runs say of the process that started them */
+  /** identity of the starting process, for the job records of runs */
   readonly identity: WorkerIdentity;
   /**
    * Runs to the end, or until aborted: the whole process group ends then. `onLine` takes every line of the output; who

@@ -23,7 +23,7 @@ export interface CurrentDocument {
   /** in `_documents`, decimal digits */
   readonly documentKey: string;
   readonly key: string;
-  /** that it was loaded by */
+  /** name of the file that the document was loaded with */
   readonly name: string;
   /** hex */
   readonly sha256: string;

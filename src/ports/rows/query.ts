@@ -6,9 +6,9 @@ export type QueryCell = string | Uint8Array | null;
 
 export interface QueryColumn {
   readonly name: string;
-  /** of its texts; what no column of ours can hold by itself is text */
+  /** type of its texts; values that none of our column types can hold are text */
   readonly type: ColumnType['kind'];
-  /** what a document could stand in */
+  /** form in which the column could hold a document */
   readonly holds: 'xml' | 'text' | 'bytes' | 'other';
 }
 

@@ -4,7 +4,7 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 
 export interface RemovalPlan {
   readonly model: RelationalModel;
-  /** as the documents were called when they were loaded: all of that name are removed */
+  /** name of the documents when they were loaded: all with that name are removed */
   readonly documentName: string;
   /** these six as in `SinkPlan` */
   readonly idJob: number;

@@ -1,4 +1,4 @@
-/** Where rows go. A sink takes encoded rows by table, keeps them invisible, and publishes them whole or not at all. */
+/** The destination of rows. A sink receives encoded rows by table, keeps them invisible, and publishes all of them or none. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { IndexChoice } from '../../engine/sql/key-indexes.ts';
 import type { PartitionWish } from '../../engine/sql/partition-wish.ts';
@@ -10,8 +10,8 @@ import type { UnitTarget } from './units.ts';
 
 export type RowEncoding = EncodingName;
 /**
- * What becomes of rows that are there; the last two write the tables alone, or print them. `merge`: a document replaces that of its key.
- * Options and stored requests have letters.
+ * The effect of a load on existing rows; the last two modes only create the tables, or print them. `merge`: a document replaces the one
+ * with the same key. Options and stored requests use letters.
  */
 export type SaveMode =
   | 'error'
@@ -72,7 +72,7 @@ export type Enumerations = (table: number, column: number) => EnumeratedValues |
 export interface UnconvertedValue {
   readonly table: number;
   readonly column: number;
-  /** as in the rows: decimal digits where it is beyond 2^53 */
+  /** row key as in the rows: decimal digits if it is beyond 2^53 */
   readonly rowKey: number | string;
   readonly text: string;
 }

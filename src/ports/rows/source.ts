@@ -1,4 +1,4 @@
-/** Where rows come from: a target that documents were loaded into. */
+/** A source of rows: a target that documents were loaded into. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { TargetLoad } from './target-load.ts';
 import type { DocumentVersions } from '../../engine/sql/document-versions.ts';
@@ -7,7 +7,7 @@ import type { DocumentRows } from '../../engine/unshred/rows/document-rows.ts';
 export interface StoredDocument {
   /** key in `_documents`, decimal digits */
   readonly key: string;
-  /** as the document was called when it was loaded */
+  /** name of the document when it was loaded */
   readonly name: string | null;
   /** the hash of the model that it was loaded by; null if the ledger does not tell */
   readonly modelHash: string | null;
@@ -28,7 +28,7 @@ export interface RowSource {
    * use then.
    */
   rowsFrom(documentKey: string | null): Promise<DocumentRows>;
-  /** As `rowsFrom`, but for one document. */
+  /** Like `rowsFrom`, but for one document. */
   rowsOf(documentKey: string): Promise<DocumentRows>;
   close(): Promise<void>;
 }

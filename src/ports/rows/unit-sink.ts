@@ -2,7 +2,7 @@
 import type { RowSink } from './sink.ts';
 import type { UnitReceipt } from './units.ts';
 
-/** What an executor does for one unit, in one attempt. */
+/** The work of an executor for one unit, in one attempt. */
 export interface UnitSink extends Pick<RowSink, 'write' | 'writeSide' | 'unconverted' | 'allowNull'> {
   /**
    * Makes the unit's rows, and `note` on them, the unit's own: all or none. Where another attempt was first, this one's rows go, and

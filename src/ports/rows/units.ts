@@ -3,7 +3,7 @@
  * however many attempts there are at it. Publishing handles what they answered, never their rows.
  */
 
-/** What an executor writes a unit with: plain data, written as JSON. A secret in it is worth nothing when the job has ended. */
+/** The data with which an executor writes a unit: plain data, written as JSON. A secret in it is worthless once the job has ended. */
 export interface UnitToken {
   /** technology of the target: whose code reads the rest */
   readonly kind: 'postgresql' | 'folder' | 'lake';
@@ -18,19 +18,19 @@ export interface UnitFile {
   readonly bytes: number;
   /** empty where the target tells none */
   readonly sha256: string;
-  /** of Parquet: DuckDB's types of the columns */
+  /** for Parquet: DuckDB's types of the columns */
   readonly types?: readonly string[];
-  /** of Parquet: digits before and after the point that decimals without bounds have, where those were counted */
+  /** for Parquet: digits before and after the decimal point in columns of unbounded decimals, if they were counted */
   readonly digits?: readonly (readonly [column: number, whole: number, fraction: number])[];
   /** numbers of its columns, where the table numbers them */
   readonly fieldIds?: Readonly<Record<string, readonly [column: number, item?: number]>>;
   /** JSON: rows, NULLs, least and greatest values, where the table tells them */
   readonly stats?: string;
-  /** as text, where all its rows are of one partition of the table */
+  /** partition values as text, if all rows of the file are in one partition of the table */
   readonly partition?: readonly (string | null)[];
 }
 
-/** Of numbers that a column's type cannot hold. */
+/** The digits of numbers that do not fit into a column's type. */
 export interface UnfitDigits {
   /** most digits before the point, and behind it, zeros at the end aside */
   readonly whole: number;
@@ -44,7 +44,7 @@ export interface UnfitDigits {
 /** A column with values that its type cannot hold, by indexes of table and column. `digits`: null where not all of them are plain numbers. */
 export type UnfitColumn = readonly [table: number, column: number, digits: UnfitDigits | null];
 
-/** What is in the target of one unit. */
+/** The rows of one unit that are in the target. */
 export interface UnitReceipt {
   /** by table of the model, or its name beside those */
   readonly rows: readonly (readonly [table: number | string, rows: number])[];
@@ -52,7 +52,7 @@ export interface UnitReceipt {
   readonly nullAllowed: readonly (readonly [table: number, column: number])[];
   /** the values were written */
   readonly unconverted: readonly UnfitColumn[];
-  /** where rows are files */
+  /** the files of the rows, if rows are stored in files */
   readonly files?: readonly UnitFile[];
 }
 
@@ -62,7 +62,7 @@ export interface UnsettledUnits {
   readonly token: UnitToken;
 }
 
-/** What the machine does that publishes. */
+/** The work of the machine that publishes. */
 export interface UnitTarget {
   /**
    * After `open`, once: makes ready for units that are numbered from 0, none of whose rows comes by `write`. A text: the target takes

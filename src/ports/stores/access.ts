@@ -46,7 +46,7 @@ export interface OrgRecord {
   readonly job_count: number;
 }
 
-/** What may be told of a key: all but its secret. Times are epoch milliseconds. */
+/** The public facts about a key: all but its secret. Times are epoch milliseconds. */
 export interface ApiKeyInfo {
   readonly idKey: string;
   readonly idOrg: number;
@@ -65,7 +65,7 @@ export interface AuditEvent {
   readonly actor: string;
   /** a method and the pattern of its path, or a command */
   readonly action: string;
-  /** what it was done to: the path asked for, the id of what was made; null where the action says it all */
+  /** object of the action: the requested path, or the id of the new object; null if the action says it all */
   readonly subject: string | null;
   /** status of the answer; null for a command */
   readonly status: number | null;
@@ -101,7 +101,7 @@ export interface AccessStore {
   saveUploadToken(token: {
     readonly sha256: string;
     readonly idOrg: number;
-    /** who asked for it, a key or not */
+    /** identity that requested it, a key or not */
     readonly idKey: string;
     readonly kind: 'xml' | 'xsd';
     readonly maxBytes: number;

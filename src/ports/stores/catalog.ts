@@ -1,4 +1,4 @@
-/** What the service knows of conversions: origins (source schemas), logical schemas, tables, mappings, statistics. */
+/** The catalogue of conversions: origins (source schemas), logical schemas, tables, mappings, statistics. */
 import type { Diagnostic } from '../../engine/diagnostics.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { ModelSummary } from '../../engine/model/summary.ts';
@@ -127,7 +127,7 @@ export interface StoredLogicalSchema {
   readonly variant: boolean;
 }
 
-/** What an XSD set was compiled to. */
+/** The result of compiling an XSD set. */
 export interface CachedSet {
   readonly source: SourceModel;
   readonly model: RelationalModel;
@@ -177,7 +177,7 @@ export interface CatalogStore {
     idOrg: number,
     idSch: number,
   ): Promise<readonly Pick<StoredLogicalSchema, 'idLschma' | 'variant'>[]>;
-  /** Those whose models have one of the hashes, in no order. */
+  /** Returns the logical schemas whose models have one of the hashes, in no order. */
   findLogicalSchemas(
     idOrg: number,
     modelHashes: readonly string[],
@@ -188,8 +188,8 @@ export interface CatalogStore {
     which: { readonly idLschma: number } | { readonly idSch: number; readonly mapLevel?: number },
   ): Promise<StoredLogicalSchema | null>;
   /**
-   * What a set with that fingerprint (SHA-256, hexadecimal) was compiled to, as long as the logical schema and the source model
-   * that came of it are there unchanged; null: compile it.
+   * Returns the result of compiling the set with that fingerprint (SHA-256, hexadecimal), as long as its logical schema and source
+   * model are stored unchanged. Returns null if the set must be compiled.
    */
   findCompiledSet(idOrg: number, fingerprint: string): Promise<CachedSet | null>;
   rememberCompiledSet(
@@ -203,7 +203,7 @@ export interface CatalogStore {
    * model is there unchanged; of several with that model the one that `createLogicalSchema` gives for a variant. null: draw it.
    */
   findDrawnSchema(idOrg: number, idSch: number, fingerprint: string): Promise<number | null>;
-  /** Of what one logical schema was drawn from, the latest 32 are remembered. */
+  /** Remembers what a logical schema was drawn from. The latest 32 fingerprints of each logical schema are kept. */
   rememberDrawnSchema(idOrg: number, idLschma: number, fingerprints: readonly string[]): Promise<void>;
   listTables(idOrg: number, idLschma: number): Promise<readonly TableRecord[]>;
   /** SHA-256 of the models of these logical schemas; those that are not there are left out. */
@@ -233,7 +233,10 @@ export interface CatalogStore {
   ): Promise<void>;
   /** In the order asked for. A job without statistics, or of another organisation: AppError `not_found`. */
   loadStatistics(idOrg: number, idJobs: readonly number[]): Promise<readonly unknown[]>;
-  /** What one job found in documents of this origin, an import what came with its package; null when it left none there. */
+  /**
+   * Returns the statistics that one job gathered from documents of this origin; for an import, those that came with its package.
+   * Returns null if the job left none.
+   */
   loadJobStatistics(idOrg: number, idSch: number, idJob: number): Promise<unknown>;
   /**
    * Switches lines of a map on or off, all or none. AppError `not_found` when one of the ids is no line of it.
@@ -249,7 +252,7 @@ export interface CatalogStore {
   refineOrigin(idOrg: number, idSch: number, model: SourceModel): Promise<void>;
   /** Keeps a drawing of a logical schema, in place of an earlier one. AppError `not_found`. */
   saveDiagram(idOrg: number, idLschma: number, svg: string): Promise<void>;
-  /** That of the logical schema, else of the newest before it that has one, of the same origin. */
+  /** Returns the diagram of the logical schema, or otherwise that of the newest earlier one of the same origin that has a diagram. */
   loadDiagram(idOrg: number, idLschma: number): Promise<string | null>;
   /** The natural keys of the origin's family; by table, then position. */
   listNaturalKeys(idOrg: number, idSch: number): Promise<readonly NaturalKeyColumn[]>;

@@ -1,4 +1,4 @@
-/** What inputs elsewhere are read with, of each organisation: names and kinds in the open, all else sealed. */
+/** The credentials of each organisation for remote inputs: names and kinds are public, the rest is sealed. */
 
 export interface CredentialRecord {
   readonly name: string;

@@ -9,7 +9,7 @@ export interface StoredEvent {
   readonly idOrg: number;
   /** a UUID, the same for every attempt */
   readonly message: string;
-  /** of jobs: `started`, `ended`; a watch is `stalled`, a file of one `rejected` */
+  /** for jobs: `started`, `ended`; for a watch: `stalled`; for a file of a watch: `rejected` */
   readonly moment: 'started' | 'ended' | 'stalled' | 'rejected';
   /** JSON of the record that it is about, as it was at that moment */
   readonly job: string;

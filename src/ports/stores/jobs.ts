@@ -30,7 +30,7 @@ export interface Submission {
   readonly workflowName: string | null;
   readonly jobs: readonly NewJob[];
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
-  /** of the request (W3C Trace Context); absent: each job begins a trace of its own */
+  /** trace of the request (W3C Trace Context); absent: each job begins a trace of its own */
   readonly traceparent?: string;
 }
 
@@ -104,7 +104,7 @@ export interface WorkerIdentity {
   readonly slots?: number;
 }
 
-/** What a tool reports of a job it runs; absent members stay as they are. */
+/** The report of a tool on a job that it runs; absent members stay unchanged. */
 export interface JobProgress {
   readonly progress?: number;
   readonly idSch?: number;
@@ -131,13 +131,13 @@ export type LoadedRows = ReadonlyMap<number, Readonly<Record<string, number>>>;
 export interface LatestLoad {
   readonly idSch: number;
   readonly idJob: number;
-  /** where it loaded into, as its record shows it */
+  /** target of the load, as its record shows it */
   readonly output: string;
   /** the highest row key of each table, as the run told it; null: it did not */
   readonly keys: Readonly<Record<string, number>> | null;
 }
 
-/** What figures are kept of. */
+/** The facts about a job that metrics are computed from. */
 export interface EndedJob {
   readonly idJob: number;
   readonly type: JobType;
@@ -191,7 +191,7 @@ export interface JobStore {
   ): Promise<Claim & Pick<StoredJob, 'uuid'>>;
   /** Extends the lease. `lost`: the epoch is no longer ours; `kill`: end it (it is terminating, or its deadline passed). */
   heartbeat(claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'>;
-  /** What a heartbeat would answer; extends nothing. */
+  /** Returns the result of a heartbeat, but does not extend the lease. */
   checkClaim(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<'ok' | 'kill' | 'lost'>;
   /** The request of a claimed job, with `$N` references resolved to origin ids where their jobs have ended. */
   findStoredJob(idJob: number): Promise<StoredJob>;
@@ -255,11 +255,11 @@ export interface JobStore {
   ): Promise<Page<JobRun>>;
   findRun(idOrg: number, idJob: number): Promise<JobRun | null>;
   /**
-   * As the summaries of completed jobs tell: what was loaded and neither overwritten nor
-   * unloaded since. `idSchs`: of these origins alone.
+   * Sums the rows that completed jobs loaded, according to their summaries, and that were neither overwritten nor unloaded since.
+   * `idSchs`: restricts the sum to these origins.
    */
   sumLoadedRows(idOrg: number, idSchs?: readonly number[]): Promise<LoadedRows>;
-  /** Of each of these origins the latest run that completed a load, with what it said of its target. */
+  /** Returns, for each of these origins, the latest run that completed a load, with its description of the target. */
   listLatestLoads(idOrg: number, idSchs: readonly number[]): Promise<readonly LatestLoad[]>;
   /** Ids of all jobs of an organisation, in no order. */
   listIds(idOrg: number): Promise<readonly number[]>;

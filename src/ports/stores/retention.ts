@@ -16,9 +16,9 @@ export interface RetentionStore {
     forget: (idJobs: readonly number[]) => Promise<void>,
   ): Promise<RemovedJobs | null>;
   removeIdempotencyKeys(ageMs: number): Promise<number>;
-  /** Those that were delivered or given up so long ago, and those of kinds that nobody is told of any more. */
+  /** Removes events that were delivered or given up that long ago, and events of kinds that nobody receives any more. */
   removeSettledEvents(ageMs: number): Promise<number>;
-  /** What jobs that have not ended read. */
+  /** Returns the inputs of jobs that have not ended. */
   inputsInUse(): Promise<readonly { readonly idOrg: number; readonly path: string }[]>;
 }
 

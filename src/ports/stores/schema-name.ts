@@ -1,4 +1,4 @@
-/** What a schema may be called: its name is a step of paths, as `/v2/extensions/cil/mapping/{cfxml}`. */
+/** The rules for the name of a schema: it is a segment of paths, as in `/v2/extensions/cil/mapping/{cfxml}`. */
 
 /** `group` is a path of its own there; `.` and `..` are taken out of every address by who sends it, also where they are escaped. */
 const reserved: ReadonlySet<string> = new Set(['group', '.', '..']);

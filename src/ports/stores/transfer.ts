@@ -14,14 +14,14 @@ export interface StoredMoment {
   readonly created: string;
 }
 
-/** What the catalog's own port does not tell: moments, and lists by origin. All inside the same transaction. */
+/** The state that the catalogue's own port does not return: times, and lists by origin. All reads are in the same transaction. */
 export interface TransferState {
   readonly catalog: CatalogStore;
   /** Every version of the origin's family, oldest first; empty: no such origin in the organisation. */
   listFamily(idOrg: number, idSch: number): Promise<readonly FamilyMember[]>;
   /** oldest first */
   listLogicalSchemas(idSch: number): Promise<readonly (StoredMoment & { readonly idLschma: number })[]>;
-  /** What single jobs found, oldest first. */
+  /** Returns the statistics of single jobs, oldest first. */
   listJobStatistics(idSch: number): Promise<readonly (StoredMoment & { readonly statistics: unknown })[]>;
   /** null: no drawing was saved */
   diagramSaved(idLschma: number): Promise<string | null>;

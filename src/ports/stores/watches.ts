@@ -7,7 +7,7 @@ export type WatchFileStatus = (typeof watchFileStatuses)[number];
 export type ObjectOrder = 'name' | 'modified';
 export type OnDrift = 'keep' | 'evolve' | 'fail';
 
-/** What a person says of a watch, in the form that it is stored in. */
+/** The user's definition of a watch, in the form in which it is stored. */
 export interface WatchDefinition {
   readonly name: string;
   readonly location: string;
@@ -31,7 +31,7 @@ export interface WatchDefinition {
   readonly paused: boolean;
 }
 
-/** As it goes over the wire; times are epoch milliseconds. */
+/** A watch as in the API; times are epoch milliseconds. */
 export interface WatchRecord extends Omit<WatchDefinition, 'sealed' | 'settleMs'> {
   readonly id_watch: number;
   readonly id_org: number;
@@ -106,7 +106,7 @@ export interface WatchStore {
     page: number,
     size: number,
   ): Promise<Page<WatchFileRecord> | null>;
-  /** Of these names, the files that were loaded: when what they brought was changed last, epoch milliseconds. */
+  /** Returns the loaded files among these names, with the time when their content was last changed, in epoch milliseconds. */
   listBroughtFiles(
     idOrg: number,
     idWatch: number,
@@ -143,7 +143,7 @@ export interface WatchClaim {
   readonly failedLooks: number;
   /** no job is to be started before, epoch milliseconds; null: at once */
   readonly heldUntilMs: number | null;
-  /** what its files lay on, as `WatchedLocation` tells it, since a person changed the watch; null: not known */
+  /** file system of its files, as in `WatchedLocation`, recorded since a person last changed the watch; null: unknown */
   readonly fileSystem: string | null;
   /** the database's time of the claim, epoch milliseconds */
   readonly nowMs: number;
@@ -189,7 +189,7 @@ export interface OpenJob {
   }[];
   /** files without any document in the target since it completed, as those of another file took their place; absent: none */
   readonly replaced?: readonly ReplacedFile[];
-  /** those of the job, by name */
+  /** files of the job, by name */
   readonly files: readonly {
     readonly idFile: number;
     readonly name: string;
@@ -205,20 +205,20 @@ export interface ReplacedFile {
   readonly ofJob: boolean;
 }
 
-/** What becomes of files. */
+/** The outcome of a file. */
 export interface FileOutcome {
   readonly idFile: number;
   readonly status: WatchFileStatus;
   readonly reason: string | null;
-  /** of a replaced file: the name of the file that took its place */
+  /** for a replaced file: the name of the file that replaced it */
   readonly replacedBy?: string;
-  /** of a waiting file: those that are loaded together with it, and with no others */
+  /** for a waiting file: name of the batch of files that are loaded together, and with no others */
   readonly batch?: string;
   /** its content, where it has been read */
   readonly sha256?: string;
-  /** of a waiting file: it was met with this version, and has to settle again */
+  /** for a waiting file: the version that was found, which has to settle again */
   readonly met?: MetObject;
-  /** what it brought was removed: it is new where it comes back */
+  /** its documents were removed: the file is new if it comes back */
   readonly removed?: true;
 }
 
@@ -229,7 +229,7 @@ export interface StartedFile {
   readonly sha256: string | null;
 }
 
-/** What becomes of the watch. Absent members stay. */
+/** The outcome of a look or a run for the watch. Absent members stay unchanged. */
 export interface WatchOutcome {
   readonly usedSch?: number | null;
   readonly failures?: number;
@@ -257,7 +257,7 @@ export interface ClaimShares {
   readonly served: readonly number[];
 }
 
-/** What schedulers ask. All that changes something answers whether the claim still holds; where not, nothing has changed. */
+/** The operations of schedulers. Each one that changes something returns whether the claim still holds; if not, nothing has changed. */
 export interface WatchSchedule {
   /** The watch that has waited longest, of the organisation whose turn it is; `shares` absent: of all organisations. */
   claimWatch(leaseMs: number, shares?: ClaimShares): Promise<WatchClaim | null>;

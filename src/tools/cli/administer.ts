@@ -58,7 +58,7 @@ function shownOption(option: OptionName): string {
 
 async function administer(argv: readonly string[]): Promise<number> {
   const terminal = createTerminal();
-  // who reads along may go
+  // the reader of the output may close it
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', () => process.exit(exitCodes.completed));
   if (argv.includes('--help') || argv.includes('-h') || argv[0] === 'help') {

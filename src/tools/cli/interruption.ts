@@ -11,9 +11,9 @@ export interface Interruption {
   readonly signal: AbortSignal;
   /** Rejects with `Interrupted` at the first signal. */
   readonly whenInterrupted: Promise<never>;
-  /** As a signal does. */
+  /** Interrupts the run, like a signal. */
   interrupt(why: string): void;
-  /** what ended it, and the code to exit with */
+  /** reason of the interruption, and the exit code */
   readonly why: string;
   readonly exitCode: number;
   /** Signals end the process again as they do elsewhere. */

@@ -12,7 +12,7 @@ import type { Conversion } from '../reports/conversion-result.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { runTool } from './run-tool.ts';
 
-/** What a process holds beyond this is given back to the system, by its end. */
+/** Memory above which a process exits after a run, to return it to the system. */
 const mostBytes = 256 * 1024 ** 2;
 /** However well it goes, a process is a new one now and then. */
 const mostRuns = 200;
@@ -22,7 +22,7 @@ export async function runCommand(
   tool: Tool,
   convert: (session: ToolSession) => Promise<Conversion>,
 ): Promise<void> {
-  // who reads along may go; the job goes on
+  // the reader of the output may close it; the job goes on
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   await runSuccessively(tool, (argv, begun) => runTool(tool, argv, convert, begun));
 }
@@ -55,13 +55,13 @@ export async function runSuccessively(
   if (process.env[waitsVariable] !== undefined) process.stdin.destroy();
 }
 
-/** Where runs are waited for alone: other starts do without the module. */
+/** Imports the module only if runs are awaited: other starts do without it. */
 async function linesOfInput(): Promise<NodeJS.AsyncIterator<string>> {
   const { createInterface } = await import('node:readline');
   return createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 }
 
-/** What those are told who look at the processes of the machine. */
+/** Sets the title of the process, for people who list the processes of the machine. */
 function call(tool: string, what: string): void {
   process.title = `${tool} ${what}`;
 }
@@ -72,7 +72,7 @@ function mayWait(runs: number): boolean {
     process.env[waitsVariable] !== undefined &&
     process.exitCode === exitCodes.completed &&
     runs < mostRuns &&
-    // who listens has something to end
+    // a listener for SIGTERM means that something is left to end
     process.listenerCount('SIGTERM') === 0 &&
     process.memoryUsage.rss() < mostBytes
   );

@@ -47,7 +47,7 @@ export async function runTool(
   // a worker ends the jobs that it has started
   const interruption = request.jobId === undefined ? watchSignals() : null;
   try {
-    // what only has to be told how a tool is called does without
+    // commands that only print the usage do without the session
     const { openSession } = await import('../session/tool-session.ts');
     const opening = openSession(request, {
       environment: process.env,
@@ -62,7 +62,7 @@ export async function runTool(
   } catch (error) {
     if (error instanceof Interrupted && interruption !== null) {
       terminal.complain(`${tool}: ${interruption.why} before the job began`);
-      // what is being opened may wait for a server
+      // the session that is being opened may wait for a server
       process.exit(interruption.exitCode);
     }
     interruption?.release();
@@ -115,7 +115,7 @@ async function runSession(
     const conversion = await (interruption === null
       ? converting
       : Promise.race([converting, interruption.whenInterrupted]).catch((error: unknown) =>
-          // what is being committed is known only when it has been
+          // the outcome of a commit is known only when it has ended
           error instanceof Interrupted && session.committing ? converting! : Promise.reject(error as Error),
         ));
     const summary = summaryOfWork(session.soFar, conversion);
@@ -158,7 +158,7 @@ async function runSession(
   }
 }
 
-/** What is known of a run that published nothing: a schema that it has made goes with its end. */
+/** Returns what is known of a run that published nothing. A schema that the run has made is removed at its end. */
 async function withoutOwnSchema({ soFar, committing, idOrg, idJob, home }: ToolSession): Promise<RunSoFar> {
   if (soFar.origin === null || committing) return soFar;
   // the failure is the one to tell, whatever becomes of the question
@@ -190,7 +190,7 @@ async function endInterrupted(
   await session.report({ summary: { ...summary, details: noDetails } });
   await session.finish('killed', failure).catch((error: unknown) => session.log(describe(error).text));
   if (session.request.json) terminal.log(JSON.stringify(summary));
-  // what reads a pipe would go on waiting
+  // an open pipe would keep the process waiting
   process.stdin.destroy();
   const cleared = converting?.then(
     () => undefined,

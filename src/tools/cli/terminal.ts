@@ -1,10 +1,12 @@
-/** Where a tool writes: plain lines in a log, a progress bar before a person. Nothing is coloured, so that NO_COLOR has nothing to ask for. */
+/**
+ * The output of a tool: plain lines in a log, a progress bar on a terminal. Nothing is coloured, so there is no need to check NO_COLOR.
+ */
 import type { PassProgress } from '../reports/progress-lines.ts';
 
 export interface Terminal {
-  /** what was asked for */
+  /** writes a requested result */
   log(line: string): void;
-  /** what is told by the way; nothing with `--quiet` */
+  /** writes a notice; nothing with `--quiet` */
   tell(line: string): void;
   complain(line: string): void;
   /** `fraction` 0 … 1 */
@@ -16,7 +18,7 @@ export interface Terminal {
 const barWidth = 20;
 /** between two drawings */
 const everyMs = 100;
-/** what the speed is taken of */
+/** Period over which the speed is measured. */
 const speedMs = 3000;
 
 export function createTerminal(): Terminal {

@@ -43,7 +43,7 @@ function padded(cell: string, width: number): string {
   return cell + ' '.repeat(width - characters.length);
 }
 
-/** What a terminal would take for a command. */
+/** Escapes a character that a terminal would interpret as a command. */
 function escaped(character: string): string {
   return `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`;
 }

@@ -43,7 +43,7 @@ const placeholders: Readonly<Record<Tool, readonly string[]>> = {
   ],
 };
 
-/** What `--help` prints: purpose, what the words in capitals stand for, every option of the tool with its default, examples. */
+/** Returns the text of `--help`: purpose, the meaning of the words in capitals, every option of the tool with its default, examples. */
 export function usageOf(tool: Tool): string {
   return [
     purposes[tool],

@@ -1,4 +1,7 @@
-/** What inputs elsewhere are read with, by hand: what /v2/admin/credentials does. Secrets come by the standard input, which no list of processes shows. */
+/**
+ * Commands for credentials of remote inputs, equivalent to /v2/admin/credentials. Secrets come from standard input, which no list of
+ * processes shows.
+ */
 import { text as textOf } from 'node:stream/consumers';
 import { accessMembers, kindNames, type AccessTexts } from '../../config/source-access.ts';
 import { AppError } from '../../errors.ts';

@@ -16,7 +16,7 @@ export const commands: Readonly<Record<string, Command>> = {
   ...tableCommands,
 };
 
-/** What stands behind an option; '' for one without a value. */
+/** The value names of options in usage texts; '' for an option without a value. */
 export const optionValues: Readonly<Record<OptionName, string>> = {
   name: 'NAME',
   scopes: 'SCOPE,…',

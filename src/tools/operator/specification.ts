@@ -1,4 +1,4 @@
-/** What a command of `conversion-job-service` is: its words, its options, and what it answers. */
+/** The specification of a command of `conversion-job-service`: its words, its options, and its answer. */
 import type { Config } from '../../config/shape.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { Home } from '../../runtime/home.ts';
@@ -6,7 +6,7 @@ import type { Home } from '../../runtime/home.ts';
 /** Wrong usage, in words. */
 export class UsageError extends Error {}
 
-/** Of each command those that it names; `json` of all. */
+/** The options of all commands; each command accepts those that it names, and all accept `json`. */
 export interface Options {
   readonly name?: string | undefined;
   readonly scopes?: string | undefined;
@@ -39,18 +39,18 @@ export interface Options {
 
 export type OptionName = keyof Options;
 
-/** What a command answers: for people, and as JSON. `text` may come bit by bit; `exitCode` is 0 where it is not given. */
+/** The answer of a command, for people and as JSON. `text` may come in pieces; `exitCode` is 0 if absent. */
 export interface Answer {
   readonly text: string | AsyncIterable<string>;
   readonly json: unknown;
 }
 
-/** What the commands ask. */
+/** The open resources that commands use. */
 export interface Opened {
   readonly config: Config;
   readonly adapters: Adapters;
   readonly home: Home;
-  /** where the metadata database is, without secrets */
+  /** location of the metadata database, without secrets */
   readonly database: string;
 }
 

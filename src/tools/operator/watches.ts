@@ -130,7 +130,7 @@ export const watchCommands: Readonly<Record<string, Command>> = {
   },
 };
 
-/** Whoever may read the home folder may have commands run, whatever requests may. */
+/** Enables commands: a user who can read the home folder may run commands, whatever requests may do. */
 function settingsOf({ config }: Opened) {
   return { ...config, commandsEnabled: true };
 }

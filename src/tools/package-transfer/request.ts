@@ -1,4 +1,4 @@
-/** What the command `migrate` is asked for: words of a command line, or the file that the service hands it. */
+/** Reads the request of the command `migrate`: words of a command line, or the file that the service passes. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -122,7 +122,7 @@ async function readRequest(file: string): Promise<ToolTransfer> {
   throw wrong(`the member ${JSON.stringify(member)} of the file is not known, or not of its type`);
 }
 
-/** What no log and no record may hold. */
+/** Returns the secrets of a request, which no log and no record may contain. */
 export function secretsOfTransfer(request: ToolTransfer): readonly string[] {
   const locations = [request.az_output_path, request.az_input_path].flatMap((text) => {
     const location = text ? parseCloudLocation(text) : { fault: '' };

@@ -27,7 +27,7 @@ export interface ConversionDetails {
     readonly unchanged: number;
     readonly deleted: number;
   };
-  /** of a watch (`-S m`): files whose documents are not in the target, as later files have their keys; absent for none */
+  /** for a watch (`-S m`): files whose documents are not in the target, because later files have their keys; absent for none */
   readonly replaced_files?: readonly ReplacedFile[];
   /** `--skip-loaded`, `--keys hash`: documents that were not loaded; absent without */
   readonly left_out?: LeftOut;
@@ -45,7 +45,7 @@ export interface LeftOut {
 
 export const noDetails: ConversionDetails = { unmapped: [], ignored: 0, rejects: [] };
 
-/** What went to `_unmapped`. */
+/** The content that went to `_unmapped`. */
 export interface KeptContent {
   /** elements, attributes and texts */
   readonly values: number;
@@ -55,7 +55,7 @@ export interface KeptContent {
 
 export const nothingKept: KeptContent = { values: 0, documents: 0 };
 
-/** What a tool did, for the job record and the summary. */
+/** The result of a tool, for the job record and the summary. */
 export interface Conversion {
   /** for documents that were counted: what became of them */
   readonly does: 'loaded' | 'read' | null;
@@ -68,7 +68,7 @@ export interface Conversion {
   readonly rejected: number;
   readonly unknownRoots: number;
   readonly kept: KeptContent;
-  /** what gives the content that went to `_unmapped` a place; absent: nothing does, or nothing went there */
+  /** advice on how to map the content that went to `_unmapped`; absent if there is none, or if nothing went there */
   readonly advice?: string;
   /** rows by table name; tables without rows are left out */
   readonly tables: Readonly<Record<string, number>>;
@@ -79,7 +79,7 @@ export interface Conversion {
   readonly details: ConversionDetails;
 }
 
-/** Of a run that found no row. */
+/** The result of a run that found no row. */
 export const nothingToLoad: Conversion = {
   does: 'loaded',
   origin: null,
@@ -102,8 +102,8 @@ export interface SchemaChosen {
   readonly why: string;
 }
 
-/** What a job will have added to its target. */
+/** The rows that a job will have added to its target. */
 export type WrittenSoFar = Omit<Conversion, 'does' | 'mapped' | 'advice'>;
 
-/** What the summary tells of. */
+/** The facts about a conversion that the summary shows. */
 export type SummarisedWork = Omit<Conversion, 'does' | 'advice'>;

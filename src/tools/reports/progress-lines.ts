@@ -1,9 +1,9 @@
 /** Progress of a long run, every few seconds, in its log and its record. */
 
-/** What has been done of a pass over documents. */
+/** The progress of a pass over documents. */
 export interface PassProgress {
   readonly pass: 'checking' | 'reading' | 'loading' | 'writing' | 'publishing';
-  /** that have ended */
+  /** number of completed documents */
   readonly documents: number;
   /** bytes of the input, unpacked */
   readonly bytes: number;

@@ -1,4 +1,4 @@
-/** What a run spends its time on, step by step. */
+/** Measures the time that a run spends on each step. */
 
 /** In the summary; the work of the tool's own process, its threads among it. */
 export interface StepTime {
@@ -18,7 +18,7 @@ export interface ProcessTime {
 export class StepTimes {
   readonly #spent = new Map<string, { ms: number; cpuMs: number }>();
   #name = startStep;
-  /** where the present step began */
+  /** start of the current step */
   #since: ProcessTime;
 
   constructor(begun: ProcessTime = processStart) {
@@ -40,7 +40,7 @@ export class StepTimes {
     }));
   }
 
-  /** Of all steps but the start. */
+  /** Seconds of all steps except the start. */
   get seconds(): number {
     this.#count();
     let ms = 0;

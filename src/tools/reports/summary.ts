@@ -27,14 +27,14 @@ export interface ToolSummary {
   readonly unknown_root: number;
   /** files and members of archives: those that are documents, and those that were passed over; absent where no inputs are documents */
   readonly inputs?: { readonly read: number; readonly skipped: number };
-  /** what went to `_unmapped`: values, and documents that were kept whole */
+  /** content that went to `_unmapped`: values, and documents that were kept whole */
   readonly unmapped: KeptContent;
   readonly rows: number;
   readonly tables: Readonly<Record<string, number>>;
   /** paths of the mapping, and paths met that it does not know; of a run that failed, null is not known */
   readonly xpaths: { readonly mapped: number | null; readonly new: number | null };
   readonly bytes: number | null;
-  /** of all steps but `start` */
+  /** seconds of all steps except `start` */
   readonly seconds: number;
   readonly mb_per_s: number | null;
   /** natural keys that the target does not have, as values broke them; absent for none */
@@ -48,7 +48,7 @@ export interface ToolSummary {
   readonly steps: readonly StepTime[];
 }
 
-/** What became of the rows of `--from`. */
+/** Counts of the rows of `--from`. */
 export interface RowsRead {
   readonly rows: number;
   readonly without_document: number;
@@ -57,11 +57,11 @@ export interface RowsRead {
   readonly after?: { readonly column: string; readonly mark: string };
 }
 
-/** What is known of a run before it has ended. */
+/** The facts about a run that are known before it has ended. */
 export interface RunSoFar {
   /** set by what reads them; null: there are none */
   from: RowsRead | null;
-  /** what the inputs are, as far as they have been walked; null: they are not open */
+  /** counts of the inputs walked so far; null: the inputs are not open */
   inputs: InputSet['seen'] | null;
   readonly idJob: number;
   readonly origin: number | null;
@@ -71,7 +71,7 @@ export interface RunSoFar {
   readonly steps: StepTimes;
 }
 
-/** Of a run that is complete; before rows are committed, of what they will have made. */
+/** Returns the summary of a completed run; before rows are committed, of the rows that it will have made. */
 export function summaryOfWork(run: RunSoFar, work: SummarisedWork): ToolSummary {
   const { origin, logical, chosen, documents, rejected, unknownRoots, kept, tables, mapped, unknown, bytes } =
     work;
@@ -108,7 +108,7 @@ function inputsOf({ inputs }: RunSoFar): Pick<ToolSummary, 'inputs'> {
   return { inputs: { read, skipped } };
 }
 
-/** Of a run that published nothing: what is not known of it is null. */
+/** Returns the summary of a run that published nothing: unknown figures are null. */
 export function summaryOfFailure(run: RunSoFar, status: 'failed' | 'killed', rejects: Rejects): ToolSummary {
   return {
     job: run.idJob,
@@ -191,7 +191,7 @@ function keptOf({ values, documents }: KeptContent): string {
   return `${counted(values, 'value')}${whole}`;
 }
 
-/** What became of the documents, in one line. */
+/** Returns the outcome of the documents, in one line. */
 function documentLine(summary: ToolSummary, does: 'loaded' | 'read'): string {
   const { documents, unknown_root: unknownRoots, rejected, unmapped } = summary;
   const beside = does === 'loaded' ? `, ${keptOf(unmapped)} kept in _unmapped` : '';

@@ -1,4 +1,4 @@
-/** Which column of rows the documents stand in, and as what the others are carried along. */
+/** Chooses the column of rows that holds the documents, and the extra columns that carry the others. */
 import { AppError } from '../../errors.ts';
 import { reservedName } from '../../jobs/options/reserved-names.ts';
 import type { ExtraColumn } from '../../jobs/request/shape.ts';
@@ -42,7 +42,7 @@ export function chooseColumns(
   return { document, carried, after: ordering };
 }
 
-/** As `-R` would say them. */
+/** Returns an extra column as `-R` would define it. */
 export function extraOf({ name, type }: QueryColumn): ExtraColumn {
   return { name, type: type as ExtraColumn['type'], kind: 'carried' };
 }

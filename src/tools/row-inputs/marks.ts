@@ -7,7 +7,7 @@ import { settledSession, type ToolSession } from '../session/tool-session.ts';
 /** Rows that share the highest value, at most: each is remembered, as more of them may come. */
 const mostTies = 10_000;
 
-/** Where to go on, and what a load that goes on there leaves behind. */
+/** Determines the row to continue from, and the mark that a load leaves for the next one. */
 export interface Resumption {
   /** rows with this value and above; null: all */
   readonly from: string | null;
@@ -15,7 +15,7 @@ export interface Resumption {
   wasLoaded(value: string, digest: string): boolean;
   /** A row that is loaded, in the order of the column. AppError `unprocessable_input` where too many have one value. */
   met(value: string, digest: string): void;
-  /** of the rows that were met; null: none */
+  /** mark of the rows that were read; null: none */
   readonly mark: string | null;
   /** The session, whose rows are committed with the mark. */
   held(session: ToolSession): ToolSession;
@@ -39,7 +39,7 @@ export async function resume(session: ToolSession, place: string): Promise<Resum
   const before = new Map<string, number>();
   for (const digest of last?.seen ?? []) before.set(digest, (before.get(digest) ?? 0) + 1);
   let mark: string | null = null;
-  // those that have the mark stay known while no higher one has come
+  // rows that have the mark stay known until a higher value comes
   let seen: string[] = [];
   const take = (value: string, digest: string): void => {
     if (value !== mark) seen = [];
@@ -94,7 +94,10 @@ export async function resume(session: ToolSession, place: string): Promise<Resum
   };
 }
 
-/** Of a job that ended between its commit and the word of it, only the target knows. A mark that is of nothing there goes. */
+/**
+ * Returns whether the rows of a mark are in the target. For a job that ended between its commit and the report of it, only the target
+ * knows. A mark without rows in the target is removed.
+ */
 async function isInTarget(session: ToolSession, source: string, mark: QueryMark): Promise<boolean> {
   const { home, idOrg } = session;
   const { isPublished } = await import('../session/reconcile-job.ts');

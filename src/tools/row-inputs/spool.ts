@@ -8,7 +8,7 @@ import { fileFault } from '../../adapters/file-staging/faults.ts';
 import { carriedRecord } from '../inputs/archives/members.ts';
 import type { CarriedValues } from '../inputs/members.ts';
 
-/** of an archive */
+/** limits of one archive */
 const mostDocuments = 1000;
 const mostBytes = 16 * 1024 * 1024;
 
@@ -20,7 +20,7 @@ interface OpenArchive {
 }
 
 export class DocumentSpool {
-  /** of the archives, in the order of the rows */
+  /** paths of the archives, in the order of the rows */
   readonly paths: string[] = [];
   readonly #folder: string;
   #open: OpenArchive | null = null;
@@ -72,7 +72,7 @@ export class DocumentSpool {
     return { pack: archive, written, documents: 0, bytes: 0 };
   }
 
-  /** What cannot be written fails, and is not waited for. */
+  /** Runs `work` until it ends or writing the archive fails. */
   async #whileWritten(open: OpenArchive, work: Promise<unknown>): Promise<void> {
     try {
       await Promise.race([work, open.written.then(() => work)]);

@@ -1,4 +1,4 @@
-/** What cells of rows become: values of columns, names and bytes of documents. */
+/** Converts cells of rows to values of columns, and to names and bytes of documents. */
 import { createHash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
@@ -45,7 +45,7 @@ function plain(text: string): string {
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}%/\\#]/gu, (character) => encodeURIComponent(character));
 }
 
-/** What is cut off is told by a hash. */
+/** Shortens a name; a hash distinguishes names that differ only in the part that was cut off. */
 function shortened(name: string): string {
   if (Buffer.byteLength(name) <= longestName) return name;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 12);
@@ -69,7 +69,7 @@ export function bytesOf(cell: string | Uint8Array): Uint8Array {
   return Buffer.from(blanked + cell.slice(declaration.length));
 }
 
-/** Of a row without a value in the column of `--after`. */
+/** The error for a row without a value in the column of `--after`. */
 export function withoutValue(column: string, name: string): AppError {
   return new AppError(
     'unprocessable_input',

@@ -1,7 +1,7 @@
 /** A catalogue that remembers the schemas of one run, as its steps ask for the same one after the other. */
 import type { CatalogStore } from '../../ports/stores/catalog.ts';
 
-/** What was read longer ago is read again: another job may have added to it. */
+/** Milliseconds after which a value is read again, because another job may have changed it. */
 const freshMs = 5_000;
 
 /** Reads of origins and logical schemas are remembered for a few seconds, and forgotten with the first change. */

@@ -1,4 +1,4 @@
-/** What `--credential` names. */
+/** Finds the credential that `--credential` names. */
 import type { SourceConfig } from '../../config/shape.ts';
 import { secretsOfAccess } from '../../config/source-access.ts';
 import { findCredential, noCredential, type Credential } from '../../files/credentials.ts';

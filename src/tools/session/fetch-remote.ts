@@ -8,9 +8,9 @@ import { localFolder } from './remote-files.ts';
 import { accessFor, checksOf } from './remote-sources.ts';
 import type { ToolSession } from './tool-session.ts';
 
-/** What is fetched of a location. */
+/** Options of fetching a location. */
 export interface Fetching {
-  /** those files below it, as they were when they had that version; absent: what it leads to */
+  /** the files below it that are wanted, in the listed version; absent: all files that the location leads to */
   readonly wanted?: WatchedFiles['files'];
   /** small documents need be no files: who opens them looks into `session.spool` */
   readonly spools?: 'documents';
@@ -29,7 +29,7 @@ export async function fetchRemote(
   const begun = performance.now();
   let bytes = 0;
   const { home } = session;
-  // what a person starts may fill the person's own disk
+  // a run that a person started may fill the person's own disk
   const room = session.byHand
     ? null
     : createFetchRoom({ directory: home.home.directory, mostBytes: home.config.limits.diskBytes });
@@ -43,7 +43,7 @@ export async function fetchRemote(
     signal: session.interrupted,
     scratch: localFolder(session, 'ssh'),
     ownKeys: session.byHand,
-    // as of a disk: the service reads nothing but what was given to it
+    // as on a disk, the service reads only files that it was given
     follows: session.byHand ? { mostFiles: session.limits.xsdMaxFiles } : false,
     onBytes: (count) => {
       bytes += count;

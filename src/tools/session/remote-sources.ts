@@ -14,7 +14,7 @@ import type { ToolSession } from './tool-session.ts';
 /** `by`: who named the host. AppError `host_not_allowed` where it may not be reached. */
 export type CheckHost = (url: URL, by: 'request' | 'operator') => Promise<CheckedHost>;
 
-/** Who asks: a job, or a person. */
+/** The party that requests access: a job, or a person. */
 export type Asker = Pick<ToolSession, 'byHand' | 'idOrg' | 'interrupted'> & {
   readonly home: { readonly config: Pick<ToolSession['home']['config'], 'allowedHosts' | 'sources'> };
 };
@@ -72,8 +72,8 @@ const hints = {
 } as const;
 
 /**
- * What an input is read with; null: nothing. AppErrors of `sourceFor`, and `invalid_option` where what `--credential` names is not there or for
- * another place.
+ * Returns the access data for an input, or null for none. AppErrors of `sourceFor`, and `invalid_option` if the credential that
+ * `--credential` names does not exist or is for another place.
  */
 export async function accessFor(session: ToolSession, location: RemoteLocation): Promise<PlaceAccess | null> {
   const named = await session.credential();

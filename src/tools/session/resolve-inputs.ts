@@ -1,4 +1,4 @@
-/** Where a run's inputs lie: by hand anywhere, under a worker only in the folders that its organisation may use. */
+/** Resolves the inputs of a run. A person may name any path; a worker reads only the folders that its organisation may use. */
 import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
 import { parsePathPattern, type PathPattern } from '../../files/path-pattern.ts';

@@ -61,12 +61,12 @@ export interface ToolSession {
   /** by path: the address that a file was fetched from, without what lies beside it there */
   readonly fetchedAlone: Map<string, string>;
   readonly kernels: TokenizerKernels;
-  /** what is known by now, for the summary */
+  /** facts that are known so far, for the summary */
   readonly soFar: RunSoFar;
   readonly steps: StepTimes;
   /** documents that are left out */
   readonly rejects: Rejects;
-  /** what `--credential` names; null without it. AppError `invalid_option` where there is none. */
+  /** returns the credential that `--credential` names; null without the option. AppError `invalid_option` if it does not exist. */
   credential(): Promise<Credential | null>;
   /** masks the secrets of the request and of this home in a line of log or message */
   mask(text: string): string;
@@ -111,7 +111,7 @@ const neverAborted: AbortSignal = new AbortController().signal;
 export interface SessionOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly log: (line: string) => void;
-  /** as `log`, also with `--quiet` */
+  /** prints a line like `log`, even with `--quiet` */
   readonly print: (line: string) => void;
   readonly onProgress: (fraction: number, done?: PassProgress) => void;
   readonly complain: (line: string) => void;
@@ -378,7 +378,7 @@ function session(
     },
     async close() {
       for (const place of spool.places) place.close();
-      // who cannot do without what it has reported has asked for it
+      // a caller that depends on the report has awaited it
       await reported().catch(() => undefined);
       lines.end();
       await kept?.close();
@@ -406,7 +406,7 @@ export function settledSession(
   };
 }
 
-/** What people read of a record. */
+/** Hides paths in the members of a record that people read. */
 function withoutPaths(progress: JobProgress, hide: (text: string) => string): JobProgress {
   const { outputPath, failure, summary } = progress;
   return {

@@ -1,4 +1,4 @@
-/** Where the connections of a job's database target may go. */
+/** Decides which addresses the connections of a job's database target may reach. */
 import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
 import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
 import { isMetadataDatabase } from '../../jobs/request/check-access.ts';

@@ -12,7 +12,7 @@ const idleTimeoutMs = 30_000;
 
 export interface BucketFolder {
   readonly objects: DecidingStore;
-  /** as programs that read tables write it: `s3://BUCKET/PREFIX`, `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX` */
+  /** location in the form of programs that read tables: `s3://BUCKET/PREFIX`, `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX` */
   readonly location: string;
   /** before every key: '' or ending in '/' */
   readonly prefix: string;
@@ -79,7 +79,7 @@ export function s3Transport(send: SendChecked): S3Transport {
 /** A folder of the shared store, by what `resolvePath` answers. */
 export async function sharedFolder({ home }: ToolSession, resolved: string): Promise<BucketFolder> {
   const { objectStore } = home.config;
-  // what resolves to such a place is in that store
+  // a path that resolves to such a place is in that store
   const { bucket, prefix: before } = objectStore!;
   const prefix = `${before}files/${resolved.replace(/^object:\/+/, '')}`;
   const { createS3ObjectStore } = await import('../../adapters/object-store/s3.ts');

@@ -48,7 +48,7 @@ export const catalogueKind: KindOfTarget<Extract<Target, { kind: 'iceberg' }>> =
   ],
 };
 
-/** Who asks, and what is known of their request. */
+/** The party that requests access, and the known facts about its request. */
 export interface CatalogueAsker extends Asker {
   readonly request: Pick<ToolRequest, 'outUser' | 'outPassword' | 'inputs' | 'xsd'>;
   readonly credential: ToolSession['credential'];

@@ -1,4 +1,4 @@
-/** What the tools must know of a kind of targets. */
+/** The facts about a kind of target that the tools need. */
 import type { DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import type { Target } from '../../jobs/request/target.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
@@ -27,7 +27,7 @@ export interface KindOfTarget<T extends Target = Target> {
 export interface WhatWasRun {
   readonly target: string;
   readonly driver: string;
-  /** what publishes the rows of a job */
+  /** mechanism that publishes the rows of a job */
   readonly transaction: string;
   /** with versions; of what was not run, what was done in its place */
   readonly run_against: string;

@@ -6,11 +6,11 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { UnitToken } from '../../ports/rows/units.ts';
 import type { UnitSink } from '../../ports/rows/unit-sink.ts';
 
-/** Which one, of which tables, and where files of it may lie. */
+/** The unit, the model of its tables, and the folder for its files. */
 export interface UnitPlace {
   readonly unit: number;
   readonly model: RelationalModel;
-  /** of the attempt, nobody else’s */
+  /** folder of this attempt alone */
   readonly folder: string;
 }
 

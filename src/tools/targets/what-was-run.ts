@@ -1,4 +1,7 @@
-/** What rows can go to: by which driver, what makes a load there whole, and what that was run against (docs/targets.md, “What was run”). */
+/**
+ * Lists the targets for rows: the driver, the mechanism that makes a load atomic, and the versions that were tested (docs/targets.md,
+ * “What was run”).
+ */
 import type { WhatWasRun } from './kind.ts';
 import { targetKinds } from './kinds.ts';
 

@@ -291,7 +291,7 @@ class DocumentCheck {
   }
 }
 
-/** of a document with a DTD, so much is looked at for its root element */
+/** bytes of a document with a DTD that are searched for its root element */
 const prologBytes = 256 * 1024;
 
 /** The document by itself: what its DTD beside it declares stands in it, as the validator reads no other file. */

@@ -15,9 +15,9 @@ type Locate = (recordIndex: number) => TextLocation;
 
 const lineFeed = 0x0a;
 
-/** What of a fault leads to its place. */
+/** The fields that locate a fault: line, path, and the names and message of the validator. */
 export interface FaultLead extends Pick<ValidityFault, 'line' | 'path'> {
-  /** as the validator names them, where it does */
+  /** names as the validator gives them, if it does */
   readonly element?: ValidityFault['element'];
   readonly attribute?: ValidityFault['attribute'];
   readonly message?: ValidityFault['message'];
@@ -32,7 +32,7 @@ interface SeenTag {
   readonly endLine: number;
 }
 
-/** Whose start is the place: the tag's element, or the one around it; null: neither. */
+/** Returns whose start is the place: that of the tag's element, or of its parent; null for neither. */
 type TagCheck = (tag: SeenTag) => 'element' | 'parent' | null;
 
 /**
@@ -41,7 +41,7 @@ type TagCheck = (tag: SeenTag) => 'element' | 'parent' | null;
  */
 export function createFaultFinder(fault: FaultLead, marked: boolean, names: NameTable) {
   const check = fault.path === null ? createLineCheck(fault, marked) : createPathCheck(fault.path);
-  /** where the open elements start */
+  /** start locations of the open elements */
   const starts: TextLocation[] = [];
   let tags = 0;
   let last = -1;

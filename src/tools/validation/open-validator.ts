@@ -1,4 +1,7 @@
-/** What checks documents against the XSD set of an origin (`--validate`): libxml2 in WebAssembly; xmllint, where it is installed, takes large ones. */
+/**
+ * Opens the validator that checks documents against the XSD set of an origin (`--validate`): libxml2 in WebAssembly. If xmllint is
+ * installed, it checks large documents.
+ */
 import { startThread } from '../../installation.ts';
 import { notInTime } from '../../adapters/validators/messages.ts';
 import { AppError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** What the thread of the WebAssembly validator runs: documents, each answered with its Validity. */
+/** The program of the WebAssembly validator's thread: answers each document with its Validity. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSet } from '../../adapters/validators/libxml2-documents.ts';
 import type { Libxml2Opened } from '../../adapters/validators/libxml2.ts';

@@ -118,7 +118,7 @@ function outputFolder(session: ToolSession, directory: string): DocumentFolder {
   });
 }
 
-/** Those of the same schema, whatever version of it, that loaded documents which the chosen one does not know all of. */
+/** Returns the other schemas of the same family that loaded documents of which the chosen schema does not know all content. */
 async function furtherSchemas(
   session: ToolSession,
   chosen: StoredLogicalSchema,

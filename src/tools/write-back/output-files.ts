@@ -22,9 +22,9 @@ export interface DocumentFolder {
   nameFor(name: string): string;
   /** `fileName`: by `nameFor`. The file is there by then or a little later; a fault of one before it is thrown here, too. */
   write(fileName: string, produce: Produce): Promise<void>;
-  /** As `write`, in the place of what was written before under that name. */
+  /** Like `write`, but replaces the file that was written under that name before. */
   rewrite(fileName: string, produce: Produce): Promise<void>;
-  /** What was written under that name goes; nothing is fine. */
+  /** Removes the file that was written under that name, if there is one. */
   remove(fileName: string): Promise<void>;
   /** All documents are on the disk under their names, or the first fault is thrown; to be called whatever `write` did. */
   close(): Promise<void>;
@@ -32,11 +32,11 @@ export interface DocumentFolder {
 
 export interface DocumentFolderOptions {
   readonly directory: string;
-  /** what messages call it (the path) */
+  /** name for messages (default: the path) */
   readonly label?: string;
   /** a file that is there already: an AppError `conflict`, or replaced */
   readonly existing: 'refuse' | 'replace';
-  /** where a file below the folder really lies; AppError where it may not be written */
+  /** returns the real path of a file below the folder; AppError if it may not be written */
   readonly resolvePath: (path: string) => Promise<string>;
   /** `refuse`: what `resolvePath` answers holds no links, and where one stands in it by then nothing is written */
   readonly links: 'follow' | 'refuse';
@@ -46,7 +46,7 @@ export interface DocumentFolderOptions {
 const filesAtOnce = 8;
 /** milliseconds; a document that nobody has written to for so long was left by a process that died: clocks of file systems may be hours behind ours */
 const abandonedMs = 24 * 60 * 60 * 1000;
-/** what `DocumentFile` calls a document that is not whole */
+/** Pattern of the names that `DocumentFile` gives to incomplete documents. */
 const partName = /^\..+\.[0-9a-f]{12}-\d+\.part$/;
 /** bytes; a document up to here is written in one piece, behind the one that is made next */
 const heldBytes = 256 * 1024;
@@ -80,7 +80,7 @@ class DocumentFiles {
   #fault: { readonly error: unknown } | null = null;
   /** folders without parts of processes that died */
   readonly #cleared = new Set<string>();
-  /** of the last document; those after it lie there, too, most often */
+  /** folder of the last document; most later documents go to the same folder */
   #folder: { readonly directory: string; readonly pinned: PinnedFolder } | null = null;
 
   constructor(options: DocumentFolderOptions, label: string) {
@@ -109,7 +109,7 @@ class DocumentFiles {
     existing: DocumentFolderOptions['existing'],
   ): Promise<void> {
     while (this.#underWay.size >= filesAtOnce) await Promise.race(this.#underWay.values());
-    // which would take the name afterwards
+    // the earlier document would take the name afterwards
     await this.#underWay.get(fileName);
     if (this.#fault !== null) throw this.#fault.error;
     const file = await this.#fileOf(fileName);
@@ -171,7 +171,7 @@ class DocumentFile {
   #held: Uint8Array<ArrayBuffer>[] = [];
   #heldBytes = 0;
   #isMade = false;
-  /** of the file that is open */
+  /** descriptor of the open file */
   #descriptor: number | null = null;
 
   /** `draft`: no other file of the folder has it in its name. */
@@ -242,7 +242,7 @@ class DocumentFile {
 
   #close(): void {
     const descriptor = this.#descriptor;
-    // whatever comes of it, the number may be another file's afterwards
+    // whatever the result, the number may belong to another file afterwards
     this.#descriptor = null;
     if (descriptor !== null) closeSync(descriptor);
   }
@@ -263,13 +263,13 @@ export async function isEmptyFolder(directory: string): Promise<boolean> {
 
 /** Parts of documents whose writers died: nobody else would ever remove them. */
 async function removeAbandoned(folder: string): Promise<void> {
-  // of a folder of a million documents, a list of their names would be most of what is held
+  // a list of the names in a folder of a million documents would take most of the memory
   for await (const { name } of await opendir(folder, { bufferSize: 1024 })) {
     if (!partName.test(name)) continue;
     const path = join(folder, name);
     // another process may have ended it, or removed it, by now
     const found = await lstat(path).catch(() => null);
-    // what cannot be removed is in nobody's way
+    // a file that cannot be removed does no harm
     if (found?.isFile() === true && Date.now() - found.mtimeMs > abandonedMs)
       await rm(path, { force: true }).catch(() => undefined);
   }

@@ -16,7 +16,7 @@ import type { ToolSession } from '../session/tool-session.ts';
 import { safeName } from './document-names.ts';
 import type { DocumentFolder } from './output-files.ts';
 
-/** What became of the documents. */
+/** The counts of the documents that were written back. */
 export interface WrittenBack {
   readonly documents: number;
   readonly bytes: number;
@@ -36,7 +36,7 @@ export interface SchemaDocumentsOptions {
   /** open for the schema's model */
   readonly source: RowSource;
   readonly folder: DocumentFolder;
-  /** what other schemas wrote before; where they did, only what this one loaded is written */
+  /** results of earlier schemas; if there are any, only documents that this schema loaded are written */
   readonly before: readonly WrittenBack[];
 }
 
@@ -228,14 +228,17 @@ class SchemaDocuments {
       this.#bytes += size.bytes - (isThere ? size.bytesBefore : 0);
       if (!isThere) this.#documents += 1;
     } catch (error) {
-      // what is there lacks rows
+      // the existing file lacks rows
       if (isThere && !this.#session.request.dryRun) await folder.remove(file);
       if (isThere) this.#documents -= 1;
       this.#reject(name, error);
     }
   }
 
-  /** What another logical schema wrote to places that ours does not know would be missing in the document. */
+  /**
+   * Returns whether our schema knows all places that the document's schema wrote to; otherwise content would be missing from the
+   * document.
+   */
   async #isCovered({ modelHash }: StoredDocument): Promise<boolean> {
     if (modelHash === null || modelHash === this.#logical.modelHash) return true;
     let covered = this.#covered.get(modelHash);

@@ -13,7 +13,7 @@ import { firstOpenSocket, openUnixSocket, type ServerAddress } from './watched-s
 
 export interface CheckedSocketOptions {
   readonly servers: readonly ServerAddress[];
-  /** as in libpq; null: TLS where the server offers it, none to this machine itself */
+  /** as in libpq; null: TLS if the server offers it, but none for connections to this machine */
   readonly sslmode: string | null;
   readonly longestMessageBytes: number;
   /** the operator lets passwords go to these servers as plain text or MD5 without TLS */
@@ -32,7 +32,7 @@ const handshakeTimeoutMs = 10_000;
 
 export interface CheckedSocket {
   readonly socket: Socket;
-  /** what goes over it is what the server reads */
+  /** the socket carries exactly what the server reads */
   readonly plain: boolean;
 }
 

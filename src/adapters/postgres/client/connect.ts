@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import { readCheckedAddress } from './checked-address.ts';
 import { createPoolSockets, type PoolSocket } from './pool-sockets.ts';
 
-/** What the stores are written against: a pool. */
+/** The pool that the stores are written against. */
 export type Sql = postgres.Sql<{ bigint: number }>;
 /** A transaction of it. */
 export type TransactionSql = postgres.TransactionSql<{ bigint: number }>;
@@ -19,7 +19,7 @@ export interface ConnectOptions {
   readonly idleTimeoutMs?: number;
   /** taken on by every connection from its first moment; it must exist, and the login must be a member of it */
   readonly role?: string;
-  /** whose rows the connections see where row-level security binds them: one organisation's, or `*` for all */
+  /** organisation whose rows the connections see under row-level security, or `*` for all */
   readonly idOrg?: string;
   /** connected to in place of the address's host, which was resolved to these and checked */
   readonly addresses?: readonly string[];
@@ -39,7 +39,7 @@ export type OpenSocket = (
   checks: SocketChecks,
 ) => PoolSocket | Promise<PoolSocket>;
 
-/** What a socket is opened with beside host and port. */
+/** Options for opening a socket beside host and port. */
 export interface SocketChecks {
   /** connected to in place of host and port; null: TCP */
   readonly socketPath: string | null;
@@ -97,7 +97,7 @@ export function connectPostgres(address: string, options: ConnectOptions): Sql {
   return withoutLateQueries(sockets.endWith(sql));
 }
 
-/** What a query fails with when its connection is lost. */
+/** Error codes of a query whose connection is lost. */
 const losses = new Set(['CONNECTION_CLOSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 /**

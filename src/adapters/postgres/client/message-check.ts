@@ -1,21 +1,20 @@
 /**
- * What a server says, looked at before the driver reads it: a server that is not ours may say anything, and the driver (3.4.9)
- * believes it: it waits in memory for the end of a message of any length, seeks the end of a name past the end of a message, and
- * computes as many rounds of a password's hash as it is asked to.
- * Formats: PostgreSQL manual §54.7.
+ * Checks the server's messages before the driver reads them. A foreign server may send anything, and the driver (3.4.9) trusts it: it
+ * buffers a message of any length, searches for the end of a name past the end of a message, and computes as many rounds of a
+ * password's hash as requested. Formats: PostgreSQL manual §54.7.
  */
 
 export interface MessageCheckOptions {
   /** longest message with data of rows */
   readonly longestMessageBytes: number;
-  /** what the server may ask for: a password as text or as MD5 can be read or broken by whoever listens */
+  /** whether the server may request a password as plain text or MD5, which an eavesdropper can read or break */
   readonly mayAskPlainPassword: boolean;
   /** the server must prove that it knows the password (false) */
   readonly requiresProof?: boolean;
 }
 
 export interface MessageCheck {
-  /** What is wrong with these bytes, the next of the connection, in words that follow the server's name; null: nothing is. */
+  /** Checks the next bytes of the connection. Returns the fault, in words that follow the server's name, or null if there is none. */
   see(chunk: Uint8Array): string | null;
   /** Takes note of what goes to the server. */
   sent(chunk: Uint8Array | string): void;
@@ -55,7 +54,7 @@ const longestBodies: Readonly<Record<string, number>> = {
   '2': 0, // BindComplete
   '3': 0, // CloseComplete
 };
-/** What may come before the server has let us in. */
+/** Message kinds that the server may send before the login is complete. */
 const greetings = 'RSKEZN';
 /** Kinds whose bodies are read here, and so kept until they are whole. */
 const readKinds = 'RT';
@@ -110,7 +109,7 @@ class Check implements MessageCheck {
     return null;
   }
 
-  /** Where the rows end that lie whole in the piece, as the most do, and that nothing is wrong with. */
+  /** Returns the end of the rows that are complete in the piece, as most are, and that have no fault. */
   #afterRows(chunk: Uint8Array, from: number): number {
     const { longestMessageBytes } = this.#options;
     if (!this.ready || this.#columns === null) return from;

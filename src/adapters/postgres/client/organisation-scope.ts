@@ -1,7 +1,7 @@
 /** Transactions that speak for one organisation: row-level security shows them its rows alone. */
 import type { Sql, TransactionSql } from './connect.ts';
 
-/** What `svc.id_org` is set to on connections that go across organisations. */
+/** Value of `svc.id_org` on connections that access all organisations. */
 export const everyOrganisation = '*';
 
 /**

@@ -2,7 +2,7 @@
  * The sockets of a pool, none of which outlives it. The driver (3.4.9) forgets a connection that is being opened while its pool ends:
  * it is opened all the same, is never used, and keeps the process alive.
  */
-/** What is needed of a socket of Node. */
+/** The part of a Node socket that is needed. */
 export interface PoolSocket {
   /** the driver has said goodbye on it */
   readonly writableEnded: boolean;

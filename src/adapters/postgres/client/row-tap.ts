@@ -3,7 +3,7 @@
  * rows. Formats: PostgreSQL manual §54.7.
  */
 
-/** of a message: its kind, and how long it is without this */
+/** length of a message header: kind and length of the rest */
 const headerBytes = 5;
 const dataRow = 0x44;
 
@@ -59,7 +59,7 @@ class MessageWalk {
     return this.#known > 0 ? this.#header[0]! : chunk[at]!;
   }
 
-  /** Where the message ends that goes on at `at`, or the piece does. */
+  /** Returns the end of the message that continues at `at`, or the end of the piece if that comes first. */
   #messageEnd(chunk: Uint8Array, at: number): number {
     let next = at;
     while (this.#known < headerBytes) {

@@ -67,7 +67,7 @@ function checkLogin(socket: Socket, requiresProof: boolean): void {
       fail(new ServerFault(fault));
       return false;
     }
-    // what is odd in the login of a server that the operator chose is the driver's to judge
+    // the driver judges oddities in the login of a server that the operator chose
     if (check.ready || fault !== null) state = 'in';
     return emit(event, ...values);
   };

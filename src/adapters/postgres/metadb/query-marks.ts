@@ -16,7 +16,7 @@ export function createPostgresQueryMarks(sql: Sql): QueryMarkStore {
 
     write: (idOrg, source, { idJob, jobUuid, idWatch, mark, seen }, known) =>
       withinOrganisation(sql, idOrg, async (tx) => {
-        // of two that write at the same time, the second sees the mark of the first
+        // if two jobs write at the same time, the second sees the mark of the first
         await tx`select pg_advisory_xact_lock(hashtextextended(${`query mark ${idOrg} ${source}`}, 0))`;
         const written = await tx`
           insert into svc.query_mark (id_org, source, id_job, job_uuid, id_watch, mark, seen)

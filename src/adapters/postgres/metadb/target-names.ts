@@ -9,10 +9,10 @@ import { sqlState } from '../client/connect.ts';
 import type { Sql, TransactionSql } from '../client/connect.ts';
 import { actAsLoader } from '../roles/loader-role.ts';
 
-/** Of `svc.target_schema t`: jobs that have not ended. */
+/** SQL for the jobs of `svc.target_schema t` that have not ended. */
 const running = 'array(select j.id_job from svc.job j where j.id_job = any(t.jobs) and j.end_date is null)';
 
-/** Of `svc.target_schema t`: staging is no table, whoever left it. */
+/** SQL that tests whether a name in `svc.target_schema t` is in use. Staging tables do not count, whatever created them. */
 const isTaken = `(${running} <> '{}' or exists (
   select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
    where n.nspname = t.name and c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relname !~ '^_svc_staging_'))`;

@@ -32,7 +32,7 @@ export class TarReader {
   #rest: Uint8Array = new Uint8Array(0);
   /** bytes that have to be in the window for the next step */
   #needed = 1;
-  /** of the current member, if it is large: bytes of content left, and bytes of padding to whole blocks */
+  /** for a large current member: bytes of content left, and bytes of padding to whole blocks */
   #content = 0;
   #padding = 0;
   #globals: PaxRecords | null = null;

@@ -1,4 +1,4 @@
-/** What XSD sets were compiled to: the same set with the same options is not compiled again. */
+/** The cache of compiled XSD sets: the same set with the same options is not compiled again. */
 import type { CachedSet } from '../../../../ports/stores/catalog.ts';
 import type { Diagnostic } from '../../../../engine/diagnostics.ts';
 import { unpackRelationalModel, unpackSourceModel } from '../../../../engine/model/packed/models.ts';

@@ -1,11 +1,11 @@
-/** What pruned models were drawn from: the same model is not drawn again. */
+/** The inputs that pruned models were drawn from: the same model is not drawn again. */
 import { isId } from '../../client/connect.ts';
 import type { Sql } from '../../client/connect.ts';
 
-/** of one logical schema: the statistics of documents go on, so that earlier ones do not come again */
+/** limit for one logical schema: statistics of documents keep growing, so earlier ones do not recur */
 const mostRemembered = 32;
 
-/** As `createLogicalSchema` chooses among those of one model. */
+/** Chooses among logical schemas with the same model like `createLogicalSchema`. */
 export async function findDrawnSchema(
   sql: Sql,
   idOrg: number,

@@ -1,4 +1,4 @@
-/** What the catalogue tells of a relational model: its tables, its columns, and the lines of its source-to-target map. */
+/** Catalogue lines of a relational model: its tables, its columns, and its source-to-target map. */
 import { bareTypeName } from '../../../../engine/sql/dialects/postgresql.ts';
 import { keyHolders } from '../../../../engine/model/child-keys.ts';
 import { rootTables } from '../../../../engine/model/key-columns.ts';
@@ -7,7 +7,7 @@ import { readMappings } from '../../../../engine/model/packed/models.ts';
 import type { MappingEntry, RelationalModel, Table } from '../../../../engine/model/relational-model.ts';
 import type { MappingRecord, TableRecord } from '../../../../ports/stores/catalog.ts';
 
-/** What the document key of a root table's rows refers to: a table beside the model (docs/decisions/model/side-tables.md). */
+/** The reference target for the document key of a root table's rows: a table beside the model (docs/decisions/model/side-tables.md). */
 const documentReference = '_documents.document_key';
 
 /** Columns that hold no source content, yet belong to the source-to-target map: the key and position of the row. */
@@ -138,7 +138,7 @@ function keyOf(
   const key = keyKind(table, column, isRoot);
   const { role, references } = table.columns[column] ?? { role: 'value', references: null };
   if (role === 'document') return { key, references: key === null ? null : documentReference };
-  // of a table that continues the rows of another, the primary key is a foreign key too
+  // in a table that continues the rows of another, the primary key is also a foreign key
   if (key === null || references === null) return { key, references: null };
   const parent = model.tables[references];
   const rowKey = parent?.columns.find((candidate) => candidate.role === 'row_key');

@@ -41,7 +41,7 @@ export async function createLogicalSchema(
     const known = await tx<{ id_lschma: number; model_hash: string; variant: boolean }[]>`
       select id_lschma, model_hash, variant from svc.logical_schema where id_sch = ${idSch} order by variant, id_lschma desc`;
     const newest = known.find((each) => !each.variant);
-    // what people make is what they want to see, whatever was loaded last
+    // people want to see the schema that they made, whatever was loaded last
     if (!variant && idJob === null)
       await tx`update svc.origin set loaded_lschma = null where id_sch = ${idSch} and loaded_lschma is not null`;
     const same = (variant ? known : newest === undefined ? [] : [newest]).find(
@@ -95,7 +95,10 @@ async function insertLogicalSchema(
   return row.id_lschma;
 }
 
-/** What the model leaves out, and what was switched off in the map before: the same path, and the same kind of content there. */
+/**
+ * Returns the indexes of the lines that the model leaves out, and of those that were inactive in the map before: same path and same
+ * kind of content.
+ */
 async function inactiveIndexes(
   tx: TransactionSql,
   before: number | null,
@@ -234,7 +237,7 @@ interface MapColumns {
   readonly packed_structure: Uint8Array;
 }
 
-/** Of its plan, what is not looked at is not decoded; nor are its mappings. */
+/** Unpacks a model. Parts of its plan that are not used are not decoded, nor are its mappings. */
 async function readModel({ packed_plan, packed_mappings }: ModelColumns): Promise<RelationalModel> {
   return unpackRelationalModel(await inflatedApart(packed_plan), () => inflated(packed_mappings));
 }

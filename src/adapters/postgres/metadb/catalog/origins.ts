@@ -260,7 +260,9 @@ export async function loadJobStatistics(
     : (JSON.parse(row.statistics) as unknown);
 }
 
-/** What came with a package has no job here but the import: under its number all of it is given together. */
+/**
+ * Returns statistics that came with a package. They have no other job here than the import, whose number returns all of them together.
+ */
 async function importedStatistics(sql: Sql, idOrg: number, idSch: number, idJob: number): Promise<unknown> {
   const rows = await sql<{ statistics: string }[]>`
     select t.statistics

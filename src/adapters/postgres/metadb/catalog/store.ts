@@ -53,7 +53,7 @@ export function createPostgresCatalogStore(
   sql: Sql,
   read: OrganisationReader = readInTransaction(sql),
 ): CatalogStore {
-  /** What is asked for one organisation sees that one's rows. */
+  /** a request for one organisation sees only that organisation's rows */
   const within = <T>(idOrg: number, work: (tx: Sql) => Promise<T>): Promise<T> =>
     withinOrganisation(sql, idOrg, work);
   return {

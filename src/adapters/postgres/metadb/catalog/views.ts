@@ -1,4 +1,4 @@
-/** What people add to a catalogue: saved drawings and natural keys; and the removal of an origin. */
+/** The user's additions to a catalogue: saved drawings and natural keys; and the removal of an origin. */
 import { AppError } from '../../../../errors.ts';
 import type { NaturalKeyColumn } from '../../../../ports/stores/catalog.ts';
 import { dropUnusedContents } from './origin-files.ts';

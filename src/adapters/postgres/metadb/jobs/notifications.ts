@@ -12,7 +12,7 @@ export interface JobNotifications {
   waitForKill(idJob: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** Resolves when a job of the workflow has ended, after `timeoutMs`, or when aborted; never rejects. */
   waitForEnd(idWorkflow: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
-  /** As `waitForWork`, when a watch may be due. */
+  /** Like `waitForWork`, but returns when a watch may be due. */
   waitForWatches(timeoutMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export function createJobNotifications(sql: Sql): JobNotifications {
       onclose: () => void (listening = false),
       onnotify: notified,
     } as unknown as postgres.Options<Record<string, never>>) as unknown as postgres.Sql;
-    // Whatever came before we could hear it is looked for at once.
+    // Wakes all waiters at once for notifications sent before we listened.
     listener
       .unsafe('listen svc_job; listen svc_watch; listen svc_kill; listen svc_end')
       .then(wakeAll, () => void (listening = false));
@@ -79,7 +79,7 @@ export function createJobNotifications(sql: Sql): JobNotifications {
       if (listening) listener?.unsafe('select 1').catch(() => undefined);
       else if (waitingForKill.size > 0 || waitingForWatches.size > 0) listen();
     }, probeMs);
-    // where timers can keep a process alive, this one must not
+    // if timers can keep a process alive, this one must not
     (timer as { unref?: () => void }).unref?.();
     return timer;
   }

@@ -3,7 +3,7 @@ import type { JobRecord } from '../../../../jobs/record.ts';
 import { withStatusName, type StatusLetter } from '../../../../jobs/status-letters.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 
-/** What `jobColumns` selects. */
+/** A row of the columns in `jobColumns`. */
 export type JobRow = Omit<JobRecord, 'status' | 'id_watch'> & {
   readonly status: StatusLetter;
   readonly id_watch: number | null;

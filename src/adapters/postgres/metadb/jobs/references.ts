@@ -1,7 +1,7 @@
 /** `$N` in a stored request: `"originId": {"ref": N}` means the origin of the workflow's N-th job, counted from 0. */
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 
-/** What a job stores of its request: all of it, and how it is shown. */
+/** The columns that store a job's request: the whole request, and its public form. */
 export interface RequestColumns {
   readonly request: string;
   readonly params: string;

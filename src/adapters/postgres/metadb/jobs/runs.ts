@@ -13,7 +13,7 @@ function runOf({ summary, ...row }: RunRow): JobRun {
   return { record: jobRecord(row), summary: summary === null ? null : (JSON.parse(summary) as unknown) };
 }
 
-/** As `listJobs`: pages begin with the ids alone, from an index. */
+/** Like `listJobs`: finds only the ids of a page first, from an index. */
 export async function listRuns(
   sql: Sql,
   idOrg: number,

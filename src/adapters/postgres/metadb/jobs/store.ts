@@ -43,7 +43,7 @@ const defaultJobStoreSettings: JobStoreSettings = {
   idempotencyKeyMs: 24 * 3_600_000,
 };
 
-/** What the stores beside it share with it; `close` ends the connection that waits for work. */
+/** The job store with the parts that neighbouring stores share; `close` ends the connection that waits for work. */
 export interface PostgresJobStore extends JobStore {
   readonly notifications: JobNotifications;
   readonly settings: JobStoreSettings;
@@ -60,7 +60,7 @@ export function createPostgresJobStore(
 ): PostgresJobStore {
   const settings = { ...defaultJobStoreSettings, ...options };
   const notifications = createJobNotifications(sql);
-  /** What is asked for one organisation sees that one's rows; workers go across all. */
+  /** a request for one organisation sees only that organisation's rows; workers access all organisations */
   const within = <T>(idOrg: number, work: (tx: Sql) => Promise<T>, mode?: string): Promise<T> =>
     withinOrganisation(sql, idOrg, work, mode);
   return {

@@ -73,7 +73,7 @@ export function appliedAsJson(sql: Sql) {
   return sql`(select json_agg(json_build_object('name', name, 'checksum', checksum))::text from svc.migration)`;
 }
 
-/** As `missingMigrations`, of a database that has told what it holds. */
+/** Like `missingMigrations`, for a database whose migrations are known already. */
 export function areAllApplied(json: string | null): boolean {
   const wanted = readMigrations();
   const checksums = wanted.map((migration) => sha256(migration.sql));

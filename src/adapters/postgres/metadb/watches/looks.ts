@@ -1,4 +1,4 @@
-/** What a look at a location met: versions of objects are recorded once, and wait until they have settled. */
+/** Records the result of a look at a location: versions of objects are recorded once, and wait until they have settled. */
 import type { CandidateFile, MetObject, WatchClaim } from '../../../../ports/stores/watches.ts';
 import { storable, type Sql, type TransactionSql } from '../../client/connect.ts';
 
@@ -79,7 +79,7 @@ async function findGone(tx: TransactionSql, idWatch: number, met: readonly strin
      where id_watch = ${idWatch} and status = 'loaded' and not gone and ${unpacked('name')} not in (${there})`;
 }
 
-/** Those of the first file's batch; a first file that is larger than a job takes is a job by itself. */
+/** Returns the files of the first file's batch. A first file that is too large for a batch becomes a job of its own. */
 export async function findCandidates(sql: Sql, { watch }: WatchClaim): Promise<readonly CandidateFile[]> {
   const order =
     watch.order === 'name'

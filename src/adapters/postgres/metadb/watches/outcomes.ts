@@ -1,4 +1,4 @@
-/** What becomes of files of a watch, and who is told of it. */
+/** Records the outcomes of files of a watch, and the events about them. */
 import type { FileOutcome, ReplacedFile, WatchClaim } from '../../../../ports/stores/watches.ts';
 import { storable, type TransactionSql } from '../../client/connect.ts';
 import { fileColumns, watchColumns, watchRecord, type FileRow, type WatchRow } from './records.ts';
@@ -23,7 +23,7 @@ export async function setFiles(
       modified: met?.modified ?? null,
     })),
   );
-  // what waits again is replaced by what was met under its name meanwhile
+  // a file that waits again is replaced by a newer one that was found under its name meanwhile
   await tx`
     update svc.watch_file f
        set status = case when r.status = 'waiting' and newer.there and not f.removes then 'ignored' else r.status end,
@@ -47,7 +47,7 @@ export async function setFiles(
        select exists (select from svc.watch_file n join svc.watch_file me on me.id_file = r.id
                        where n.id_watch = me.id_watch and n.name = me.name and n.version = r.version and n.id_file <> me.id_file) as there) taken
      where f.id_file = r.id and f.id_watch = ${watch.id_watch} and f.status in ('waiting', 'loading')`;
-  // what was ignored as it was in the target counts again, too, when it is back
+  // a file that was ignored because its content was in the target counts again if it comes back
   const removed = JSON.stringify(files.filter((file) => file.removed === true).map(({ idFile }) => idFile));
   if (removed === '[]') return;
   await tx`

@@ -7,7 +7,7 @@ import {
 } from '../../../../ports/stores/watches.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 
-/** What `watchColumns` selects. */
+/** A row of the columns in `watchColumns`. */
 export type WatchRow = Omit<WatchRecord, 'options' | 'files' | 'on_error' | 'on_drift'> &
   Pick<WatchRecord, 'on_error' | 'on_drift'> & { readonly options: string; readonly files: string | null };
 

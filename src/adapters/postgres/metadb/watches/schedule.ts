@@ -1,6 +1,7 @@
 /**
- * What schedulers do on PostgreSQL: watches are claimed with a lease and an epoch, as jobs are. The job of a watch and the files that
- * it loads change in one transaction, under the row of the watch: so whichever scheduler dies, a file has its one job or none.
+ * The schedule of watches on PostgreSQL: watches are claimed with a lease and an epoch, like jobs. The job of a watch and the files
+ * that it loads change in one transaction, under a lock on the row of the watch. Whichever scheduler dies, a file therefore has exactly
+ * one job or none.
  */
 import type { NewJob } from '../../../../ports/stores/jobs.ts';
 import type {
@@ -249,7 +250,7 @@ async function giveBack(tx: TransactionSql, claim: WatchClaim, release: ClaimRel
   await setWatch(tx, claim, release);
   const { nextRunMs, dueMs, ran } = release;
   const time = (ms: number | null) => tx`to_timestamp(${ms}::float8 / 1000)`;
-  // what people have changed meanwhile comes first
+  // changes that people have made meanwhile take precedence
   await tx`
     update svc.watch
        set lease_until = null,

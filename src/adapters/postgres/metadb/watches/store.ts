@@ -239,7 +239,7 @@ async function runNow(tx: Sql, idOrg: number, idWatch: number, retry: Retry): Pr
     throw new AppError('conflict', 'the watch is paused: resume it, by PATCH with {"paused": false}');
   if (retry !== 'none') {
     const names = JSON.stringify(retry === 'all' ? [] : retry.map(storable));
-    // of each name the newest that was rejected: the older ones are not there any more
+    // for each name, the newest rejected file: the older ones no longer exist
     await tx`
       update svc.watch_file f
          set status = 'waiting', reason = null, batch = null, seen_at = clock_timestamp()
