@@ -1,6 +1,6 @@
 /** The catalogue of errors the service itself raises. Status codes are mapped in `src/http/answers/problem.ts` alone. */
 
-/** What a caller can do about it: `terminal` errors need another request; `retryable` ones may pass later. */
+/** The meaning of an error for a caller: `terminal` errors need another request; `retryable` ones may pass later. */
 export interface ErrorMeaning {
   readonly title: string;
   readonly retryable: boolean;

@@ -11,8 +11,8 @@ export interface ContractCase {
 }
 
 /**
- * What every `RowStore` must do. `open`: opens the place of that name, empty at first; places of other names are others, and one name may be opened again, also while
- * it is open.
+ * The contract that every `RowStore` must satisfy. `open` opens the place of that name, empty at first. Different names are different
+ * places; one name may be opened again, also while it is open.
  */
 export function rowStoreContract(open: (place: string) => Promise<RowStore>): readonly ContractCase[] {
   const cases: ContractCase[] = [];

@@ -3,7 +3,7 @@ import type { AccessStore, ApiKeyRecord, Scope } from '../ports/stores/access.ts
 import type { Clock } from '../ports/clock.ts';
 import { equalInConstantTime, sha256Hex } from './credential.ts';
 
-/** Who asks: the organisation and the rights of the key in use. */
+/** The authenticated caller: the organisation and the rights of the key in use. */
 export interface Principal {
   readonly idKey: string;
   readonly idOrg: number;

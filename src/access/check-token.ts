@@ -1,4 +1,4 @@
-/** Who a token of the identity provider speaks for: its claims as an organisation and scopes of ours. */
+/** Maps a token of the identity provider to its caller: its claims become an organisation and scopes of ours. */
 import type { OidcConfig } from '../config/shape.ts';
 import { allScopes } from '../ports/stores/access.ts';
 import type { AccessStore } from '../ports/stores/access.ts';

@@ -83,8 +83,8 @@ const specialIpv6: readonly Range[] = [
 const last = [12, 13, 14, 15];
 
 /**
- * Where IPv6 carries an address of IPv4: the prefix, and its four bytes. A translator for a local network chooses one of several
- * places (RFC 6052 §2.2, byte 8 is left out): each of them counts.
+ * The IPv6 ranges that carry an IPv4 address: the prefix, and the positions of its four bytes. A translator for a local network chooses
+ * one of several positions (RFC 6052 §2.2, byte 8 is skipped): each of them counts.
  */
 const carriers: readonly { readonly range: Range; readonly at: readonly (readonly number[])[] }[] = [
   { range: range('::ffff:0:0/96', 'IPv4-mapped'), at: [last] },

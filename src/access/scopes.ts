@@ -2,5 +2,5 @@
 import { allScopes } from '../ports/stores/access.ts';
 import type { Scope } from '../ports/stores/access.ts';
 
-/** What a key may be given, in the order that people list it. */
+/** The scopes that a key may have, in the order in which people list them. */
 export const grantableScopes: readonly Scope[] = allScopes;

@@ -13,7 +13,7 @@ export interface NamedDatabase {
   readonly name: string;
 }
 
-/** What a job read from or wrote to: a file, a folder, or all tables of a target. */
+/** Returns the name of the dataset that a job read from or wrote to: a file, a folder, or all tables of a target. */
 export function locationName(location: string, job: JobRecord, metadb: NamedDatabase): DatasetName {
   const ofMetadb = /^metadb:(.+)$/.exec(location)?.[1];
   if (ofMetadb !== undefined)
@@ -29,7 +29,7 @@ export function locationName(location: string, job: JobRecord, metadb: NamedData
   const [, place, key = ''] = /^((?:s3|az|https?):\/\/[^/]+)\/?(.*)$/.exec(location) ?? [];
   if (place !== undefined) return { namespace: place, name: key === '' ? '/' : key };
   const path = location.replace(/^(?:duckdb|sqlite):/, '');
-  // where the organisation's own files lie, as paths of requests are meant
+  // paths of requests are relative to the organisation's own folder
   const absolute = path.startsWith('/') ? path : `${job.base_path ?? ''}/files/${job.id_org}/${path}`;
   return { namespace: 'file', name: absolute };
 }

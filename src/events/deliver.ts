@@ -8,7 +8,7 @@ import type { OutgoingHttp } from '../ports/network/outgoing.ts';
 import { createTurnShares } from '../watches/scheduler/shares.ts';
 import { isJobEvent, readStoredEvent, type JobEvent, type WatchEvent } from './shapes.ts';
 
-/** Where events of one kind go, and what is sent. */
+/** A receiver of events of one kind, and the form of its requests. */
 export interface Receiver {
   readonly kind: EventKind;
   /** may hold secrets in its path and query: only its host is ever shown */
@@ -44,7 +44,7 @@ const batch = 8;
 /** for the whole of one delivery */
 const timeoutMs = 20_000;
 const leaseMs = 60_000;
-/** of a lease, what the database may take to record a delivery */
+/** part of a lease that is reserved for the database to record a delivery */
 const spareMs = 5000;
 const longestPauseMs = 24 * 3_600_000;
 

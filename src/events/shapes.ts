@@ -1,4 +1,4 @@
-/** What the outbox holds and what goes out, as Zod has it: an event that is not so is given up by itself, and holds up no other. */
+/** Zod shapes of the outbox and of sent events: an invalid event is given up alone, and does not hold up any other. */
 import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import type { JobRecord } from '../jobs/record.ts';
@@ -36,7 +36,7 @@ const jobRecord = z.looseObject({
   attempt: z.int(),
   progress: z.number().nullable(),
   failure: text,
-  // what the database recorded of a job of no watch
+  // the database stores null for a job without a watch
   id_watch: id.nullish().transform((idWatch) => idWatch ?? undefined),
   trace_id: z.string(),
 }) satisfies z.ZodType<WireRecord>;
@@ -94,7 +94,9 @@ const jobTypes = [
 ] as const;
 const timestamp = z.iso.datetime();
 
-/** Of Standard Webhooks: `data` is the record, as GET /v2/executions/get/{id}, or /v2/watches/{id} and its files, answer it. */
+/**
+ * An event of Standard Webhooks: `data` is the record as GET /v2/executions/get/{id} returns it, or GET /v2/watches/{id} and its files.
+ */
 const webhookEvent = z.discriminatedUnion('type', [
   z.strictObject({ type: z.enum(jobTypes), timestamp, data: jobRecord }),
   z.strictObject({ type: z.literal('watch.stalled'), timestamp, data: watchRecord }),
@@ -140,7 +142,7 @@ export function runEventJson(event: RunEvent): string {
   return JSON.stringify(read(runEvent, event, 'the lineage event'));
 }
 
-/** Of `params_json`, what names of jobs are made of. */
+/** The part of `params_json` from which names of jobs are made. */
 const shownParameters = z.looseObject({ action: z.record(z.string(), z.unknown()).default({}) });
 
 /** The options of a job by their long names. */

@@ -1,4 +1,4 @@
-/** What inputs elsewhere are read with by its name: an organisation's own, sealed, or a source of the operator. */
+/** Finds by name the credentials for remote inputs: an organisation's own, which are sealed, or a source of the operator. */
 import type { SourceAccess, SourceConfig } from '../config/shape.ts';
 import {
   MemberFault,
@@ -24,9 +24,9 @@ export interface NewCredential {
 export interface Credential {
   readonly name: string;
   readonly access: SourceAccess;
-  /** what it is for, where the operator has said so; null: all that its access is for */
+  /** location that the operator has restricted it to; null: all locations that its access is for */
   readonly location: string | null;
-  /** who named its hosts: those of requests are reached where `svc.allow.hosts` lets them */
+  /** party that named its hosts: hosts of requests are reached only if `svc.allow.hosts` permits them */
   readonly by: 'operator' | 'request';
 }
 

@@ -23,16 +23,16 @@ export interface DiskSpace {
 }
 
 interface Usage {
-  /** of files that are whole */
+  /** bytes of complete files */
   stored: number;
   countedMs: number | null;
   counting: Promise<void> | null;
-  /** of uploads that became whole while it is counted, which may have missed them */
+  /** bytes of uploads that were completed during the count, which may have missed them */
   meanwhile: number;
   underWay: number;
 }
 
-/** What is asked for how much there is. */
+/** The stores that disk usage is computed from. */
 export interface DiskUsers {
   readonly files: Pick<FileStore, 'usedBytes' | 'logBytes'>;
   readonly jobs: Pick<JobStore, 'listIds'>;

@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 export type RemoteLocation =
   | {
       readonly kind: 's3' | 'az';
-      /** as given */
+      /** text of the location as given */
       readonly text: string;
       /** or container */
       readonly bucket: string;
@@ -26,7 +26,7 @@ export type RemoteLocation =
     }
   | { readonly kind: 'http'; readonly text: string; readonly url: URL };
 
-/** What a credential may be called; sources of the operator have lower case and fewer characters. */
+/** The names that a credential may have; sources of the operator have lower case and fewer characters. */
 export const credentialName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Whether an input is no path: a drive of Windows is one. */
@@ -61,7 +61,7 @@ export function parseRemoteLocation(text: string): RemoteLocation {
       shown(text),
       'inputs are paths, s3://BUCKET/KEY, az://CONTAINER/KEY, https:// or sftp:// addresses',
     );
-  // what reads addresses leaves these out
+  // URL parsers drop these characters
   if (/[\t\n\r]/.test(text) || !URL.canParse(text)) throw refused(shown(text), 'that is no address');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw refused(shown(text), passwordAdvice);
@@ -81,7 +81,10 @@ export function parseRemoteLocation(text: string): RemoteLocation {
 
 const stepsAdvice = '.. does not stand in the path of an address';
 
-/** Of a key or a path that is read as it is written: what has `..` would be taken for another one by what names files after it. */
+/**
+ * Refuses a key or path, which is read literally, if it contains `..`: a program that names files after it would resolve it to another
+ * path.
+ */
 function requireNoSteps(text: string, path: string): void {
   if (path.split('/').includes('..')) throw refused(shown(text), stepsAdvice);
 }
@@ -121,7 +124,7 @@ export function serverOf({ host, port }: Extract<RemoteLocation, { kind: 'sftp' 
   return port === 22 ? host : `${host}:${port}`;
 }
 
-/** What all keys below a location of a store begin with: the whole bucket, or a prefix that ends as folders do. */
+/** Returns the prefix of all keys below a location of a store: '' for the whole bucket, or a prefix that ends with a slash. */
 export function keyPrefix({ key }: Extract<RemoteLocation, { kind: 's3' | 'az' }>): string {
   return key === '' || key.endsWith('/') ? key : `${key}/`;
 }
@@ -133,7 +136,7 @@ export function fileNameOf(url: URL): string {
   try {
     name = decodeURIComponent(last);
   } catch {
-    // what is not UTF-8 stays as it was written
+    // a name that is not UTF-8 stays as it was written
   }
   return name === '' || name === '.' || name === '..' || /[/\\\0]/.test(name) ? 'document.xml' : name;
 }

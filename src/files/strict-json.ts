@@ -29,8 +29,9 @@ export function hasMoreValuesThan(text: string, limit: number): boolean {
 }
 
 /**
- * Of text that JSON.parse has taken: a member that an object has twice, which some readers take the first of and some the last; or
- * half a character, which no UTF-8 has and each reader puts another in place of. null: neither.
+ * Finds ambiguities in text that JSON.parse has accepted: a member that occurs twice in an object, of which some readers use the first
+ * and some the last; or half a surrogate pair, which UTF-8 cannot encode and each reader replaces differently. Returns null if there is
+ * neither.
  */
 export function ambiguity(text: string): string | null {
   const halves = /\\u[dD][89a-fA-F]/.test(text);

@@ -9,7 +9,7 @@ import type { DiskSpace } from './disk-space.ts';
 import { atPace } from './arriving-body.ts';
 import { cleanFileName, defaultFileName } from './upload-name.ts';
 
-/** What came with the body; `declaredBytes` null where the client did not say. */
+/** The parts of an upload; `declaredBytes` is null if the client did not declare the length. */
 export interface Upload {
   readonly kind: UploadKind;
   readonly token: string | undefined;

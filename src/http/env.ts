@@ -1,10 +1,10 @@
-/** What handlers know of a request beside itself: its id, who asks, the connection. */
+/** The context of a request for handlers: its id, its caller, the connection. */
 import type { Context } from 'hono';
 import type { Principal } from '../access/check-key.ts';
 import type { TraceContext } from '../jobs/trace-context.ts';
 import type { HeldConnection } from '../ports/network/held-connection.ts';
 
-/** What middleware leaves for the handlers of one request. */
+/** The values that middleware sets for the handlers of one request. */
 export interface AppEnv {
   Bindings: {
     /** absent where the host does not bound its connections */
@@ -20,7 +20,7 @@ export interface AppEnv {
     principal: Principal;
     /** with it: whether that key or token may still do this; asked by answers that go on for long */
     mayGoOn: () => Promise<boolean>;
-    /** what the audit log names beside the action, where its path does not */
+    /** object that the audit log names beside the action, unless the path contains it */
     auditSubject?: string;
   };
 }

@@ -4,8 +4,8 @@ import type { LogAppender } from '../ports/files/log-appender.ts';
 const lineEnd = 0x0a;
 
 /**
- * What is appended up to `mostBytes`, whole lines where lines fit; then a last line that says so, and nothing more. `sizeBytes`: what
- * earlier attempts and notes have written.
+ * Limits a log to `mostBytes`: appends whole lines while they fit, then a last line that says so, and nothing more. `sizeBytes`: size
+ * of the output of earlier attempts and notes.
  */
 export function boundedLog(log: LogAppender, sizeBytes: number, mostBytes: number): LogAppender {
   const last = new TextEncoder().encode(

@@ -154,7 +154,9 @@ async function statusOf(jobs: JobStore, idOrg: number, idJob: number): Promise<J
   return record.status;
 }
 
-/** Where the last `lines` lines start; a line end at the very end closes the last line and does not start another. */
+/**
+ * Returns the offset at which the last `lines` lines start. A line end at the very end closes the last line and does not start another.
+ */
 async function tailOffset(files: FileStore, idJob: number, size: number, lines: number): Promise<number> {
   if (lines === 0) return size;
   const lowest = Math.max(0, size - maxSliceBytes);

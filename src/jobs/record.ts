@@ -38,7 +38,7 @@ export const legalTransitions: Readonly<Record<JobStatus, readonly JobStatus[]>>
   lost: [],
 };
 
-/** As it goes over the wire, but for the name of its state; times are epoch milliseconds. */
+/** A job as in the API, except for the name of its state; times are epoch milliseconds. */
 export interface JobRecord {
   readonly id_job: number;
   readonly id_parent_job: number | null;

@@ -30,12 +30,12 @@ const statusNames: Readonly<Record<StatusLetter, JobStatus>> = {
 type Lettered<R> = Omit<R, 'status'> & { readonly status: StatusLetter };
 type Named<R> = Omit<R, 'status'> & { readonly status: JobStatus };
 
-/** As it is stored and goes over the wire. */
+/** Converts a record to its form in the database and the API, with a letter for the status. */
 export function withStatusLetter<R extends { readonly status: JobStatus }>(record: R): Lettered<R> {
   return { ...record, status: statusLetters[record.status] };
 }
 
-/** As the service works with it. */
+/** Converts a record to its internal form, with a name for the status. */
 export function withStatusName<R extends { readonly status: StatusLetter }>(record: R): Named<R> {
   return { ...record, status: statusNames[record.status] };
 }

@@ -25,10 +25,10 @@ export interface SubmitSettings extends AccessSettings {
   readonly spark: { readonly submit: string | null; readonly conf: Readonly<Record<string, string>> };
 }
 
-/** Who asks. */
+/** The caller of a submission. */
 export interface Caller {
   readonly idOrg: number;
-  /** of the request (W3C Trace Context) */
+  /** trace of the request (W3C Trace Context) */
   readonly traceparent?: string;
 }
 

@@ -39,7 +39,7 @@ export async function waitForJobs(
       looked.abort();
       return statuses;
     }
-    // of many that end one by one, several are seen with one look
+    // if many jobs end one by one, one poll sees several of them
     if (running > 1) await pause(Math.min(shortestPauseMs, leftMs), signal);
     await ended;
   }

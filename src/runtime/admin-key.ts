@@ -7,7 +7,7 @@ import { writePrivateFile } from './home.ts';
 /** The organisation every installation starts with. */
 const firstOrg = 1;
 
-/** Where no key exists, makes one with every scope and writes it to `file` (0600); answers whether it did. */
+/** If no key exists, creates one with every scope and writes it to `file` (0600). Returns whether it did. */
 export async function ensureAdminKey(access: AccessStore, file: string): Promise<boolean> {
   if (!(await access.hasNoKeys())) return false;
   const idKey = randomId();

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { AppError } from '../errors.ts';
 
-/** What was wrong, as an AppError has it; `code` null: an unexpected fault. */
+/** The fault of a child, in the form of an AppError; `code` is null for an unexpected fault. */
 export interface ChildFault {
   readonly code: string | null;
   readonly message: string;
@@ -17,7 +17,7 @@ export async function serveRequests<Request>(
   answer: (request: Request, printPart: (part: unknown) => Promise<void>) => Promise<unknown>,
 ): Promise<never> {
   try {
-    // where memory is short, the system ends this process before the service
+    // if memory is short, the system ends this process before the service
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
     // there is no such setting here
@@ -29,7 +29,7 @@ export async function serveRequests<Request>(
         (value) => print({ id, value }),
         (error: unknown) => print({ id, error: faultOf(error) }),
       )
-      // whoever asked is gone
+      // the requester is gone
       .catch(() => process.exit(1));
   }
   // connections that rest would keep the process

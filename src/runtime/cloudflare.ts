@@ -241,7 +241,7 @@ function ended(answer: Response, done: () => void): Response {
   return new Response(body, answer);
 }
 
-/** What is missing goes to the log alone: the answer is for anybody. */
+/** Answers that the service is not configured. The missing settings appear only in the log, because anybody can read the answer. */
 function unconfigured(error: unknown): Response {
   console.error(error instanceof Error ? error.message : String(error));
   const detail = 'the service is not configured: its log says what is missing';

@@ -68,8 +68,9 @@ function fitsDatabase(version: VersionWatch): () => Promise<boolean> {
 }
 
 /**
- * What a tool has brought to this machine goes with it, however it ends. Numbers are given out again after the database was restored from a
- * backup: what is left of another job of that number goes before the first attempt.
+ * Wraps a runner so that files that a tool has copied to this machine are removed when it ends, whatever the outcome. Numbers of jobs
+ * are given out again after the database was restored from a backup, so leftovers of another job with that number are removed before
+ * the first attempt.
  */
 function clearing(runner: ProcessRunner, { home, adapters }: OpenedInstallation): ProcessRunner {
   return {
@@ -101,7 +102,10 @@ async function maskOf(opened: OpenedInstallation, idJob: number): Promise<(text:
   return (text) => hidePaths(opened.mask(maskBytes(text)));
 }
 
-/** Of an organisation's own; those of the operator's sources are masked everywhere. The tool complains where there is none. */
+/**
+ * Returns the secrets of an organisation's own credential; those of the operator's sources are masked everywhere. The tool reports a
+ * missing credential.
+ */
 async function secretsOfCredential(
   { adapters }: OpenedInstallation,
   idOrg: number,

@@ -31,7 +31,7 @@ export interface OpenServiceOptions {
   readonly write?: (line: string) => void;
   /** path in front of the application that the host takes off requests (`/convert`), for addresses in answers */
   readonly basePath?: string;
-  /** who asks, as the host knows it; absent: API keys alone */
+  /** callers as the host knows them; absent: API keys alone */
   readonly callers?: HostCallers;
 }
 
@@ -45,7 +45,7 @@ export interface OpenedService {
   readonly adapters: Adapters;
   readonly config: Config;
   readonly opened: OpenedInstallation;
-  /** what a person who starts it should know, a line each */
+  /** notices for the person who starts it, one line each */
   readonly notices: readonly string[];
   /** Begins to run jobs and to keep house. */
   start(): Promise<void>;
@@ -87,7 +87,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     const createdKey = await ensureAdminKey(adapters.access, home.adminKeyFile);
     const app = createApp(adapters, config, { basePath: options.basePath ?? '' });
     const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-    // where no worker runs here, somebody must notice that those elsewhere have died
+    // if no worker runs here, this process must detect that workers elsewhere have died
     let reaper: Reaper | null = null;
     let housekeeping: Awaited<ReturnType<typeof startHousekeeping>> | null = null;
     let drained: Promise<void> | null = null;

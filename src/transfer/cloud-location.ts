@@ -5,7 +5,7 @@ export interface CloudLocation {
   readonly url: URL;
   /** without the query: what may be shown */
   readonly shown: string;
-  /** what must not be: the query, and the parts of it that open the door */
+  /** the secret parts: the query, and the parameters in it that grant access */
   readonly secrets: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Which metadata database a transfer works on, and whose password goes there (docs/decisions/service/packages.md). */
+/** Determines which metadata database a transfer uses, and whose password is sent there (docs/decisions/service/packages.md). */
 import type { OutgoingGuard } from '../access/outgoing-guard.ts';
 import { isLoopback, parseAddress } from '../access/network-address.ts';
 import { AppError } from '../errors.ts';
@@ -26,7 +26,7 @@ export interface ChosenDatabase {
   readonly secrets: readonly string[];
 }
 
-/** Where passwords of the operator's may go. A `Config` is one. */
+/** The hosts to which the operator's passwords may be sent. A `Config` is one. */
 export interface PasswordSettings {
   readonly allowedHosts: readonly string[];
   readonly plainPasswordHosts: readonly string[];
@@ -87,7 +87,7 @@ export async function chooseDatabase(
   };
 }
 
-/** Who runs the service is organisation 1, as with the folders of `svc.files.roots`. */
+/** The operator of the service is organisation 1, as with the folders of `svc.files.roots`. */
 const operatorsOrg = 1;
 
 /** Lower case, IPv6 in brackets, as the settings have it. */

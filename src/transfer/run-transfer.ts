@@ -29,7 +29,7 @@ export interface TransferSettings {
   };
 }
 
-/** Who asks, and under which id the log tells of it. */
+/** The caller of a transfer, and the id of its request in the log. */
 export interface TransferCaller {
   readonly idOrg: number;
   readonly requestId: string;
@@ -50,7 +50,7 @@ export interface PlannedRun {
 /** `answer`: the object in the last line of the program's output; null when the run failed. */
 export interface EndedRun {
   readonly answer: Readonly<Record<string, unknown>> | null;
-  /** what a failed run says of itself for programs: `not_found` */
+  /** error code that a failed run reports for programs, such as `not_found` */
   readonly code: string | null;
 }
 
@@ -77,7 +77,7 @@ export async function runTransfer(
       jobType: plan.command === 'export' ? 'Export' : 'Import',
       tool: 'migrate',
       ...shownTransfer(plan.command, plan.asked, mask),
-      // What was asked for holds secrets, and is asked for again by the same request, not by a rerun
+      // the request may hold secrets; it is repeated by sending it again, not by a rerun
       request: JSON.stringify({ tool: 'migrate', command: plan.command }),
       idSch: plan.idSch,
       idParentJob: null,

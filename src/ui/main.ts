@@ -66,7 +66,7 @@ async function begin(): Promise<void> {
     fill(main, h('h1', {}, 'Conversion Job Service'), failureBox(error));
     return;
   }
-  // who asks for a key has said so by an event
+  // the key dialog has been requested by an event already
   if (organisation === null) return;
   main.removeAttribute('data-asks-key');
   keyButton.textContent = keptKey() === null ? organisation.name : `Key: ${organisation.name}`;

@@ -12,7 +12,7 @@ import { rowServerOf } from './row-server.ts';
 import { replaces, shownSecrets, watchRequest, type WatchSecrets } from './request.ts';
 import { parseDuration, parseSchedule } from './schedule.ts';
 
-/** What a person may say; absent members have their defaults. */
+/** The members that a person may set; absent members have their defaults. */
 export interface WatchMembers {
   readonly name: string;
   readonly location: string;
@@ -85,7 +85,7 @@ export async function changeWatch(
   const before: WatchMembers = { ...membersOf(record), ...given };
   const named = Object.entries(change).filter(([, value]) => value !== undefined);
   const after = { ...before, ...Object.fromEntries(named) } as WatchMembers;
-  // what is to stop is stopped, whatever has become of its folder
+  // a pause takes effect whatever has become of the folder
   const { definition, nextRunMs } = await define(adapters, settings, idOrg, after, isPause);
   const leaves = leftOut(before, after);
   const replaced = await watches.replaceWatch(idOrg, idWatch, definition, nextRunMs, leaves);
@@ -110,7 +110,7 @@ export function noWatch(): AppError {
   return new AppError('not_found', 'there is no such watch');
 }
 
-/** Of a record, what a person has said. */
+/** Returns the members of a record that a person has set. */
 function membersOf(record: WatchRecord): WatchMembers {
   return Object.fromEntries(memberNames.map((name) => [name, record[name]])) as unknown as WatchMembers;
 }
@@ -188,7 +188,7 @@ async function define(
   };
 }
 
-/** Of a folder that is not there: where it was looked for, and what to do. */
+/** Adds to the fault of a missing folder the path where it was searched, and advice. */
 function located<Fault extends { readonly code: string; readonly pointer: string; readonly detail: string }>(
   fault: Fault,
   idOrg: number,

@@ -1,13 +1,13 @@
-/** Which objects of a location a watch takes. */
+/** Decides which objects of a location a watch accepts. */
 import { matchedLength, parsePathPattern } from '../files/path-pattern.ts';
 
 /** Names of what is no document: schemas and parts of DTDs, files that are still written, check sums and marks, text, tables and pictures. */
 const others =
   /\.(?:xsd|wsdl|dtd|ent|mod|cat|tmp|temp|part|partial|filepart|crdownload|swp|bak|lock|md5|sha\d*|asc|sig|done|ok|ready|txt|md|log|jsonl?|csv|tsv|parquet|pdf|png|jpe?g|gif)(?:\.gz)?$|~$/i;
 
-/** Of names below the location, '/'-separated. AppError `invalid_option` where the pattern is none. */
+/** Returns a test for names below the location, '/'-separated. AppError `invalid_option` if the pattern is invalid. */
 export function nameTest(pattern: string | null): (name: string) => boolean {
-  // what any other file is, the job sees by its content
+  // the job determines the type of any other file by its content
   if (pattern === null) return (name) => !others.test(name) && !isHidden(name);
   const parsed = parsePathPattern(pattern);
   // a name without a wildcard is that one file
@@ -35,7 +35,7 @@ export function isPlainName(name: string): boolean {
     );
 }
 
-/** What a `.gz` unpacks to. */
+/** Returns the name that a `.gz` file has after unpacking. */
 export function unpacked(name: string): string {
   return name.replace(/\.gz$/i, '');
 }

@@ -1,4 +1,4 @@
-/** What schedulers look at, as a watch keeps it. */
+/** The place that schedulers search, as a watch stores it. */
 import type { AccessFault } from '../jobs/request/check-access.ts';
 import type { FileStore } from '../ports/files/organisation-files.ts';
 import type { SecretBox } from '../ports/stores/secret-box.ts';
@@ -21,7 +21,7 @@ export async function openPlace(
   return { idOrg, location, pattern, credential, rows, kept };
 }
 
-/** What is wrong with a watch's request, but that nothing lies in its folder now: in a store there is no other sign of a folder. */
+/** Returns the faults of a watch's request, except that its folder is empty now: a store has no other sign of a folder. */
 export function withoutEmptyFolder(
   { local }: Pick<FileStore, 'local'>,
   location: string,

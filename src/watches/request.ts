@@ -8,7 +8,7 @@ import { secretsOfAddresses } from '../jobs/request/known-secrets.ts';
 import { createMask } from '../jobs/secrets/mask-secrets.ts';
 import { rowServerOf } from './row-server.ts';
 
-/** What is sealed of a watch: all may hold secrets. */
+/** The sealed members of a watch: each of them may hold secrets. */
 export interface WatchSecrets {
   readonly location: string;
   readonly target: string;
@@ -89,7 +89,7 @@ export function replaces(options: Readonly<Record<string, unknown>>): boolean {
   );
 }
 
-/** What files brought is removed when they are gone. */
+/** Returns whether the documents of files are removed when the files are gone. */
 export function removesGone(options: Readonly<Record<string, unknown>>): boolean {
   return (options['--delete-missing'] ?? false) !== false;
 }
@@ -123,7 +123,7 @@ function isPassword(flag: string): boolean {
   return findOption('xml2er', flag, 'rest')?.long === '--out-password';
 }
 
-/** As records show them. */
+/** Returns the secrets in the form that records show. */
 export function shownSecrets({ location, target, options }: Required<WatchSecrets>): Required<WatchSecrets> {
   const passwords = Object.entries(options).flatMap(([flag, value]) =>
     isPassword(flag) && typeof value === 'string' && value.length >= 4 ? [value] : [],

@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 export interface Schedule {
   /** epoch milliseconds, after `afterMs` */
   next(afterMs: number): number;
-  /** of the first look; null: at once */
+  /** time of the first look; null: at once */
   first(nowMs: number): number | null;
 }
 
@@ -42,7 +42,7 @@ interface Cron {
   readonly days: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
   readonly weekdays: ReadonlySet<number>;
-  /** where both days of the month and of the week are restricted, one of them is enough */
+  /** if both days of the month and of the week are restricted, a match of either suffices */
   readonly eitherDay: boolean;
 }
 

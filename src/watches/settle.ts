@@ -24,7 +24,7 @@ export interface SettleSettings {
   readonly onDrift: OnDrift;
   /** failures in a row so far */
   readonly failures: number;
-  /** of rows: what comes behind a rejected one waits for it */
+  /** for rows: batches after a rejected one wait for it */
   readonly inOrder: boolean;
 }
 
@@ -33,7 +33,7 @@ const mostFailures = 4;
 const firstPauseMs = 5000;
 const longestPauseMs = 15 * 60_000;
 
-/** Of a job that has ended. */
+/** Returns the outcomes after a job has ended. */
 export function settle(job: OpenJob, settings: SettleSettings): Settled {
   const settled = settledFiles(job, settings);
   const rejected = settled.files.find(({ status }) => status === 'rejected');
@@ -135,7 +135,7 @@ function withoutCulprit(job: OpenJob, failures: number, inOrder: boolean): Settl
     const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 20));
     return { ...all(job, 'waiting', null), watch: { failures: next, stalled: why }, pauseMs };
   }
-  // what takes all memory, or for ever, is no outage
+  // an error caused by using all memory or all the time is not an outage
   const watch = { failures: reason === 'other' ? next : 0 };
   if (files.length <= 1) return { ...all(job, 'rejected', why), watch };
   const half = Math.ceil(files.length / 2);

@@ -1,6 +1,6 @@
 /**
- * Where the tables of a diagram lie: in layers from left to right, each table right of the one it hangs from; within a layer near
- * its parents. Layers that would be much too tall are broken into several columns, so that 500 tables stay a picture.
+ * Places the tables of a diagram: in layers from left to right, each table right of its parent table, and within a layer near its
+ * parents. Layers that would be much too tall are broken into several columns, so that a diagram of 500 tables stays readable.
  */
 import type { Steps } from '../../engine/in-slices.ts';
 import { postgresql } from '../../engine/sql/dialects/postgresql.ts';
@@ -114,7 +114,7 @@ function sizeOf(table: DrawnTable): { readonly width: number; readonly height: n
   return { width: Math.ceil(width), height: headerHeight + rowHeight * table.columns.length + 6 };
 }
 
-/** As the DDL of PostgreSQL has it: `numeric(10,2)`, `varchar(40)[]`. */
+/** Returns a column's type as in PostgreSQL DDL: `numeric(10,2)`, `varchar(40)[]`. */
 export function typeLabel({ type }: Pick<Column, 'type'>): string {
   return postgresql.typeName(type);
 }

@@ -1,6 +1,6 @@
 /**
- * Where the lines of a diagram run: beside the tables, never behind them. The lines of one parent are one net that forks. It runs down
- * in the gaps between columns, in a lane of its own where others run beside it, and crosses a column in a slot between two tables.
+ * Routes the lines of a diagram: beside the tables, never behind them. The lines of one parent are one net that forks. It runs down in
+ * the gaps between columns, in a lane of its own if other nets run beside it, and crosses a column in a slot between two tables.
  */
 import type { Steps } from '../../engine/in-slices.ts';
 import { diagramMetrics, rowMiddle } from './metrics.ts';

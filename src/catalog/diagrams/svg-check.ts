@@ -1,4 +1,4 @@
-/** Which drawings may be kept: what shows a picture, and nothing that runs, loads or leads away. */
+/** Decides which drawings may be stored: those that show a picture, and contain nothing that runs, loads or links elsewhere. */
 import { InputError } from '../../engine/diagnostics.ts';
 import { atOnce, type Steps } from '../../engine/in-slices.ts';
 import { defaultEngineLimits } from '../../engine/limits.ts';

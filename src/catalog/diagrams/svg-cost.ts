@@ -1,4 +1,7 @@
-/** What a drawing costs who shows it: elements that references multiply, and filters, which look at every pixel. */
+/**
+ * Estimates what a drawing costs the program that displays it: elements that references multiply, and filters, which process every
+ * pixel.
+ */
 import type { Steps } from '../../engine/in-slices.ts';
 import type { XmlElement } from '../../engine/xml/tree.ts';
 

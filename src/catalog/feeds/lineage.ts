@@ -21,7 +21,7 @@ export interface FeedMapping {
   readonly source_xpath: string;
   readonly target_table: string;
   readonly column_count: number;
-  /** that completed runs loaded, and that were neither overwritten nor unloaded since */
+  /** rows that completed runs loaded, and that were neither overwritten nor unloaded since */
   readonly rows: number;
 }
 
@@ -269,7 +269,7 @@ async function loadedRows(
     all.reduce((sum, { id_sch: idSch }) => sum + (rows.get(idSch)?.[tableName] ?? 0), 0);
 }
 
-/** As the DDL of PostgreSQL has it: `numeric(14,2)`, `varchar(40)[]`. */
+/** Returns a column's type as in PostgreSQL DDL: `numeric(14,2)`, `varchar(40)[]`. */
 export function columnType({ data_type, length, precision, scale }: ColumnRecord): string {
   const [, name = '', list = ''] = /^(.*?)((?:\[\])?)$/.exec(data_type) ?? [];
   if (name === 'varchar' && length !== null) return `${name}(${length})${list}`;

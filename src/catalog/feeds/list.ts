@@ -29,7 +29,7 @@ export function idsOf({ versions }: Feed): number[] {
   return versions.map((version) => version.id_sch);
 }
 
-/** What a feed loads into now: the newest version that has a logical schema. */
+/** The current target of a feed: the newest version that has a logical schema. */
 export interface FeedTarget {
   readonly feed: Feed;
   readonly idSch: number;
@@ -55,7 +55,7 @@ export interface FeedVersion {
   readonly keyCount: number;
 }
 
-/** Of each feed the newest version that has a logical schema; feeds without are left out. */
+/** Returns the newest version of each feed that has a logical schema; feeds without one are left out. */
 export function versionsOf(feeds: readonly Feed[]): readonly FeedVersion[] {
   return feeds.flatMap((feed): FeedVersion[] => {
     const version = feed.versions.findLast(({ id_lschma }) => id_lschma !== null);

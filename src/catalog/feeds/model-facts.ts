@@ -1,4 +1,4 @@
-/** What the integration catalogue tells of models: read once each, as a model never changes. */
+/** The facts about models for the integration catalogue: read once per model, because a model never changes. */
 import { inSlices } from '../../engine/in-slices.ts';
 import { declaredKeys, type DeclaredKeys } from '../../engine/model/declared-keys.ts';
 import type { CatalogStore, TableRecord } from '../../ports/stores/catalog.ts';

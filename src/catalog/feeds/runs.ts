@@ -38,7 +38,7 @@ export interface FeedRunDetails extends FeedRun {
   readonly versions: readonly { readonly id_sch: number; readonly version: number }[];
 }
 
-/** What a tool leaves in the record of its job; absent members as if nothing had been done. */
+/** The summary that a tool writes to the record of its job. An absent member counts as zero. */
 interface RunSummary {
   readonly documents?: number;
   readonly rejected?: number;

@@ -3,7 +3,7 @@ import { mapInSlices } from '../../engine/in-slices.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
 import { listStoredMappings } from '../schemas/logical-schema.ts';
 
-/** What two lines of the same path are compared by; ids differ always. */
+/** The fields by which two lines of the same path are compared; ids always differ. */
 const comparedFields = [
   'node_type',
   'source_type',

@@ -64,7 +64,7 @@ async function render(
     : await renderXlsx([{ name: 'mapping', rows }, ...others]);
 }
 
-/** What tables there are, and which values columns can have, where the schema enumerates them. */
+/** Builds the sheets of tables and, if the schema enumerates them, of the values that columns can have. */
 async function otherSheets(
   catalog: CatalogStore,
   idOrg: number,
@@ -119,7 +119,7 @@ function encoded(pieces: readonly string[]): Promise<readonly Uint8Array<ArrayBu
   return mapInSlices(encodedPieces(pieces), (bytes) => bytes);
 }
 
-/** As `JSON.stringify` with an indent of two, in pieces. */
+/** Formats values like `JSON.stringify` with an indent of two, in pieces. */
 async function renderJson(values: readonly unknown[]): Promise<readonly string[]> {
   if (values.length === 0) return ['[]'];
   const texts = await mapInSlices(

@@ -1,7 +1,7 @@
 /**
- * Which values of documents lie at which line of the source-to-target map: the paths that documents had are walked beside the plan that loads
- * them. A recursion is written out once in the map, and in the statistics: what stands deeper counts at the line where it is. Places that a
- * map beyond `manyMappings` lines leaves out get lines of their own.
+ * Assigns values of documents to lines of the source-to-target map: the paths that documents had are walked in parallel with the plan
+ * that loads them. A recursion is written out once in the map, and in the statistics: deeper content counts at the line of that
+ * recursion. Places that a map beyond `manyMappings` lines leaves out get lines of their own.
  */
 import { typesApart } from '../../engine/infer/declared-places.ts';
 import { nameByType } from '../../engine/infer/elements-by-type.ts';
@@ -20,7 +20,7 @@ import { clarkName } from '../../engine/model/source-model.ts';
 import { rowColumnsOf } from '../../engine/model/wide-rows.ts';
 import type { MappingRecord } from '../../ports/stores/catalog.ts';
 
-/** What documents held at one line. */
+/** The figures of the documents at one line. */
 export interface LineFigures {
   documents: number;
   /** rows, or values of the column that are not NULL */
@@ -30,7 +30,7 @@ export interface LineFigures {
   maxOccurs: number;
   /** null: the line has no value */
   values: ValueStatistics | null;
-  /** of elements: what they held */
+  /** for elements: the number of occurrences with children, and of those with text */
   withChildren: number;
   withText: number;
 }
@@ -43,7 +43,7 @@ interface Occurs {
 
 interface Place extends Occurs {
   readonly element: number;
-  /** where the map writes the place out: a path may go through a recursion more often than the map does */
+  /** path under which the map writes the place out: a path may go through a recursion more often than the map does */
   readonly xpath: string;
   readonly above: Above | null;
   /** the place in its parent; null: the schema has no place for it */
@@ -505,7 +505,7 @@ class LinesOfColumns {
     );
     if (model === undefined) return undefined;
     const isValue = kind === 'value';
-    // what is said of an element that has rows of its own is said where its parent refers to it
+    // an element with rows of its own is described at the place where its parent refers to it
     const stepsOfText = isValue && declared?.opensRow === true ? 2 : 1;
     const line: MappingRecord = {
       ...model,

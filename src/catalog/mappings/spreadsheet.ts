@@ -19,8 +19,8 @@ import { zip, type ZipPart } from './zip.ts';
 export type Cell = string | number | boolean | null;
 
 /**
- * What a spreadsheet would run as a formula gets an apostrophe in front, which programs take for "this is text": signs of full width,
- * as East Asian editions read them, and what stands behind white space among it.
+ * Escapes text that a spreadsheet would run as a formula: an apostrophe in front marks it as text. Full-width signs, which East Asian
+ * editions interpret, and signs after white space are escaped too.
  */
 function escapeFormula(text: string): string {
   return /^(?:[\t\r\n]|\s*[=+\-@\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}])/u.test(text) ? `'${text}` : text;

@@ -1,4 +1,4 @@
-/** What documents held at each line of the source-to-target map (docs/decisions/service/catalogue.md, StatsMapping). */
+/** Computes statistics of documents for each line of the source-to-target map (docs/decisions/service/catalogue.md, StatsMapping). */
 import { mapInSlices } from '../../engine/in-slices.ts';
 import { bareTypeName } from '../../engine/sql/dialects/postgresql.ts';
 import { inferValue } from '../../engine/infer/source-model.ts';

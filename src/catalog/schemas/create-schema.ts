@@ -109,7 +109,7 @@ function pointingTo(pointer: string): (fault: unknown) => never {
   };
 }
 
-/** What can be told without asking for them. */
+/** Checks the addresses as far as possible without sending requests to them. */
 async function checkAddresses(
   adapters: Pick<Adapters, 'credentials' | 'secrets'>,
   settings: AccessSettings,

@@ -85,7 +85,7 @@ const headings = {
   tables: ['table', 'definition', 'path', 'columns'],
 };
 
-/** What the statistics say, by names of table and column: of all places that a table has rows from together. */
+/** Returns the values in the statistics by names of table and column, combined over all places from which a table has rows. */
 async function heldValues(
   catalog: CatalogStore,
   idOrg: number,

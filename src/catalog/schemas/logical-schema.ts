@@ -35,7 +35,7 @@ export async function logicalSchemaDdl(
   options: {
     readonly dialect: DialectName;
     readonly idLschma?: number;
-    /** what is kept of enumerated values (nothing) */
+    /** form in which enumerated values are stored (default: none) */
     readonly codes?: DdlCodes['choice'] | 'none';
   },
 ): Promise<readonly string[]> {

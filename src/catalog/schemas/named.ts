@@ -12,7 +12,7 @@ const mostNamed = 10;
 /** The schema that a name stands for. */
 export interface NamedOrigin {
   readonly origin: OriginRecord;
-  /** of the schema, the newest of which is meant */
+  /** number of versions of the schema; its newest one is meant */
   readonly versions: number;
 }
 
@@ -59,7 +59,7 @@ export async function knownOrigins(catalog: Names, idOrg: number): Promise<strin
   return among(await catalog.listOrigins(idOrg), null);
 }
 
-/** As `knownOrigins`, of the logical schemas of each. */
+/** Like `knownOrigins`, with the logical schemas of each. */
 export async function knownLogicals(catalog: Names, idOrg: number): Promise<string> {
   const origins = (await catalog.listOrigins(idOrg)).slice(0, mostNamed);
   const known = await Promise.all(

@@ -20,7 +20,7 @@ export function nextModel(sources: NextSchemaSources): NextSchema {
   return { source: source === sources.source ? null : source, model };
 }
 
-/** What an XSD says stands; a model that was inferred learns from the documents that came since. */
+/** Returns a refined source model. A model from an XSD stays as it is; an inferred model learns from the documents that came since. */
 function refinedSource({ sourceType, source, statistics }: NextSchemaSources): SourceModel {
   if (sourceType !== 'xml' || statistics === null) return source;
   const inferred = inferSourceModel(statistics as DocumentStatistics);

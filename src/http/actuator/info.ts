@@ -74,7 +74,7 @@ export function createActuatorRoutes(
   return group;
 }
 
-/** What the operations of this group stand on. */
+/** Returns the dependencies that the operations of this group share. */
 function sharedOf(
   adapters: Pick<
     Adapters,

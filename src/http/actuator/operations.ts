@@ -1,4 +1,4 @@
-/** What an operator watches and changes: /actuator/metrics, env, loggers and logfile, in the JSON of Spring Boot's actuator. */
+/** The operations for monitoring and control: /actuator/metrics, env, loggers and logfile, in the JSON of Spring Boot's actuator. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';
@@ -26,10 +26,10 @@ import { operation, problems, rawOperation } from '../requests/operation.ts';
 
 const tags = ['actuator'];
 const masked = '******';
-/** what clients of Spring Boot's actuator send */
+/** the media types that clients of Spring Boot's actuator send */
 const actuatorJson = /^application\/(?:vnd\.spring-boot\.actuator\.v[23]\+)?json$/;
 const rootLogger = 'ROOT';
-/** whose keys may look into what the service does for all */
+/** organisation whose keys may inspect what the service does for all */
 const operatorOrg = 1;
 
 type OperationAdapters = Pick<
@@ -53,7 +53,7 @@ export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics
 
 const loggerParam = z.object({ name: z.string().openapi({ example: rootLogger }) });
 
-/** What the operations of this group stand on. */
+/** Returns the dependencies that the operations of this group share. */
 function sharedOf(adapters: OperationAdapters, metrics: Metrics, guards: Guards) {
   const guard = guards.require('admin');
   const get = { method: 'get' as const, tags, ...guards.requireMetrics() };

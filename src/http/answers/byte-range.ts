@@ -7,8 +7,8 @@ export interface ByteSpan {
 }
 
 /**
- * What a `Range` header asks for of the bytes [from, total). Null: the header is absent or no single range of bytes, and all is
- * meant; 'none': there is nothing in it. What is gone is left out.
+ * Parses a `Range` header for the available bytes [from, total). Returns null if the header is absent or not a single range of bytes,
+ * so that all bytes are meant; 'none' if the range is empty. Bytes before `from` are left out.
  */
 export function byteRange(header: string | undefined, from: number, total: number): ByteSpan | null | 'none' {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '');

@@ -6,7 +6,7 @@ export interface Sample {
 }
 
 export interface MetricFamily {
-  /** as Prometheus names it, with its unit and `_total` where it counts */
+  /** name in the form of Prometheus, with its unit, and `_total` for counters */
   readonly name: string;
   readonly type: 'gauge' | 'counter';
   readonly help: string;

@@ -55,7 +55,7 @@ export async function operationFamilies(source: OperationFigureSource | undefine
   ];
 }
 
-/** Of this process, without the database. */
+/** Returns the metrics of this process's connection pools, without querying the database. */
 export function poolFamilies(source: OperationFigureSource | undefined): Family[] {
   const pools = Object.entries(source?.pools() ?? {});
   return [

@@ -32,7 +32,7 @@ const mostReaders = 4;
 
 export interface Metrics {
   readonly count: MiddlewareHandler<AppEnv>;
-  /** Of parts that do not answer there is `svc_component_up` alone. */
+  /** Returns all families of metrics. A part that does not answer has `svc_component_up` alone. */
   families(sources: MetricSources): Promise<Family[]>;
 }
 

@@ -23,7 +23,7 @@ export interface OwnAddress {
   readonly path: string;
 }
 
-/** Of an operation that needs a key; `route` is the pattern that the request was found by, that of the host included. */
+/** Returns the address of an operation that needs a key. `route` is the pattern that matched the request, including the host's prefix. */
 export function ownAddress(route: string, path: string): OwnAddress {
   // a host may have a part of such a name in front of it, the operations have none behind their first
   const own = route.replace(/^.*(?=\/(?:v2|actuator)\/)/, '');

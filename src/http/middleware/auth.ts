@@ -1,4 +1,7 @@
-/** Who may call an operation: API keys, and tokens of an identity provider, in `Authorization: Bearer` (docs/decisions/service/secrets.md). */
+/**
+ * Authenticates callers of operations: API keys, and tokens of an identity provider, in `Authorization: Bearer`
+ * (docs/decisions/service/secrets.md).
+ */
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { createKeyCheck } from '../../access/check-key.ts';
@@ -19,7 +22,7 @@ export const uploadTokenSchemeName = 'uploadToken';
 
 const bearer = /^Bearer +([\x21-\x7e]+) *$/i;
 
-/** What a route definition spreads in: the check itself, and how the document tells of it. */
+/** The members to spread into a route definition: the check itself, and its description in the OpenAPI document. */
 export interface Guard {
   readonly middleware: MiddlewareHandler<AppEnv>[];
   readonly security: Record<string, string[]>[];
@@ -30,7 +33,7 @@ export interface Guards {
   require(scope: Scope | null): Guard;
   /** a key of organisation 1 with `metrics:read` or `admin`: figures and settings of all organisations */
   requireMetrics(): Guard;
-  /** As `requireMetrics`, or `svc.metrics.token`, which needs no database. */
+  /** Like `requireMetrics`, but also accepts `svc.metrics.token`, which needs no database. */
   requireMetricsOrToken(): Guard;
   /** For open paths that tell more to an operator: false without a key that `requireMetrics` takes. */
   mayReadMetrics(c: Context<AppEnv>): Promise<boolean>;
@@ -38,7 +41,7 @@ export interface Guards {
   forgetKeys(): void;
 }
 
-/** whose keys may look into what the service does for all */
+/** organisation whose keys may inspect what the service does for all */
 const operatorOrg = 1;
 
 /** Scopes whose GET operations change something too. */
@@ -74,7 +77,7 @@ export function createGuards(
     return await checkToken(access, tokens, config.oidc, given);
   }
 
-  /** Whom the host has signed in it signs out itself, by ending the request. */
+  /** Returns whether a long request may continue. A caller that the host signed in is signed out by the host, which ends the request. */
   async function mayGoOn(
     c: Context<AppEnv>,
     { idKey, idOrg }: Principal,

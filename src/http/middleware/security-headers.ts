@@ -9,7 +9,7 @@ const always: Readonly<Record<string, string>> = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** What a handler may have set itself, because its answer is a page or may be cached. */
+/** Headers that a handler may set itself, because its answer is a page or may be cached. */
 const unlessSet: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",

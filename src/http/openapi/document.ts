@@ -1,4 +1,4 @@
-/** What the OpenAPI document says beside the operations. */
+/** The parts of the OpenAPI document beside the operations. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { LevelRequest } from '../actuator/structures.ts';
 import { apiKeySchemeName, uploadTokenSchemeName } from '../middleware/auth.ts';
@@ -43,7 +43,7 @@ With an XSD set the tables are known before the first document: upload it with \
 Answers may gain members within a version of the interface; requests are refused where they have one that is not listed.
 What the service sends itself, its webhooks, is described by \`/doc/webhooks\`.`;
 
-/** What both documents say of the interface. */
+/** The description of the interface in both documents. */
 export const interfaceInfo = {
   version: '1.0',
   contact: { name: 'Conversion Job Service' },
@@ -88,7 +88,7 @@ function generateDocument(app: OpenAPIHono<AppEnv>) {
   );
   const { webhooks: _, ...document } = app.getOpenAPI31Document({
     openapi: '3.1.0',
-    // what no operation refers to would be taken for forgotten
+    // a schema that no operation refers to would be considered unused
     'x-aliases': [{ $ref: `#/components/schemas/${schemaAlias}` }],
     info: { ...interfaceInfo, title: 'Conversion Job Service', description: landing },
     servers: [{ url: '/' }],

@@ -1,4 +1,4 @@
-/** What the page offers to choose from: the options of the tools, as their command lines have them, and the dialects of the DDL. */
+/** The choices that the page offers: the options of the tools, as on their command lines, and the dialects of the DDL. */
 import { dialectNames, dialectOf } from '../../engine/sql/dialects/every-dialect.ts';
 import { toolOptions } from '../../jobs/options/table.ts';
 

@@ -160,7 +160,7 @@ type ValidationResult = { readonly target: string } & (
   | { readonly success: false; readonly error: Pick<z.core.$ZodError, 'issues'> }
 );
 
-/** What a validator found wrong, as the problem that says so. */
+/** Throws the faults that a validator found as one problem. */
 export function refuseInvalid(result: ValidationResult): void {
   if (result.success) return;
   const errors = result.error.issues.flatMap((issue): ErrorDetail[] => {

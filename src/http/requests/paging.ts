@@ -20,7 +20,7 @@ export const sizeQuery = z.object({
   ).optional(),
 });
 
-/** Of lists that are arrays: without `page` and `size`, all of them. */
+/** Query parameters for lists that are arrays: without `page` and `size`, the answer has all records. */
 export const sliceQuery = z.object({
   page: int32(
     'Number of the page, from 0; without `page` and `size`, the answer has all records.',
@@ -43,7 +43,7 @@ export function linkNext(c: Context<AppEnv>, slice: ListSlice | undefined, more:
   c.header('Link', `<?${query.toString()}>; rel="next"`);
 }
 
-/** As `json` documents an answer, for arrays that come in pages. */
+/** Documents the header of answers with arrays that come in pages, for use beside `json`. */
 export const linkHeader = {
   Link: {
     description:

@@ -8,7 +8,7 @@ import type { Adapters } from '../../ports/adapters.ts';
 import type { Guards } from '../middleware/auth.ts';
 import { createGroup, json, operation, problems } from '../requests/operation.ts';
 
-/** of a mapping that is made without `--map`: elevate and reuse */
+/** level of a mapping that is made without `--map`: elevate and reuse */
 const defaultMapLevel = 3;
 
 const int = z.int().openapi({ format: 'int64' });
@@ -127,7 +127,7 @@ export function createAboutRoutes(
   return createGroup([org, extensions]);
 }
 
-/** What a load does when its options say nothing else, by the tools' long names. */
+/** Returns the default settings of a load, by the tools' long names. */
 function loadSettings(): Record<string, string | boolean> {
   return {
     savemode: saveModeLetters[requestDefaults.saveMode],

@@ -19,7 +19,7 @@ const int = z.int().openapi({ format: 'int64' });
 const scopes = z.array(z.enum(grantableScopes)).max(grantableScopes.length);
 /** the last millisecond of the year 9999: later times do not fit everywhere they go */
 const latestTime = 253_402_300_799_999;
-/** whose keys may administer the installation */
+/** organisation whose keys may administer the installation */
 const operatorOrg = 1;
 
 const exampleKey = {
@@ -127,7 +127,7 @@ export function createAdminRoutes(
   ]);
 }
 
-/** What the operations of this group stand on. */
+/** Returns the dependencies that the operations of this group share. */
 function sharedOf(adapters: Pick<Adapters, 'access' | 'clock'>, config: Config, guards: Guards) {
   const { access, clock } = adapters;
   const guard = guards.require('admin');

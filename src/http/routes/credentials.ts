@@ -1,4 +1,7 @@
-/** What inputs elsewhere are read with: /v2/admin/credentials. Each organisation has its own, and what is secret of them never comes back. */
+/**
+ * The routes of credentials for remote inputs: /v2/admin/credentials. Each organisation has its own, and their secret parts are never
+ * returned.
+ */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Config } from '../../config/shape.ts';
 import { kindNames } from '../../config/source-access.ts';

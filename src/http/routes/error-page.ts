@@ -19,7 +19,7 @@ const methods = {
 } as const;
 type Method = keyof typeof methods;
 
-/** What the original answers when the page is asked for and no error stands behind it. */
+/** The answer of the original when the page is requested without an error. */
 const noError = { status: 999, error: 'None' } as const;
 
 const ModelAndView = z.string().openapi('ModelAndView', {

@@ -111,8 +111,8 @@ export function createPageRoutes(build: BuildInfo, { pageEnabled }: Pick<Config,
 }
 
 /**
- * Where the page's files are, seen from its address: relative, so that it works below prefixes of which only the browser knows. A host
- * that takes the prefix off requests takes the last slash off, too: what it has said of itself is all there is then.
+ * Returns the folder of the page's files, relative to the page's address, so that it works below prefixes that only the browser knows.
+ * A host that strips the prefix from requests also strips the last slash: then only the base path that the host declared is known.
  */
 function folderOf(c: Context<AppEnv>, path: string): string {
   if (c.get('basePath') !== '') return `${path.replace(/\/$/, '')}/ui/`;

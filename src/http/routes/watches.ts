@@ -42,7 +42,7 @@ export function createWatchRoutes(adapters: WatchRouteAdapters, config: Config, 
   ]);
 }
 
-/** What the operations of this group stand on. */
+/** Returns the dependencies that the operations of this group share. */
 function sharedOf(adapters: WatchRouteAdapters, config: Config, guards: Guards) {
   const reads = guards.require('jobs:read');
   const changes = guards.require('jobs:run');

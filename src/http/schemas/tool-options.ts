@@ -1,4 +1,4 @@
-/** What `POST /v2/run/cmd` may be told, from the tools' own table of options, as Markdown. */
+/** Describes the options of `POST /v2/run/cmd` as Markdown, from the tools' own table of options. */
 import { toolOptions } from '../../jobs/options/table.ts';
 import { tools, type Tool } from '../../jobs/request/tools.ts';
 

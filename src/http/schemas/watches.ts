@@ -5,7 +5,7 @@ import { pageOf } from '../requests/paging.ts';
 import { bodyId, plainText } from '../requests/parameters.ts';
 
 const int = z.int().openapi({ format: 'int64' });
-/** of paths and targets: as long as options of tools may be */
+/** texts of paths and targets: as long as options of tools may be */
 const longText = plainText(4096);
 
 const settings = {

@@ -6,7 +6,7 @@ import { reservedName } from './reserved-names.ts';
 import type { ExtraColumn } from '../request/shape.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
 
-/** what a person may ask for */
+/** the kinds that a person may request */
 type ColumnKind = Exclude<ExtraColumn['kind'], 'carried'>;
 type ColumnTypeName = ExtraColumn['type'];
 

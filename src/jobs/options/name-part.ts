@@ -9,7 +9,7 @@ export function namePart(value: string): string | null {
     : null;
 }
 
-/** As `namePart`, of requests alone: a person's own command line is their own. */
+/** Like `namePart`, for requests alone: the rule does not apply to a person's own command line. */
 export const ofRequests =
   (apply: OptionSpec['apply']): OptionSpec['apply'] =>
   (draft, value, rest) =>

@@ -2,7 +2,7 @@
 import { isReservedColumn } from '../../engine/model/reserved-columns.ts';
 import { fileKeyName, hasOwnPrefix, ownPrefix } from '../../engine/model/side-tables.ts';
 
-/** What is wrong with a name of a table or column; null: nothing. */
+/** Returns the fault of a name of a table or column, or null if there is none. */
 export function reservedName(name: string): string | null {
   if (hasOwnPrefix(name)) return `${name}: ${reservedPrefix}`;
   if (isReservedColumn(name))
@@ -12,7 +12,7 @@ export function reservedName(name: string): string | null {
     : null;
 }
 
-/** What is wrong with the start of all names of tables; null: nothing. */
+/** Returns the fault of a prefix for all names of tables, or null if there is none. */
 export function reservedStart(prefix: string): string | null {
   return prefix.toLowerCase().startsWith(ownPrefix) ? reservedPrefix : null;
 }

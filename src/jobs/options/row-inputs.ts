@@ -2,7 +2,7 @@
 import { rowSourceOf } from '../request/row-source.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
 
-/** What is wrong with the text of `--from`; null: nothing. */
+/** Returns the fault of the text of `--from`, or null if there is none. */
 export function rowSourceFault(text: string): string | null {
   const source = rowSourceOf(text);
   return 'fault' in source ? source.fault : null;

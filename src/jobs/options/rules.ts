@@ -1,4 +1,4 @@
-/** Which options go together (docs/decisions/service/tools-are-processes.md). */
+/** The rules for combining options (docs/decisions/service/tools-are-processes.md). */
 import { isRemoteLocation } from '../../files/remote-location.ts';
 import { defaultLayout, layoutFacts, layouts } from '../../ports/rows/layouts.ts';
 import { rowSourceOf } from '../request/row-source.ts';

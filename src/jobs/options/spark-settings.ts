@@ -2,7 +2,7 @@
 import type { RequestDraft } from '../request/tool-request.ts';
 import { maskSecrets } from '../secrets/mask-secrets.ts';
 
-/** What Spark's own `spark.redaction.regex` takes for a secret, and keys of storage accounts. */
+/** Matches the settings that Spark's own `spark.redaction.regex` regards as secret, and keys of storage accounts. */
 const secretName = /secret|passw|token|credential|access[._-]?key|account[._-]?key|sas[._]|\.key$/i;
 
 export function settingHoldsSecret(name: string, value: string): boolean {
@@ -18,7 +18,7 @@ export function shownSettings(settings: Readonly<Record<string, string>>): Recor
   return Object.fromEntries(shown) as Record<string, string>;
 }
 
-/** What a client may set on the operator's cluster; all else is the operator's, in the properties. */
+/** The settings that a client may set on the operator's cluster; all others belong to the operator, in the properties. */
 const sparkSettingsOverRest: ReadonlySet<string> = new Set([
   'spark.driver.memory',
   'spark.driver.memoryOverhead',

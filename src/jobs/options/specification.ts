@@ -1,8 +1,8 @@
-/** What an option of a tool is: its names, its value, and where it may be given. */
+/** The specification of a tool's option: its names, its value, and where it may be given. */
 import type { RequestDraft } from '../request/tool-request.ts';
 import type { Tool } from '../request/tools.ts';
 
-/** Where options are given: over REST some exist only in a narrower form, some not at all. */
+/** The origin of an option: over REST some options exist only in a narrower form, some not at all. */
 export type OptionOrigin = 'command line' | 'rest';
 
 export interface OptionSpec {

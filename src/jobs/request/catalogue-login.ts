@@ -11,7 +11,7 @@ export interface CatalogueAccess {
   readonly secret: string | null;
   /** a client's name; null: `secret` is a token */
   readonly user: string | null;
-  /** who named the host */
+  /** party that named the host */
   readonly by: 'operator' | 'request';
 }
 

@@ -243,7 +243,7 @@ async function pathFault(
   }
 }
 
-/** What `--credential` names; null without it. */
+/** Returns the credential that `--credential` names, or null without the option. */
 export async function namedCredential(
   adapters: Pick<Adapters, 'credentials' | 'secrets'>,
   { sources = [] }: AccessSettings,
@@ -254,7 +254,7 @@ export async function namedCredential(
   return (await findCredential(adapters, openSources(sources, idOrg), idOrg, name)) ?? 'unknown';
 }
 
-/** What keeps the organisation's jobs from fetching the location, as far as it can be told without asking for it. */
+/** Returns the reason why the organisation's jobs may not fetch the location, as far as it is known without a request to it. */
 export function addressFault(
   { allowedHosts, sources = [] }: AccessSettings,
   idOrg: number,
@@ -307,7 +307,7 @@ function bucketFault(
   };
 }
 
-/** What keeps jobs from a catalogue, as far as it can be told without asking it. */
+/** Returns the reason why jobs may not use a catalogue, as far as it is known without a request to it. */
 function catalogueFault(
   settings: AccessSettings,
   idOrg: number,

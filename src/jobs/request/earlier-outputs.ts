@@ -1,11 +1,11 @@
-/** What earlier executions of a request write, so that later ones may name it before it is there. */
+/** Tracks the outputs of earlier executions in a request, so that later ones may name a path before it exists. */
 import { AppError } from '../../errors.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import { parseTarget } from './target.ts';
 import { storesNothing, type ToolRequest } from './tool-request.ts';
 
-/** What a path is read as: a target of rows of that kind, a folder of documents, or a file of rows. */
+/** The use of a path: as a target of rows of that kind, a folder of documents, or a file of rows. */
 export type ReadAs = 'duckdb' | 'sqlite' | 'folder' | 'documents' | 'rows';
 
 export interface EarlierOutputs {

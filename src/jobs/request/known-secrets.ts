@@ -4,8 +4,8 @@ import { passwordsIn } from '../secrets/mask-secrets.ts';
 import type { ToolRequest } from './tool-request.ts';
 
 /**
- * What must not be read in a log of the job: passwords and signatures of its request, as they stand and decoded. Of an address
- * only the secret part, so that the rest stays readable.
+ * Returns the secrets of a request that must not appear in the job's log: passwords and signatures, as written and decoded. Only the
+ * secret part of an address is masked, so that the rest stays readable.
  */
 export function secretsIn(request: ToolRequest): string[] {
   const found = new Set<string>();

@@ -95,7 +95,7 @@ function readItems(
     const option = findOption(tool, item.flag, rest === null ? 'command line' : 'rest');
     if (option === null) {
       unknown = true;
-      // what follows may be a secret
+      // the rest of the flag may be a secret
       const name = item.flag.replace(/(?<==)[^]*/, '…');
       complain(
         item,

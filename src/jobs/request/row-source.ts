@@ -1,4 +1,4 @@
-/** Where rows with documents in a column come from (`--from`), read from its text. */
+/** Parses the text of `--from`: a source of rows that have documents in a column. */
 import { isRemoteLocation } from '../../files/remote-location.ts';
 import { parseTarget, type Target } from './target.ts';
 
@@ -6,7 +6,7 @@ export type RowFileFormat = 'parquet' | 'csv';
 
 export type RowSourceLocation =
   | Extract<Target, { kind: 'postgresql' | 'mysql' | 'duckdb' | 'sqlite' }>
-  /** of this machine, the organisation, or an address of `src/files/remote-location.ts` */
+  /** a path of this machine or of the organisation, or an address of `src/files/remote-location.ts` */
   | { readonly kind: 'file'; readonly path: string; readonly format: RowFileFormat };
 
 export type RowServer = Extract<RowSourceLocation, { kind: 'postgresql' | 'mysql' }>;

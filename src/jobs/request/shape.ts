@@ -1,6 +1,6 @@
 /**
- * What a tool is asked to do, as it is stored with its job, where modes are letters (src/jobs/options/mode-letters.ts). A worker checks it before it starts the tool; the tool itself, whose start
- * Zod would make a fifth longer, takes the types alone.
+ * The request of a tool as it is stored with its job, with letters for modes (src/jobs/options/mode-letters.ts). A worker validates it
+ * before it starts the tool. The tool itself uses only the types, because Zod would make its start a fifth longer.
  */
 import { z } from 'zod';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
@@ -165,7 +165,7 @@ const storedRequest = z
     codes: z.enum(['none', 'table', 'check']).optional(),
     /** absent: those that loads made before are kept up to date */
     views: z.boolean().optional(),
-    /** as `parsePartition` reads it */
+    /** partition as `parsePartition` reads it */
     partition: z.string().optional(),
     skipLoaded: z.boolean(),
     missing: z.enum(['fail', 'wildcard']),
@@ -181,7 +181,7 @@ const storedRequest = z
     at: z.string().optional(),
     /** er2xml: of the table `_loads` of a folder of Delta or Iceberg tables */
     version: id.or(z.literal(0)).optional(),
-    /** of the job of a watch alone; no option sets it */
+    /** set only for the job of a watch; no option sets it */
     watched: watchedFiles.optional(),
   })
   .readonly();

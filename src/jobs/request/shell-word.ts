@@ -1,6 +1,6 @@
 /** Text as one word of a POSIX shell, on one line: what stands behind the name of a tool can be pasted there. */
 
-/** What a shell, zsh included, takes as it is wherever it stands. */
+/** The words that a shell, zsh included, takes literally in any position. */
 const plain = /^[\p{L}\p{N}_@%+:,./-][\p{L}\p{N}_@%+=:,./-]*$/u;
 
 /** Ends a line or moves a cursor; a tab asks a shell at a terminal for proposals. */

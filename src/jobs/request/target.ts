@@ -1,4 +1,4 @@
-/** Where rows go (`-o`) or come from (`-i`), read from its text (docs/decisions/service/request-forms.md). */
+/** Parses the text of a target: the destination (`-o`) or source (`-i`) of rows (docs/decisions/service/request-forms.md). */
 import { hasOwnPrefix } from '../../engine/model/side-tables.ts';
 import { layoutNames, layouts } from '../../ports/rows/layouts.ts';
 import { isLoopbackName } from '../../files/remote-location.ts';
@@ -22,7 +22,7 @@ export type Target =
     }
   | {
       readonly kind: 'mysql';
-      /** as of PostgreSQL */
+      /** address as for PostgreSQL */
       readonly address: string;
       readonly host: string;
       readonly port: number;
@@ -49,9 +49,9 @@ export type Target =
       readonly kind: 'iceberg';
       /** all of it, in one spelling */
       readonly location: string;
-      /** of the catalogue, without parameters and without a '/' at its end */
+      /** address of the catalogue, without parameters and without a '/' at its end */
       readonly address: string;
-      /** as of PostgreSQL */
+      /** host as for PostgreSQL */
       readonly host: string;
       readonly port: number;
       readonly warehouse: string | null;
@@ -130,8 +130,8 @@ const namedLayouts = layoutNames.filter((name) => layouts[name].insteadOfFile !=
 const fileNames = new RegExp(String.raw`\.(duckdb|sqlite3?|db3?|${namedLayouts.join('|')})$`, 'i');
 
 /**
- * What is wrong with a path whose name is that of a file, although the target is a folder: the right spelling. Null: it is no such path. A folder of
- * that name is meant where a slash stands behind it.
+ * Returns the correct spelling for a path that has the name of a file although the target is a folder, or null for other paths. A slash
+ * at the end marks a folder with such a name.
  */
 export function fileNameFault(text: string, tool: string, isWritten: boolean): string | null {
   const target = parseTarget(text);

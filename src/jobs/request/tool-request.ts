@@ -1,6 +1,6 @@
 /**
- * What a tool is asked to do: one typed record, read from a command line or from the items of a REST request,
- * and stored with the job (docs/decisions/service/tools-are-processes.md). Only form is checked here: paths, hosts and ids are the caller's matter.
+ * The typed request of a tool, read from a command line or from the items of a REST request, and stored with the job
+ * (docs/decisions/service/tools-are-processes.md). Only form is checked here: paths, hosts and ids are checked by the caller.
  */
 import type { ParseMode, StoredRequest } from './shape.ts';
 

@@ -39,7 +39,7 @@ function percentEncoded(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : text;
 }
 
-/** As forms are: blanks as +, and more characters encoded than in paths. */
+/** Encodes text as in HTML forms: blanks as +, and more characters encoded than in paths. */
 function formEncoded(text: string): string {
   return new URLSearchParams({ '': text }).toString().slice(1);
 }

@@ -39,7 +39,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w-])(?=[\w-]+\.[\w-]+\.)([\w-]*?-)??eyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, `$1${mask}`],
 ];
 
-/** What every pattern needs: most texts hold none of it. */
+/** Text that every pattern requires: most texts contain none of it. */
 const worthALook = /[:=%"]|svk_|bearer|basic|whsec_|eyJ/i;
 
 export function maskSecrets(text: string): string {

@@ -5,7 +5,7 @@ const unsafe = /[^\P{Cc}\t]|[\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r' };
 
-/** What would end the line, or show it as another than it is, is written as an escape: `\n`, `\u{1b}`. */
+/** Replaces characters that would end the line or change its appearance by escapes: `\n`, `\u{1b}`. */
 export function oneLine(text: string): string {
   return text.replaceAll(
     unsafe,

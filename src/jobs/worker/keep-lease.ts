@@ -6,7 +6,7 @@ import type { WorkerOptions } from './options.ts';
 /** Why a process was told to end. */
 export type EndReason = 'kill' | 'lost' | 'handed back' | 'run limit';
 
-/** What is ended when the job must not go on: SIGTERM, SIGKILL after `graceMs`. */
+/** A process that is ended when the job must not go on: SIGTERM, then SIGKILL after `graceMs`. */
 export interface Endable {
   stop(graceMs: number): void;
 }

@@ -1,4 +1,4 @@
-/** What a worker is given: ports, times and how many jobs it runs. */
+/** The options of a worker: ports, times and the number of jobs that it runs. */
 import type { JobStore, WorkerIdentity } from '../../ports/stores/jobs.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Tracer } from '../../ports/tracer.ts';

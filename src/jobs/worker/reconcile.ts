@@ -1,6 +1,6 @@
 /**
- * What became of a job that ended between `beginCommit` and the word of its tool: its target is asked, by the tool itself, before
- * the job may end or be tried again. So a job is never called killed or lost whose rows are there.
+ * Reconciles a job that ended between `beginCommit` and the report of its tool. The tool itself queries the target before the job may
+ * end or be retried. A job whose rows are in the target is therefore never reported as killed or lost.
  */
 import type { Claim } from '../../ports/stores/jobs.ts';
 import type { ToolProcess } from '../../ports/processes/runner.ts';

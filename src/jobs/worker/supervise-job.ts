@@ -13,7 +13,7 @@ import type { WorkerOptions } from './options.ts';
 interface Ending {
   readonly code: number | null;
   readonly signal: string | null;
-  /** what kept its output from the log */
+  /** reason why its output could not be logged */
   readonly logFault: string | null;
   /** the limit that it met, where it ended for want of memory */
   readonly outOfMemory: string | null;
@@ -72,7 +72,7 @@ async function runProcess(
     environment: { SVC_JOB_EPOCH: String(claim.epoch), TRACEPARENT: span.traceparent },
     idJob: claim.idJob,
     epoch: claim.epoch,
-    // what is tried again gets a process of its own
+    // a retry gets a process of its own
     ...(claim.attempt === 1 ? { idOrg: claim.idOrg } : {}),
   });
   const ended = new AbortController();
@@ -216,7 +216,7 @@ function advice(tool: string): string {
     : 'give it more, or let fewer jobs run at a time (svc.worker.concurrency)';
 }
 
-/** As a shell tells them: exit code 128 + n. */
+/** Signals as shells report them: exit code 128 + n. */
 const signalNames: Readonly<Record<number, string>> = {
   4: 'SIGILL',
   5: 'SIGTRAP',

@@ -1,4 +1,4 @@
-/** What the end of a tool's process means: exit codes, signals, and what is left behind. */
+/** The meaning of the end of a tool's process: exit codes, signals, and the state that is left behind. */
 import type { Tool } from '../request/tools.ts';
 
 /** Exit codes by which a tool tells its worker, or a person, how its run ended (docs/decisions/service/tools-are-processes.md). */
@@ -14,7 +14,7 @@ export const exitCodes = {
   tryAgain: 75,
 } as const;
 
-/** What a run leaves behind that was ended before its end, by tool. */
+/** The state that a run leaves behind if it was ended early, by tool. */
 export const leftBehind: Readonly<Record<Tool, string>> = {
   xsd2er: 'nothing was published',
   xml2er: 'nothing was published',

@@ -33,7 +33,7 @@ export function backOffMs(attempt: number, firstMs: number, maxMs: number): numb
   return Math.min(maxMs, firstMs * 2 ** Math.min(attempt - 1, 30));
 }
 
-/** What a promise answers, null when it is rejected or takes longer than `ms`. */
+/** Resolves to the result of a promise, or to null if it is rejected or takes longer than `ms`. */
 export function answerWithin<T>(promise: Promise<T>, ms: number): Promise<T | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(null), ms);

@@ -57,7 +57,7 @@ function withBoundedLogs(
   };
 }
 
-/** What one job keeps on this machine while it runs, where its files lie elsewhere. */
+/** Returns the folder for local files of a running job whose permanent files are stored elsewhere. */
 export function jobFolder(home: Pick<Home, 'directory'>, idJob: number): string {
   return join(home.directory, 'tmp', `job-${idJob}`);
 }

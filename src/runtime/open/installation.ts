@@ -81,7 +81,7 @@ export interface OpenedInstallation {
   >;
   /** whether the database still has the version of this program; null for tools, which check it once at their start */
   readonly version: VersionWatch | null;
-  /** what schedulers ask of watches */
+  /** the operations that schedulers use for watches */
   readonly schedule: WatchSchedule;
   /** how far loads of rows have come */
   readonly marks: QueryMarkStore;
@@ -256,7 +256,7 @@ function secretsOf({
   ].filter((text) => typeof text === 'string');
 }
 
-/** As it stands in the address, and decoded. */
+/** Returns the password as written in the address, and decoded. */
 function passwordsOf(url: string): string[] {
   const password = URL.canParse(url) ? new URL(url).password : '';
   return password === '' ? [] : [password, decodeURIComponent(password)];

@@ -1,4 +1,4 @@
-/** What an organisation may read a place elsewhere with. */
+/** Decides which access data an organisation may use to read a remote place. */
 import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';

@@ -43,19 +43,19 @@ const smallAtOnce = 64;
 export interface FetchOptions extends BringingOptions {
   /** told of bytes as they come; what it throws ends all of it */
   readonly onBytes: (count: number) => void;
-  /** those files below the location, as they were when they had that version; null: what it leads to */
+  /** the files below the location that are wanted, in the listed version; null: all files that the location leads to */
   readonly wanted: WatchedFiles['files'] | null;
   /** the location, where documents of it stay where they lie, and the spool says where; absent: all are fetched */
   readonly leaves?: string;
 }
 
 export interface FetchedFiles {
-  /** of the files and folders that the location leads to, as a path of this machine would */
+  /** paths of the files and folders that the location leads to, as on this machine */
   readonly paths: string[];
-  /** of the files, those that were fetched by themselves: what lies beside them there was not */
+  /** the files that were fetched singly, without their neighbours at the place */
   readonly alone: readonly string[];
   readonly files: number;
-  /** of them, those that stay where they lie */
+  /** number of the files that stay at their place */
   readonly left: number;
 }
 
@@ -196,7 +196,10 @@ async function bring(
   };
 }
 
-/** Those that stay where they lie: of a place that is read by ranges, what one version of is known, and is one document by its name. */
+/**
+ * Returns the files that can stay at their place: the place is read by ranges, the version of the file is known, and the file is one
+ * document according to its name.
+ */
 async function leaveDocuments(
   { access: given, directory, leaves, spool, ...reading }: FetchOptions,
   found: readonly FoundObject[],
@@ -213,7 +216,7 @@ async function leaveDocuments(
   for (const one of found) {
     const { key, name, bytes, version = one.listed ?? '' } = one;
     const kind = archiveKind(name);
-    // what a file of another name is, its bytes tell when they are here
+    // a file with another name is identified by its bytes after it was fetched
     if (!/\.xml(?:\.gz)?$/i.test(name)) continue;
     if (bytes === undefined || version === '' || (kind !== null && kind !== 'gz')) continue;
     leave(directory + sep + name, { key, version, bytes });
@@ -222,7 +225,7 @@ async function leaveDocuments(
   return left;
 }
 
-/** Of a file that a watch noticed: what has become of it since tells the watch what to do with it. */
+/** Returns an error handler for a file that a watch noticed: if the file has changed or gone since, the error tells the watch so. */
 function ofWatch(name: string | undefined) {
   return (error: unknown): never => {
     const isGone = error instanceof AppError && error.code === 'input_not_found';

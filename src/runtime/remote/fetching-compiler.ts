@@ -17,9 +17,9 @@ import type { FetchedSources, FetchRequest, SourcePlace } from './source-fetch.t
 
 export interface AddressedSources extends AccessOptions {
   readonly allowedHosts: readonly string[];
-  /** where they lie meanwhile; made when needed */
+  /** folder for the fetched files; created when needed */
   readonly directory: string;
-  /** of all sources of a schema */
+  /** limit for all sources of a schema together */
   readonly mostBytes: number;
   readonly processes: LookProcesses;
   readonly turns: Turns;

@@ -6,9 +6,9 @@ import { AppError } from '../../errors.ts';
 import { createReferenceReader, isRelativeLocation } from '../../tools/inputs/schema-references.ts';
 
 export interface SchemaPlace {
-  /** What a relative reference of the document means; null: nothing of this place. */
+  /** Resolves a relative reference of the document. Returns null if it does not lead to this place. */
   resolve(key: string, location: string): string | null;
-  /** Where it lies below the folder of this machine, so that references lead from one to the other there. */
+  /** Returns the name below the local folder, chosen so that references lead from one document to the other there. */
   nameOf(key: string): string;
   /** Answers its bytes. AppError `input_not_found` where there is none. */
   download(key: string, to: string): Promise<number>;
@@ -17,7 +17,7 @@ export interface SchemaPlace {
 /** documents that are asked for at the same time */
 const atOnce = 16;
 
-/** Of buckets and servers: keys with slashes. */
+/** Schema names for buckets and servers: keys with slashes. */
 export const keyedSchemas: Pick<SchemaPlace, 'resolve' | 'nameOf'> = {
   resolve(key, location) {
     const path = posix.join(posix.dirname(key), location);
@@ -26,7 +26,7 @@ export const keyedSchemas: Pick<SchemaPlace, 'resolve' | 'nameOf'> = {
   nameOf: (key) => key.replace(/^\/+/, ''),
 };
 
-/** Of the web: addresses, of one host. */
+/** Schema names for the web: addresses of one host. */
 export const addressedSchemas: Pick<SchemaPlace, 'resolve' | 'nameOf'> = {
   resolve(key, location) {
     const url = URL.canParse(location, key) ? new URL(location, key) : null;

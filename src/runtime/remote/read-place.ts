@@ -12,7 +12,7 @@ import { openSftpLocation, sftpLabel, type PlaceOptions, type SftpLocation } fro
 export interface RemoteFile {
   /** number of its place, from 0 */
   readonly place: number;
-  /** of the object; of the web its address */
+  /** key of the object; for the web its address */
   readonly key: string;
   /** the only one that is read */
   readonly version: string;
@@ -22,17 +22,17 @@ export interface RemoteFile {
 export interface RemotePlace {
   /** plain data, of which `access` is secret: by it another process opens the place */
   readonly description: PlaceDescription;
-  /** Of that version alone. AppErrors of `remoteBytes` and `SftpPlace`. */
+  /** Reads a range of that version alone. AppErrors of `remoteBytes` and `SftpPlace`. */
   bytes(file: RemoteFile, range: FileSection): AsyncIterable<Uint8Array>;
   /** Ends what keeps a process alive; who reads on opens it again. */
   close(): void;
 }
 
-/** What a place is reached by. */
+/** The data needed to reach a place. */
 export interface PlaceDescription {
   /** an address in it, as the person gave it */
   readonly location: string;
-  /** what it is read with; null: nothing */
+  /** access data for it; null: none */
   readonly access: PlaceAccess | null;
 }
 

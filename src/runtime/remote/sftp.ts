@@ -7,12 +7,12 @@ import { serverOf, type RemoteLocation } from '../../files/remote-location.ts';
 
 export interface PlaceOptions {
   readonly check: RemoteRequestOptions['check'];
-  /** what the place is read with; null: nothing */
+  /** access data for the place; null: none */
   readonly access: PlaceAccess | null;
   readonly signal: AbortSignal;
   /** a folder of this user for what a program reads from files, for moments */
   readonly scratch: string;
-  /** where nothing else is given, with the keys of whoever runs this: a person's own */
+  /** without other access data, use the keys of the current user: only for a person's own run */
   readonly ownKeys: boolean;
 }
 
@@ -49,8 +49,9 @@ export async function openSftpLocation(
 }
 
 /**
- * What processes read the place with that see neither keys nor known hosts of this machine's user: the key itself for the file that holds it.
- * Null: they cannot, as the key of the server is in known_hosts alone, or nothing is given to be let in with.
+ * Returns access data for processes that see neither keys nor known hosts of this machine's user: the key itself replaces the file that
+ * holds it. Returns null if they cannot read the place, because the key of the server is in known_hosts alone, or no access data are
+ * given.
  */
 export async function accessElsewhere(given: PlaceAccess | null): Promise<PlaceAccess | null> {
   if (given?.access.kind !== 'sftp' || given.access.hostKey === null) return null;
@@ -66,7 +67,7 @@ export function noSource(text: string): AppError {
   );
 }
 
-/** What the paths of all files below a folder begin with. */
+/** Returns the prefix of the paths of all files below a folder. */
 export function folderOf(path: string): string {
   return path === '' || path === '.' || path.endsWith('/') ? path.replace(/^\.$/, '') : `${path}/`;
 }

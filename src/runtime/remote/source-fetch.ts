@@ -20,7 +20,7 @@ export interface SourceFetch {
   readonly allowedHosts: readonly string[];
   /** the folder that receives the files; made when needed */
   readonly directory: string;
-  /** of all sources together; XSD sets have a lower limit of their own */
+  /** limit for all sources together; XSD sets have a lower limit of their own */
   readonly mostBytes: number;
 }
 

@@ -1,4 +1,7 @@
-/** Which files of a bucket or a server are brought: of documents all whose content may be one, of an XSD set those of its names. */
+/**
+ * Decides which files of a bucket or a server are fetched: for documents, all whose content may be one; for an XSD set, those with its
+ * names.
+ */
 import { sep } from 'node:path';
 import { smallBytes } from '../../adapters/remote-inputs/download.ts';
 import type { RemoteLocation } from '../../files/remote-location.ts';
@@ -9,7 +12,7 @@ import type { FileSpool } from '../../tools/inputs/file-spool.ts';
 import { openDescribed } from './read-place.ts';
 import { accessElsewhere, type PlaceOptions } from './sftp.ts';
 
-/** Where files are brought to, and what they are for. */
+/** The destination and the purpose of fetched files. */
 export interface BringingOptions extends PlaceOptions {
   /** made where it is not there */
   readonly directory: string;
@@ -32,7 +35,10 @@ export interface FoundObject {
   readonly bytes?: number;
 }
 
-/** Of a folder: for documents all files, as their content decides; else those of an XSD set. Never what is hidden. */
+/**
+ * Returns a test for the names in a folder that are wanted: for documents all files, because their content decides; otherwise those of
+ * an XSD set. Hidden files are never wanted.
+ */
 export function wantedNames({ spool, follows }: BringingOptions): (name: string) => boolean {
   if (spool !== null || follows === undefined) {
     const test = documentTest(false);

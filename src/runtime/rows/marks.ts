@@ -1,10 +1,15 @@
-/** What tells how far loads of rows have come (`--after`): the same for the jobs that load, and for the schedulers that look whether there is more. */
+/**
+ * Identifies the progress of loads of rows (`--after`): the same for the jobs that load, and for the schedulers that check for new
+ * rows.
+ */
 import { createHash } from 'node:crypto';
 import { maskSecrets } from '../../jobs/secrets/mask-secrets.ts';
 import type { QueryMark } from '../../ports/stores/query-marks.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 
-/** What was asked, and where the rows go; a watch has marks of its own. `place`: as messages call it. */
+/**
+ * Returns the identity of a mark: the query and the destination of its rows; a watch has marks of its own. `place`: name for messages.
+ */
 export function markSourceOf(
   { query, xmlColumn, after, out = '', watched }: ToolRequest,
   place: string,

@@ -8,7 +8,7 @@ export interface ServerRowsOptions {
   readonly config: Pick<Config, 'plainPasswordHosts'> & {
     readonly limits: Pick<Config['limits'], 'targetMessageBytes'>;
   };
-  /** that were checked; absent: a person's own, whom the operator's list does not bind */
+  /** addresses that were checked; absent: for a person's own run, which the operator's list does not restrict */
   readonly addresses?: readonly string[];
 }
 

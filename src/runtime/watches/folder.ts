@@ -68,7 +68,7 @@ export async function openFolder(
     const after = await factsOf(files, place);
     if (after === null) return null;
     const isSame = after.version === before.version;
-    // what was read is of neither version: it is met anew
+    // the bytes belong to neither version: the file is found again as a new one
     const version = isSame ? after.version : `${after.version} ${Date.now()}`;
     return { sha256: hash.digest('hex'), object: { ...metObject(after), name, version } };
   }

@@ -12,7 +12,7 @@ export interface Spooled {
   /** offset of its first byte */
   readonly from: number;
   readonly bytes: number;
-  /** as in `InputMember` */
+  /** line and column at which it starts, as in `InputMember` */
   readonly start?: { readonly line: number; readonly column: number };
   readonly encoding?: string;
   readonly carried?: Readonly<Record<string, string | null>>;

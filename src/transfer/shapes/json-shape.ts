@@ -29,7 +29,7 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): z.ZodIn
 /** Throws AppError `unprocessable_input` naming the place; `at` is where the value stands, for people. */
 export type Shape = (value: unknown, at: string) => void;
 
-/** What is wrong with a package: the import fails, nothing is changed. */
+/** The error for a faulty package: the import fails, and nothing is changed. */
 export function packageFault(detail: string): AppError {
   return new AppError('unprocessable_input', `the package cannot be imported: ${detail}`);
 }

@@ -157,7 +157,7 @@ export const checkSourceModel: Shape = (value, at) => {
   checkBases(types, at);
 };
 
-/** What is told of a type in several places must agree: the mapper goes by either. */
+/** Checks that the facts about a type in several places agree: the mapper uses either. */
 function checkContent(type: SourceType, at: string): void {
   const { complex, content, value, attributes, children, anyElement, anyAttribute } = type;
   const holdsElements = children.length > 0 || anyElement !== null;

@@ -1,4 +1,4 @@
-/** What a relational model must keep to beyond its shape: names that databases take, and rows that end. */
+/** The rules for a relational model beyond its shape: names that databases accept, and rows of finite length. */
 import { byteLength } from '../../engine/map/names/identifiers.ts';
 import type { ColumnRole, RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';

@@ -1,4 +1,4 @@
-/** What there is to choose from, as the command line has it. */
+/** Reads the choices of the command line for the page. */
 import type { PageChoices } from '../../http/page/choices.ts';
 import { getJson } from './client.ts';
 

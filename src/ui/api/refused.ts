@@ -44,7 +44,7 @@ export class RefusedRequest extends Error {
     this.errors = errors;
   }
 
-  /** what to do next; null where the words of the service say it */
+  /** advice on what to do next; null if the service's own message says it */
   get advice(): string | null {
     return advices[this.code] ?? null;
   }

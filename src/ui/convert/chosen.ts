@@ -1,4 +1,4 @@
-/** What was chosen on the page, and the jobs that follow from it. */
+/** The choices made on the page, and the jobs that follow from them. */
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import type { InputFile, InputKind } from './inputs.ts';
 import type { PlannedJob, PlannedOption } from './plan.ts';
@@ -9,12 +9,12 @@ export interface Chosen {
   readonly files: Readonly<Record<InputKind, readonly InputFile[]>>;
   /** id of a stored schema; '' where the files make it */
   readonly schema: string;
-  /** of the schema that is made; '' for that of the input */
+  /** name of the new schema; '' for the name of the input */
   readonly name: string;
   /** map level; '' for that of the service */
   readonly level: string;
   readonly targetKind: TargetKind;
-  /** as it was typed */
+  /** target as it was typed */
   readonly target: string;
   readonly format: string;
   readonly saveMode: string;
@@ -72,7 +72,7 @@ export function suggestedTarget({ files, schema, name }: Chosen, schemas: readon
   return /^[a-z]/.test(plain) ? plain : `rows_${plain}`.replace(/_$/, '');
 }
 
-/** What is still to be chosen, as a sentence; '' where nothing is. */
+/** Returns the missing choice as a sentence, or '' if there is none. */
 export function whatLacks({ files: { xml, xsd }, schema, targetKind, target }: Chosen): string {
   if (xml.length === 0 && xsd.length === 0) return 'Drop a file first.';
   if (xml.length === 0 && schema !== '') return 'A schema that is there needs documents to read by it.';

@@ -1,4 +1,4 @@
-/** What is filled in beside the files: the schema, the target, and all options of the tools. */
+/** The form fields beside the files: the schema, the target, and all options of the tools. */
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import type { PageChoices } from '../../http/page/choices.ts';
 import { field, selectOf, type Choice } from '../parts/controls.ts';

@@ -7,7 +7,7 @@ export interface InputFile {
   readonly path: string;
   readonly file: File;
   readonly kind: InputKind;
-  /** what is in an archive is not told by its name */
+  /** the name of an archive does not tell its content */
   readonly isArchive: boolean;
 }
 
@@ -16,7 +16,7 @@ export const mostFiles = 20_000;
 
 const archive = /\.(?:zip|tar|tgz|tar\.gz)$/i;
 const schema = /\.(?:xsd|dtd|ent)$/i;
-/** of an OASIS XML Catalog, which resolves what a set refers to */
+/** the name of an OASIS XML Catalog, which resolves the references of a set */
 const catalog = /(?:^|\/)catalog\.xml$/i;
 
 export function sortInputs(files: readonly { readonly path: string; readonly file: File }[]): InputFile[] {
@@ -35,7 +35,7 @@ export function chosenFiles(list: FileList): { path: string; file: File }[] {
     .map((file) => ({ path: file.webkitRelativePath === '' ? file.name : file.webkitRelativePath, file }));
 }
 
-/** What systems leave in folders is nobody's document. */
+/** Excludes the files that operating systems leave in folders. */
 function isWanted({ name }: { readonly name: string }): boolean {
   return !name.startsWith('.') && name !== 'Thumbs.db';
 }

@@ -1,4 +1,4 @@
-/** What is to be run, and the same as calls of the interface and as commands. */
+/** The plan of the jobs to run, also as calls of the API and as commands. */
 import type { InputFile, InputKind } from './inputs.ts';
 
 export type ToolName = 'xsd2er' | 'xml2er';
@@ -39,7 +39,7 @@ export function executionsOf(
   };
 }
 
-/** As a shell of POSIX takes it. */
+/** Quotes text for a POSIX shell. */
 export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

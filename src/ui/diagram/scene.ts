@@ -1,4 +1,7 @@
-/** What a drawing shows and where: the whole diagram as the service lays it out, or a table with its neighbours, laid out here. */
+/**
+ * The tables of a drawing and their places: the whole diagram as the service lays it out, or a table with its neighbours, laid out
+ * here.
+ */
 import type { DiagramRecord } from '../../catalog/diagrams/stored-drawing.ts';
 
 export type DrawnBox = DiagramRecord['tables'][number];

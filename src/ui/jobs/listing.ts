@@ -101,7 +101,7 @@ export async function jobListView({ main, signal, query, title }: ViewContext): 
     try {
       const shown = isEmpty(filter) ? await plainPage() : await searchedPage();
       if (signal.aborted) return;
-      // whoever works in the list with the keyboard keeps their place
+      // a person who uses the list with the keyboard keeps their place
       const focused = list.contains(document.activeElement)
         ? (document.activeElement as HTMLElement).getAttribute('href')
         : null;

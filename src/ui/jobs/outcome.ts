@@ -1,4 +1,4 @@
-/** What came of a load: rows by table, what was refused, what had no place. */
+/** The outcome of a load: rows by table, rejected documents, and content without a place. */
 import type { FeedRunDetails } from '../../catalog/feeds/runs.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import type { ShownJob } from '../api/shapes.ts';

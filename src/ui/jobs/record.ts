@@ -82,7 +82,7 @@ export async function jobView({ main, signal, path, title }: ViewContext): Promi
     }
   }
 
-  /** What is refused is told where the job is. */
+  /** Runs an action of the job's view; a refusal is shown beside the job. */
   function act(work: () => Promise<void>): () => Promise<void> {
     return async () => {
       try {

@@ -1,4 +1,4 @@
-/** What went wrong with what to do next, what is being waited for, and what is said to those who listen. */
+/** Shows failures with advice, pending work, and announcements for screen readers. */
 import { RefusedRequest } from '../api/refused.ts';
 import { fill, h, type Content } from './dom.ts';
 

@@ -1,4 +1,4 @@
-/** What a schema was made of, and what of it can be downloaded. */
+/** Shows the sources of a schema, and its downloads. */
 import { call } from '../api/client.ts';
 import { actionButton, saveFile } from '../parts/controls.ts';
 import { fill, h, type Content } from '../parts/dom.ts';
@@ -16,7 +16,7 @@ interface Download {
   readonly accept: string;
 }
 
-/** Of what other tools read: format, label, ending of the file, media type. */
+/** The formats for other tools: format, label, file name suffix, media type. */
 const metadataFormats = [
   ['dbt', 'dbt project, zip', '-dbt.zip', 'application/zip'],
   ['odcs', 'Data contract, yaml', '.odcs.yaml', 'application/yaml'],

@@ -1,4 +1,4 @@
-/** What the parts of a schema's view are made of. */
+/** The context that the parts of a schema's view share. */
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 
 export interface PartContext {
@@ -7,7 +7,7 @@ export interface PartContext {
   readonly family: readonly OriginRecord[];
   /** null: the newest */
   readonly idLschma: number | null;
-  /** what stands behind the part's name in the address */
+  /** segments of the address after the part's name */
   readonly rest: readonly string[];
   readonly query: URLSearchParams;
   readonly signal: AbortSignal;

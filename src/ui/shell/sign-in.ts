@@ -10,7 +10,7 @@ interface Organisation {
   readonly id_org: number;
 }
 
-/** Whose key it is; null: the service asks for a key, or does not know this one. */
+/** Returns the organisation of the key, or null if the service requires a key or does not know this one. */
 export async function whoAsks(): Promise<Organisation | null> {
   try {
     return await getJson<Organisation>('v2/about/org');
@@ -112,7 +112,7 @@ function refusalOfKey(error: unknown): HTMLElement {
     : h('p', { class: 'notice bad' }, messageOf(error));
 }
 
-/** What the button at the top opens: whose key it is, and a way to be rid of it. */
+/** The dialog that the button at the top opens: it shows the organisation of the key, and lets the user forget the key. */
 export function keyDialog(org: Organisation | null, changed: () => void): HTMLDialogElement {
   const kept = keptKey();
   const heading = freshId('key-heading');

@@ -1,6 +1,6 @@
-/** Which view an address of the page means: what stands behind its #. */
+/** Finds the view for an address of the page, from the text after its #. */
 
-/** What a view draws into, and the part of the address that it shows. */
+/** The element that a view draws into, and the part of the address that it shows. */
 export interface ViewContext {
   readonly main: HTMLElement;
   /** aborted when the view is left */
@@ -30,7 +30,7 @@ export function readAddress(hash: string): Address {
   };
 }
 
-/** What is no encoded text stands for itself. */
+/** Decodes a part of the address; invalid encodings are returned unchanged. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

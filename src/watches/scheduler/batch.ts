@@ -104,7 +104,7 @@ async function readOne(location: WatchedLocation, file: CandidateFile): Promise<
   });
   if (!isPlainName(name)) return outcome('rejected', 'no file can have that name; give it another');
   const read = await location.digest(file).catch((error: unknown) => {
-    // of one file only: the place itself may be out of reach, too
+    // the fault concerns one file only; otherwise the place itself may be out of reach
     if (error instanceof AppError && error.code !== 'service_unavailable' && error.code !== 'internal_error')
       return error;
     throw error;

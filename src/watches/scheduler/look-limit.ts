@@ -37,7 +37,7 @@ export function limitLook(locations: WatchedLocations, lookMs: number): LimitedL
     try {
       return await Promise.race([work, limit.promise]);
     } catch (error) {
-      // what broke because it was ended says less than why it was
+      // the reason for the interruption says more than the fault that it caused
       if (late.signal.aborted && !(error instanceof LookLimit)) throw new LookLimit(detail);
       throw error;
     } finally {
@@ -78,7 +78,7 @@ export function limitLook(locations: WatchedLocations, lookMs: number): LimitedL
             yield next.value;
           }
         } finally {
-          // what does not answer is not waited for
+          // do not wait for a source that does not answer
           if (!isDone) void iterator.return?.()?.catch(() => undefined);
         }
       },

@@ -41,7 +41,10 @@ export async function look(
   return schedule.endLook(claim, sinceMs, names, fileSystem);
 }
 
-/** What is not mounted is empty, and so is a store that took another's place: AppError where files that were loaded lay elsewhere. */
+/**
+ * Throws an AppError if files that were loaded were in another place: an unmounted folder is empty, and so is a store that took
+ * another's place.
+ */
 function checkMounted({ watch, fileSystem: before }: WatchClaim, found: string | null): void {
   if (before === null || found === null || found === before || watch.files.loaded === 0) return;
   const elsewhere = before.includes('://')

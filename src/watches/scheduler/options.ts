@@ -1,4 +1,4 @@
-/** What a scheduler is given: ports, and the settings that its jobs are checked by. */
+/** The options of a scheduler: ports, and the settings that its jobs are checked by. */
 import type { AccessSettings } from '../../jobs/request/check-access.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { Logger } from '../../ports/logger.ts';

@@ -13,7 +13,7 @@ import { firstOpenSocket, openUnixSocket, type ServerAddress } from './watched-s
 
 export interface CheckedSocketOptions {
   readonly servers: readonly ServerAddress[];
-  /** as in libpq; null: TLS if the server offers it, but none for connections to this machine */
+  /** SSL mode as in libpq; null: TLS if the server offers it, but none for connections to this machine */
   readonly sslmode: string | null;
   readonly longestMessageBytes: number;
   /** the operator lets passwords go to these servers as plain text or MD5 without TLS */
@@ -32,7 +32,7 @@ const handshakeTimeoutMs = 10_000;
 
 export interface CheckedSocket {
   readonly socket: Socket;
-  /** the socket carries exactly what the server reads */
+  /** the connection is not encrypted: its bytes are those that the server reads */
   readonly plain: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What the members of schemas, maps, statistics and diagrams are. */
+/** Texts for the members of schemas, maps, statistics and diagrams. */
 import type { MemberTexts } from './texts.ts';
 
 const changedLines = { changed: 'Lines whose state changed.' };

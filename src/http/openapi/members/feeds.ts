@@ -1,4 +1,4 @@
-/** What the members of the integration-catalogue view are. */
+/** Texts for the members of the integration-catalogue view. */
 import type { MemberTexts } from './texts.ts';
 
 const runMembers = {

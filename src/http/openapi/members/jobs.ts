@@ -1,4 +1,4 @@
-/** What the members of running, jobs, workflows, uploads and transfers are. */
+/** Texts for the members of running, jobs, workflows, uploads and transfers. */
 import type { MemberTexts } from './texts.ts';
 
 const workflowMembers = {

@@ -1,4 +1,4 @@
-/** What the members of keys, organisations, the audit log, extensions and the actuator are. */
+/** Texts for the members of keys, organisations, the audit log, extensions and the actuator. */
 import type { MemberTexts } from './texts.ts';
 
 export const operatingMembers: MemberTexts = {

@@ -1,4 +1,4 @@
-/** What the members of watches and their files are. */
+/** Texts for the members of watches and their files. */
 import type { MemberTexts } from './texts.ts';
 
 const settings = {

@@ -78,7 +78,7 @@ export function createCilRoutes(
   ]);
 }
 
-/** What the operations of this group stand on. */
+/** Returns the dependencies that the operations of this group share. */
 function sharedOf(
   adapters: Pick<Adapters, 'catalog' | 'jobs'>,
   config: Config,

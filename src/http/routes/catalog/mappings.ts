@@ -65,7 +65,7 @@ export function createMappingRoutes(
   ]);
 }
 
-/** What the operations of this group stand on. */
+/** The dependencies that the operations of this group share. */
 interface Shared extends Pick<Adapters, 'catalog'> {
   readonly guard: ReturnType<Guards['require']>;
   readonly renderings: Slots;

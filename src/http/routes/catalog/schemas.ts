@@ -61,7 +61,7 @@ export function createSchemaRoutes(
   ]);
 }
 
-/** What the operations of this group stand on. */
+/** Returns the dependencies that the operations of this group share. */
 function sharedOf(
   adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs' | 'credentials' | 'secrets'>,
   config: Config,

@@ -36,7 +36,7 @@ export function createExecutionRoutes(
   ]);
 }
 
-/** What the operations of this group stand on. */
+/** Returns the dependencies that the operations of this group share. */
 function sharedOf(adapters: Pick<Adapters, 'jobs' | 'files'>, guards: Guards, followers: Followers) {
   const guard = guards.require('jobs:read');
   const killGuard = guards.require('jobs:run');

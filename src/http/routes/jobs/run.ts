@@ -86,7 +86,7 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
       const seconds = preferredWait(c.req.header('Prefer'));
       if (seconds === null)
         return c.json(wire(await submitted(c, c.req.valid('header'), c.req.valid('json'))), 200);
-      // who waits holds a slot like one who follows a log: where there is none, nothing is stored
+      // a waiting request occupies a slot like one that follows a log: if none is free, nothing is stored
       const leave = followers.enter(c.get('principal'));
       try {
         const answer = await submitted(c, c.req.valid('header'), c.req.valid('json'));
