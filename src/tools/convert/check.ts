@@ -1,4 +1,4 @@
-/** Documents that are not to count are found before any of them is read for what it holds. */
+/** Finds documents that must not count before any of them is read for its content. */
 import type { DocumentValidator } from '../../ports/processes/document-validator.ts';
 import type { ConversionContext } from './context.ts';
 

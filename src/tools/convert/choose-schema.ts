@@ -17,7 +17,7 @@ import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import type { ConversionContext } from './context.ts';
 import type { KnownOrigin } from './plan.ts';
 
-/** Reports the schema; `collected`: null where the documents were not read before. */
+/** Reports the schema. `collected` is null if the documents have not been read yet. */
 export async function chooseSchema(
   context: ConversionContext,
   origin: KnownOrigin,
@@ -39,7 +39,10 @@ export async function chooseSchema(
   return chosen;
 }
 
-/** `--prune`: what is never used is left out, which can only be told once all has been read. undefined: tables are drawn for all there may be. */
+/**
+ * Returns the statistics for `--prune`, which leaves out unused elements, as is known only after all documents have been read. Returns
+ * undefined if tables are drawn for everything in the model.
+ */
 async function metStatistics(
   { plan }: ConversionContext,
   { model, statistics, ofJobs }: KnownOrigin,
@@ -51,7 +54,7 @@ async function metStatistics(
   return decidingStatistics([...earlier, collected.statistics].reduce(mergeStatistics), model);
 }
 
-/** A target that exists decides; where rows are to go nowhere, the default of the origin counts. */
+/** Chooses by the loads of an existing target; without a target, the default of the origin counts. */
 async function chooseByTarget(
   context: ConversionContext,
   { idSch, model }: KnownOrigin,

@@ -3,7 +3,7 @@ import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import { noDocumentsLeft } from '../load/document-cut.ts';
 import type { ConversionContext } from './context.ts';
 
-/** How much of a job's progress the pass is, where the rows are loaded after it. */
+/** Share of a job's progress that the pass takes if the rows are loaded after it. */
 const shareBeforeLoad = 0.4;
 
 export async function collectStatistics({

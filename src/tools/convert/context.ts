@@ -34,7 +34,7 @@ export class TargetOnDemand {
     return this.#session.request.out === undefined ? [] : (await this.open()).loads();
   }
 
-  /** Closes the sink, so that the target is opened anew. */
+  /** Closes the sink, so that the target is opened again. */
   async close(): Promise<void> {
     await this.#sink?.close();
     this.#sink = null;

@@ -17,7 +17,10 @@ import type { DeclaredNamespace } from './element-prefixes.ts';
 /** origins of a target that are looked into, the last that loaded it first */
 const maxOrigins = 20;
 
-/** The session goes on with that origin where the target has one that knows the documents, else as it is; the log says which, and why. */
+/**
+ * Returns the session with the target's origin that knows the documents, if there is one, otherwise unchanged. The log says which, and
+ * why.
+ */
 export async function continueTarget(
   session: ToolSession,
   inputs: InputSet,
@@ -83,7 +86,7 @@ function fitsName(name: string | undefined, origin: OriginRecord): boolean {
   return name === undefined || origin.name === name;
 }
 
-/** Whether a source model knows what the documents start with. */
+/** Tests whether a source model knows the root element of the documents. */
 type RootTest = (model: SourceModel) => boolean;
 
 async function rootTest(
@@ -108,7 +111,7 @@ async function rootTest(
   const found = new Map<number, QName>();
   for await (const member of inputs.members()) {
     const id = await peekRootName(member, names, limits).catch((error: unknown) => {
-      // it is told, or skipped, when it is read
+      // it is reported, or skipped, when it is read
       if (error instanceof InputError) return null;
       throw error;
     });

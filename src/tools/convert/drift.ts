@@ -113,7 +113,10 @@ function placesOf({ mappings, tables }: RelationalModel): ReadonlySet<string> {
   return places;
 }
 
-/** The session with the newest version of the origin of `-x` that the target was loaded by: what has evolved goes on from there. */
+/**
+ * Returns the session with the newest version of the origin of `-x` that the target was loaded with: evolution continues from that
+ * version.
+ */
 export async function withNewestVersion(session: ToolSession, target: TargetOnDemand): Promise<ToolSession> {
   const { request, home, idOrg, log } = session;
   const { originId, onDrift } = request;

@@ -1,4 +1,4 @@
-/** The end of a conversion that loads: rows in the target, or what would make its tables. */
+/** The end of a conversion that loads: rows in the target, or the statements that would create its tables. */
 import { ddlDialectOf } from '../targets/kinds.ts';
 import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import type { ChosenSchema } from '../schemas/logical-schema.ts';

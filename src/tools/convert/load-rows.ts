@@ -41,7 +41,7 @@ export interface LoadResult {
 export type RowsOrSchema = { readonly loaded: LoadResult } | { readonly instead: ChosenSchema };
 
 export interface RowLoad extends LoadOptions {
-  /** called before the first document is read; not at all where none is to be */
+  /** called before the first document is read; never called if there is no document */
   readonly check: () => Promise<void>;
   /** called before rows are published: the schema that the documents are to be read by instead; null: these rows are right */
   readonly settleDrift: (read: ReadDocuments) => Promise<ChosenSchema | null>;
@@ -154,7 +154,7 @@ interface Loaded {
   readonly statistics: DocumentStatistics | null;
 }
 
-/** The loader ends here, so that what documents were read with is no burden when they are published. */
+/** Ends the loader here, so that memory used for reading documents is free when they are published. */
 async function loadAll(
   session: ToolSession,
   load: Omit<ThreadLoad, 'known'> & { readonly options: RowLoad },
@@ -238,7 +238,7 @@ function partitionOf({ partition }: ToolSession['request']): {
   return wishes === null || typeof wishes === 'string' ? {} : { partition: wishes };
 }
 
-/** AppError `invalid_option`: what else was asked for leaves open which document is replaced, or the target cannot do it. */
+/** AppError `invalid_option`: other options leave open which document is replaced, or the target does not support merging. */
 function requireMerge({ rowTag, concatenated, key, keys }: ToolSession['request'], sink: RowSink): void {
   if (sink.currentDocuments === undefined)
     throw new AppError(

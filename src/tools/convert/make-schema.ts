@@ -1,4 +1,4 @@
-/** A schema that the documents themselves make: inferred, drawn as tables, and stored with what it was inferred from. */
+/** Makes a schema from the documents themselves: inferred, drawn as tables, and stored with its statistics. */
 import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
 import { storesNothing } from '../../jobs/request/tool-request.ts';
 import { choicesAfterParent, storeModel, type ChosenSchema } from '../schemas/logical-schema.ts';
@@ -7,7 +7,7 @@ import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import type { ConversionContext } from './context.ts';
 import { storedStatistics } from './stored-statistics.ts';
 
-/** Reports what it stored; a dry run and printed tables store nothing. */
+/** Reports the stored schema; a dry run and printed tables store nothing. */
 export async function makeSchema(
   { session }: ConversionContext,
   { statistics, files }: CollectedStatistics,

@@ -18,7 +18,7 @@ export interface KnownOrigin {
   readonly model: SourceModel;
   /** its own statistics; null: none are stored */
   readonly statistics: DocumentStatistics | null;
-  /** `-a`: those that other jobs met */
+  /** `-a`: statistics from other jobs */
   readonly ofJobs: readonly DocumentStatistics[];
   /** the logical schema that the request names; null: the target and the origin decide */
   readonly pinned: ChosenSchema | null;
@@ -33,9 +33,9 @@ export interface ConversionPlan {
   readonly roots: RootRule;
   /** all documents are read for their statistics before any is read for its rows */
   readonly collects: boolean;
-  /** the schema leaves out what no document uses */
+  /** the schema leaves out elements that no document uses */
   readonly prunes: boolean;
-  /** rows go to a target, or its tables are printed; else the schema is all there is to be */
+  /** rows go to a target, or its tables are printed; false: the run only makes the schema */
   readonly loads: boolean;
   /** statistics of documents are gathered while their rows are loaded */
   readonly gathersOnLoad: boolean;
@@ -43,14 +43,14 @@ export interface ConversionPlan {
   readonly evolves: boolean;
 }
 
-/** Reports the origin, where one is known. */
+/** Reports the origin if it is known. */
 export async function planConversion(session: ToolSession): Promise<ConversionPlan> {
   const { request, repeats } = session;
   const { rowTag, root, keepsOtherRoots } = request;
   const mode = parseModeOf(request);
   const loads = request.out !== undefined && mode !== 'statistics' && !request.dryRun;
   const keepsOthers = keepsOtherRoots && root === undefined;
-  // a repeated load of documents that made a schema loads by that one; what read them only reads them again
+  // a repeated load of documents that made a schema uses that schema; a run that read them only reads them again
   const hasSchema =
     request.originId !== undefined || request.logicalId !== undefined || (repeats !== null && loads);
   if (!hasSchema) {
@@ -99,12 +99,18 @@ export function planAfterDrift(plan: ConversionPlan, { stored }: ChosenSchema): 
   };
 }
 
-/** Whether the origin was inferred from documents, and what these held is known. A schema that was made of an XSD is changed by people. */
+/**
+ * Returns whether the origin was inferred from documents whose statistics are known. A schema that was made from an XSD is changed by
+ * people.
+ */
 function isOfDocuments({ model, statistics }: KnownOrigin): boolean {
   return model.inferred === true && statistics !== null;
 }
 
-/** Whether a schema that evolves gets root elements, too. A watch has files of one kind: what starts otherwise is a stray. */
+/**
+ * Returns whether an evolving schema also gets new root elements. A watch has files of one kind: a document with another root is a
+ * stray.
+ */
 export function addsRoots({ watched, root }: ToolSession['request']): boolean {
   return watched === undefined && root === undefined;
 }

@@ -42,7 +42,7 @@ function saveStatistics(
   );
 }
 
-/** The outcome: `collected` where documents were read for their statistics, `loaded` where their rows were. */
+/** Returns the outcome: `collected` if documents were read for their statistics, `loaded` if their rows were loaded. */
 export function outcomeOf(
   { session }: ConversionContext,
   { stored, why }: ChosenSchema,

@@ -22,7 +22,10 @@ export interface SettledConversion {
   readonly takesXsd: boolean;
 }
 
-/** `rows`: archives of the documents of `--from`. Answers the documents, and an origin where one is named, is made of XSDs, or made what the target holds; else they make their schema themselves. */
+/**
+ * Returns the documents, and an origin if one is named, made from XSDs, or recorded in the target; otherwise the documents make their
+ * own schema. `rows`: archives of the documents of `--from`.
+ */
 export async function settleSchema(
   given: ToolSession,
   target: TargetOnDemand,

@@ -1,8 +1,8 @@
-/** Statistics of documents that earlier jobs met. */
+/** Loads statistics of documents from earlier jobs. */
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
-/** `-a`: what earlier jobs met; those of the origin itself are among its own. */
+/** `-a`: returns the statistics from earlier jobs; the origin's own statistics already include its jobs. */
 export async function storedStatistics(
   { request, home, idOrg }: ToolSession,
   idSch: number | null,

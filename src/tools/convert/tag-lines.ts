@@ -1,6 +1,7 @@
 /**
- * Validators tell lines, where a document may have but one. So each tag of a document that is checked gets a line end of its own
- * (white space before `>` means nothing), and from a line told the very tag is found, with its line and column in the document (src/tools/validation/fault-locations.ts).
+ * Maps lines to tags for validators, which report lines although a document may have only one. Each tag of a checked document gets a
+ * line end of its own (white space before `>` means nothing). From a reported line, the exact tag is found, with its line and column in
+ * the document (src/tools/validation/fault-locations.ts).
  */
 import {
   KIND_END,
@@ -55,7 +56,7 @@ function* tagsOf({ events, count }: TokenBatch): Iterable<number> {
   }
 }
 
-/** Collects, batch by batch, where the tags of a document end. */
+/** Collects the ends of a document's tags, batch by batch. */
 export function createTagMarker() {
   const starts: number[] = [];
   const ends: number[] = [];
@@ -68,7 +69,7 @@ export function createTagMarker() {
         ends.push(offset + batch.events[n + 3]! - batch.events[n + 2]!);
       }
     },
-    /** The document with a line end before the end of each tag; null where it has tags in the text of entities. */
+    /** Returns the document with a line end before the end of each tag, or null if it has tags in the text of entities. */
     marked(given: Uint8Array): Uint8Array | null {
       const document = withLineFeeds(given);
       const marked = new Uint8Array(document.length + ends.length);
@@ -88,7 +89,7 @@ export function createTagMarker() {
   };
 }
 
-/** A tag whose end is not known yet may be of so many bytes; what looks like one in a comment is not waited for longer. */
+/** Limit for the size of a tag whose end is not known yet. An apparent tag in a comment is not awaited longer. */
 const maxHeldBytes = 64 * 1024 * 1024;
 
 /** Marks a document that comes bit by bit, as its tokeniser finds the tags. */
@@ -98,7 +99,7 @@ export function createStreamMarker() {
   let heldFrom = 0;
   /** start and end of each tag, as offsets in the buffered bytes */
   let tags: { readonly start: number; readonly end: number }[] = [];
-  /** false: tags lie in the text of entities; those from the first of them on have no lines of their own */
+  /** false: the text of entities contains tags; from the first of them on, tags have no lines of their own */
   let isWhole = true;
   return {
     take(batch: TokenBatch, locate: Locate): void {
@@ -117,7 +118,7 @@ export function createStreamMarker() {
     rest: (): Uint8Array => release(held.length),
   };
 
-  /** Up to what may be a tag that is not known yet, or half of a line end. */
+  /** Returns the number of bytes up to a possible incomplete tag, or half of a line end. */
   function sureBytes(from: number): number {
     if (held.length - from > maxHeldBytes) return held.length;
     for (let at = held.indexOf(lessThan, from); at >= 0; at = held.indexOf(lessThan, at + 1)) {

@@ -1,7 +1,7 @@
 /**
- * `--concatenated`: each file or member of the inputs holds documents one after the other. Where they lie is found in one pass; from
- * then on each is a document by itself, in any order, for threads and executors, too. What is packed, or stays elsewhere, is unpacked
- * into one file for that.
+ * `--concatenated`: each file or member of the inputs holds several documents in sequence. One pass finds their places; after that each
+ * is a document by itself, in any order, also for threads and executors. Packed files, and files at remote places, are first unpacked
+ * into one file.
  */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import type { InputSet } from './list-files.ts';
 import type { InputMember } from './members.ts';
 import { fileElsewhere, filesAtOnce, walkFiles, type Walk } from './walk-files.ts';
 
-/** A file or member, with where its documents lie. */
+/** A file or member, with the places of its documents. */
 interface SeparatedFile extends Pick<InputMember, 'name' | 'path' | 'carried' | 'external'> {
   readonly file: string;
   /** offset of the group's first byte in `file` */
@@ -24,7 +24,7 @@ interface SeparatedFile extends Pick<InputMember, 'name' | 'path' | 'carried' | 
   readonly places: Float64Array;
 }
 
-/** A file whose documents cannot be found: reading it tells why. */
+/** A file whose documents cannot be found: reading it reports the reason. */
 interface DamagedFile {
   readonly member: InputMember;
 }
@@ -160,7 +160,7 @@ class UnpackedFile {
     this.path = path;
   }
 
-  /** AppError where the disk takes no more. */
+  /** AppError if the disk is full. */
   write(bytes: Uint8Array): void {
     try {
       if (this.#descriptor === null) {

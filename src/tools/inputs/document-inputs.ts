@@ -65,7 +65,7 @@ export async function openDocuments(
 /** so many parts of documents are named that are not read */
 const namedParts = 20;
 
-/** Says once of each what a document names, and is not read. */
+/** Returns a function that logs each external reference that is not read, once. */
 export function refusedNotice(log: ToolSession['log']): NonNullable<InputOptions['refused']> {
   const told = new Set<string>();
   return (document, name, why) => {
@@ -77,7 +77,7 @@ export function refusedNotice(log: ToolSession['log']): NonNullable<InputOptions
   };
 }
 
-/** The lines of a log that name what was passed over. */
+/** Returns the log lines that name the files passed over. */
 export function passedOverLines({ skipped, examples: all }: InputsSeen): string[] {
   if (skipped === 0) return [];
   const examples = all.slice(0, namedExamples);
@@ -89,7 +89,10 @@ export function passedOverLines({ skipped, examples: all }: InputsSeen): string[
   ];
 }
 
-/** The files of a watch; each that is no document is listed among the rejects, by which its state is told. InputError where all are. */
+/**
+ * Opens the files of a watch. Each file that is not a document is listed among the rejects, which determine its state. InputError if
+ * none is a document.
+ */
 export async function openWatched(
   session: Opening & Pick<ToolSession, 'rejects'>,
   files: readonly NamedFile[],

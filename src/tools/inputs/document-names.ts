@@ -2,20 +2,23 @@
 import { describesOthers, documentStart, isHtmlPage } from '../../engine/xsd/read/document-start.ts';
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 
-/** `look`: the first bytes decide; `skip`: it is none, and told; `hide`: nobody expects it to be one. */
+/** `look`: the first bytes decide; `skip`: not a document, reported; `hide`: not a document, and nobody expects it to be one. */
 export type NameVerdict = 'take' | 'look' | 'skip' | 'hide';
 
 /** Chooses among the files of folders and the members of archives. A file named by itself is taken. */
 export interface MemberTest {
-  /** `name` is without the `.gz` of what is packed */
+  /** `name` is without the `.gz` of packed files */
   byName(name: string): NameVerdict;
-  /** Why a file with these first bytes is passed over; null: it is a document. Asked of what `byName` says `look` to. */
+  /**
+   * Returns why a file with these first bytes is passed over, or null if it is a document. Called for files for which `byName` returns
+   * `look`.
+   */
   byContent(name: string, head: Uint8Array): string | null;
   /** Like `byContent`, for files that are accepted by their names: few are rejected. */
   contradicts(head: Uint8Array): string | null;
 }
 
-/** Files by their names alone; of the others nothing is told. */
+/** Accepts files by their names alone; the others are not reported. */
 export function namedFiles(accept: (name: string) => boolean): MemberTest {
   return {
     byName: (name) => (accept(name) ? 'take' : 'hide'),

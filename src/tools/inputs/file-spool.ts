@@ -1,4 +1,7 @@
-/** Files that are none of their own on this machine: small ones that were brought here, in one file (to make and to open a file for each takes longer than all else), and those that stay where they lie. */
+/**
+ * Files that are not separate files on this machine: small ones that were copied here into one file (creating and opening a file for
+ * each takes longer than everything else), and those that stay at their remote place.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
@@ -31,7 +34,7 @@ export class FileSpool {
   /** bytes in the buffer, and in the file */
   #held = 0;
   #written = 0;
-  /** null: there are others by now */
+  /** null: files were added since */
   #paths: readonly string[] | null = null;
 
   /** `file`: of this run alone; it is made when it is needed. */
@@ -40,8 +43,8 @@ export class FileSpool {
   }
 
   /**
-   * Takes a file in place of one at that path; what is at hand until `end` may still be lost. False: it has to be a file of its own, as it is
-   * more than a document. AppError where the disk takes no more.
+   * Stores a file instead of one at that path; buffered content may be lost until `end`. Returns false if it must be a file of its own,
+   * because it is not a single small document. AppError if the disk is full.
    */
   take(path: string, bytes: Uint8Array): boolean {
     if (
@@ -61,7 +64,7 @@ export class FileSpool {
     return true;
   }
 
-  /** All that was taken can be read. AppError where the disk takes no more. */
+  /** Writes the buffer, so that all stored files can be read. AppError if the disk is full. */
   end(): void {
     this.#write();
     this.#buffer = null;
@@ -72,7 +75,7 @@ export class FileSpool {
     return this.#places;
   }
 
-  /** Answers a function that leaves a file of the place where it lies, in place of one at that path. */
+  /** Returns a function that records a remote file of the place, instead of a file at that path. */
   leaveAt(place: RemotePlace): (path: string, file: Omit<RemoteFile, 'place'>) => void {
     const number = this.#places.push(place) - 1;
     return (path, file) => {

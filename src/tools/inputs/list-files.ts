@@ -31,21 +31,21 @@ export interface InputSet {
   /** files on disk, archives counted as one */
   readonly fileCount: number;
   readonly totalBytes: number;
-  /** about as many as documents have: what packed ones unpack to is known when they are read */
+  /** approximate size of the documents: the unpacked size of packed ones is known when they are read */
   readonly expectedBytes: number;
   /** can be walked again and again */
   members(): AsyncIterable<InputMember>;
   /** Counts of the members after they were walked to the end; before that, of those seen so far. */
   seen(): InputsSeen;
-  /** removes what stdin was spooled to */
+  /** removes the file that stdin was copied to */
   dispose(): Promise<void>;
 }
 
-/** Documents among the inputs, and what was passed over. */
+/** Counts of documents among the inputs, and of files passed over. */
 export interface InputsSeen {
   readonly read: number;
   readonly skipped: number;
-  /** the first of what was passed over, and why */
+  /** the first files passed over, with the reason */
   readonly examples: readonly { readonly name: string; readonly why: string }[];
 }
 
@@ -54,17 +54,17 @@ export const namedExamples = 20;
 const mostKeys = 10_000;
 
 export interface InputOptions {
-  /** told of each input that is a file: it may throw */
+  /** called for each input that is a file; it may throw */
   readonly named?: (input: string) => void;
-  /** told of parts of documents that are not read, such as a DTD that lies elsewhere */
+  /** called for parts of documents that are not read, such as a DTD elsewhere */
   readonly refused?: OnRefused;
   /** sources that are never documents, whatever they hold: see `Walk` */
   readonly except?: ReadonlySet<string>;
-  /** told once, when the members have been walked to the end */
+  /** called once, when the members have been walked to the end */
   readonly walked?: (seen: InputsSeen) => void;
   /** holds some of the files, at their paths */
   readonly spool?: FileSpool;
-  /** by path: the address that a file was fetched from, without what lies beside it there */
+  /** by path: the address that a file was fetched from, without its neighbours there */
   readonly fetchedAlone?: ReadonlyMap<string, string>;
 }
 
@@ -289,11 +289,14 @@ interface Expanding {
   readonly test: MemberTest;
   readonly links: Links;
   readonly options: InputOptions;
-  /** gets what is passed over by its name, or as a link */
+  /** receives the files that are passed over because of their name, or as a link */
   readonly passedOver: PassedOver[];
 }
 
-/** An archive is looked into; what a `.gz` holds is told by its content, unless its name says so. */
+/**
+ * Decides how far a name is trusted. An archive is searched for documents. The content of a `.gz` determines its type, unless its name
+ * does.
+ */
 function trustOf(verdict: NameVerdict, name: string): ListedFile['trust'] {
   if (verdict === 'take') return 'found';
   const kind = archiveKind(name);

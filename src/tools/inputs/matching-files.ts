@@ -1,4 +1,4 @@
-/** Walks folders of this machine for what a pattern names. */
+/** Finds the files and folders of this machine that match a pattern. */
 import { opendir, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { AppError } from '../../errors.ts';
@@ -15,9 +15,9 @@ import { inputFault } from './open-file.ts';
 type Kind = 'file' | 'folder' | null;
 
 /**
- * Files and folders that match, relative to `directory`, in the order of their names. Links are followed where a segment names them,
- * not by `**`; `kindOfLink` says what one leads to, and throws where it must not be followed. AppError `unprocessable_input` where
- * there is too much to be looked at.
+ * Yields files and folders that match, relative to `directory`, in the order of their names. Links are followed if a segment names
+ * them, but not by `**`; `kindOfLink` returns the kind of a link's target, and throws if the link must not be followed. AppError
+ * `unprocessable_input` if there are too many entries to inspect.
  */
 export async function* matchingFiles(
   pattern: PathPattern,
@@ -46,7 +46,7 @@ export async function* matchingFiles(
   }
 }
 
-/** Counts what a pattern has had us look at. */
+/** Counts the entries that a pattern made us inspect. */
 export function createLookBudget(): () => void {
   let looked = 0;
   return () => {
@@ -88,7 +88,7 @@ async function entriesOf(path: string, budget: () => void): Promise<Entry[]> {
   return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Null where there is neither a file nor a folder. */
+/** Returns null if there is neither a file nor a folder. */
 export async function kindOf(path: string): Promise<Kind> {
   const facts = await stat(path).catch(() => null);
   if (facts?.isFile()) return 'file';

@@ -18,19 +18,19 @@ export interface InputMember {
   readonly source: MemberSource;
   /** `fleeting`: the bytes of a chunk are needed only until the next is asked for, or the next member. */
   chunks(fleeting?: 'fleeting'): DocumentBytes;
-  /** absent where the document can only be read from its beginning to its end */
+  /** absent if the document can only be read from its beginning to its end */
   readonly parts?: DocumentParts;
   /** for a row of `--from`: its other columns by name, with the types of table columns */
   readonly carried?: CarriedValues;
-  /** its DTD, and other parts of it that lie outside; absent: nothing of that is read */
+  /** its DTD, and other external parts; absent: none of them is read */
   readonly external?: ExternalParts;
-  /** `--concatenated`: where the document begins in its file, from 1 */
+  /** `--concatenated`: start of the document in its file, from 1 */
   readonly start?: Pick<TextLocation, 'line' | 'column'>;
   /** known from outside of the document */
   readonly encoding?: string;
   /** the range of the document that `chunks` returns, if not all of it */
   readonly range?: DocumentRange;
-  /** SHA-256 (hex) of all that `chunks` gives, which fails where the bytes are others by now */
+  /** SHA-256 (hex) of all bytes of `chunks`, which fails if the bytes have changed */
   readonly sha256?: string;
 }
 
@@ -53,13 +53,13 @@ export interface MemberSource {
   readonly packed: boolean;
   /** reached without unpacking those before it */
   readonly direct: boolean;
-  /** the folder that what a document refers to must lie in; absent: it is told by the names */
+  /** the folder that contains the references of a document; absent: it follows from the names */
   readonly root?: string;
   /** the place of its bytes: beside others in that file, or still at the remote place; absent: the file is the document or an archive */
   readonly elsewhere?: Spooled | RemoteFile;
 }
 
-/** Tells a file, or a member of an archive, from all others, whatever else the inputs are asked for. */
+/** Returns a key that identifies a file, or a member of an archive, regardless of the other inputs. */
 export function sourceKey({ source, name, path }: Pick<InputMember, 'source' | 'name' | 'path'>): string {
   return keyOfSource(source.file, path === source.file ? null : name);
 }
@@ -86,7 +86,7 @@ export interface DocumentRange {
   readonly location: TextLocation;
   /** number of the first row element, from 1 */
   readonly number: number;
-  /** read before them: what stands before the root element, and the start tags that are open; '' for the first range */
+  /** text to read before them: the prolog before the root element, and the start tags that are open; '' for the first range */
   readonly lead: string;
   /** attributes of these tags */
   readonly attributes: number;

@@ -1,12 +1,12 @@
-/** Opens input files: what a job names was checked by its path, and is checked again by what was opened. */
+/** Opens input files. The path that a job names was checked before, and the opened file is checked again. */
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 
 /**
- * `follow`: symbolic links lead where they lead, as for a person's own files. `refuse`: the path is one whose links were
- * resolved and whose place was allowed; where a link stands in it by now, AppError `path_not_allowed`.
+ * `follow`: symbolic links are followed, as for a person's own files. `refuse`: links of the path were resolved and its place was
+ * allowed; if it contains a link now, AppError `path_not_allowed`.
  */
 export type Links = 'follow' | 'refuse';
 
@@ -151,7 +151,7 @@ export async function* fleetingFileChunks(
       if (bytesRead === 0) return;
       at += bytesRead;
       reading = read(buffer === buffers[0] ? buffers[1] : buffers[0]);
-      // its fault is met by who waits for it
+      // the fault is handled by the caller that awaits it
       reading.catch(() => undefined);
       yield buffer.subarray(0, bytesRead);
     }
@@ -177,7 +177,7 @@ export function inputFault(error: unknown, path: string): unknown {
 
 export const isMisnamed = 'its name is not UTF-8; rename it';
 
-/** Whether a name may be one that is not UTF-8: what is not is read as U+FFFD, and there is no file of that name. */
+/** Returns whether a name may have been invalid UTF-8: invalid bytes are read as U+FFFD, and no file has such a name. */
 export function mayBeMisnamed(name: string): boolean {
   return name.includes('\ufffd');
 }

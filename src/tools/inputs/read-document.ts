@@ -16,13 +16,13 @@ export interface DocumentReader {
   readonly kernels: TokenizerKernels;
   /** called for every batch of tokens */
   readonly onBatch: (batch: TokenBatch, locate: (recordIndex: number) => TextLocation) => void;
-  /** called after every piece of input, with its size and what has been read by then; awaited: back-pressure */
+  /** called after every piece of input, with its size and the bytes read so far; awaited for back-pressure */
   readonly afterChunk: (bytes: number, read: number) => Promise<void> | void;
-  /** called before what stands behind a range is read: most of what comes now is not the document's */
+  /** called before the text after a range is read: most of it does not belong to the document */
   readonly beforeTrail?: () => void;
 }
 
-/** bytes given to the tokeniser at a time: what it makes of them must fit into the output buffers */
+/** bytes given to the tokeniser at a time: its output for them must fit into the output buffers */
 const pieceBytes = 128 * 1024;
 
 export interface ReadDocument {
@@ -77,7 +77,7 @@ async function walkChunks(
   return bytes;
 }
 
-/** A small document without a turn for others; a promise where it is to be waited before the next. */
+/** Reads a small document without yielding to the event loop. Returns a promise if the caller must wait before the next one. */
 function walkAtOnce(
   chunks: readonly Uint8Array[],
   member: InputMember,
@@ -180,7 +180,7 @@ function tokenizerOf(
   return createFastXmlTokenizer({ ...tokenizing(member), names, limits, onBatch }, kernels);
 }
 
-/** How a document is to be read, as far as its file tells. */
+/** Returns the tokeniser options that the document's file determines. */
 export function tokenizing({
   name,
   start,

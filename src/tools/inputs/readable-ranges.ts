@@ -28,13 +28,13 @@ export interface SplittingOptions {
   readonly rowTag: RowElementName;
   readonly limits: EngineLimits;
   readonly kernels: TokenizerKernels;
-  /** bytes of a range, but for the rest of the row element that they end in */
+  /** bytes of a range, not counting the rest of its last row element */
   readonly rangeBytes: number;
   /** SHA-256 of the document, if known */
   readonly sha256?: string;
 }
 
-/** Encodings in which a byte of the file is a byte of what the tokeniser sees. */
+/** Encodings in which a byte of the file is a byte of the tokeniser's input. */
 const encodingsInPlace = new Set(['utf-8', 'us-ascii']);
 /** Limit for the text in front of the root element, which is kept with every range. */
 const maxPrologBytes = 1024 * 1024;
@@ -175,7 +175,7 @@ function rangeOf(
   };
 }
 
-/** A range as something to read: `readDocument` knows it. AppError `unprocessable_input` where the file is another by now. */
+/** Returns a range as a member that `readDocument` can read. AppError `unprocessable_input` if the file has changed since. */
 export function memberOfRange(member: InputMember, range: DocumentRange): InputMember {
   return { ...member, diskBytes: range.to - range.from, range, chunks: () => unchangedBytes(member, range) };
 }
@@ -186,7 +186,7 @@ export function knownMember(member: InputMember, sha256: string, modified: numbe
   return { ...member, sha256, chunks: () => unchangedBytes(member, whole) };
 }
 
-/** SHA-256 (hex) of all of the file that a range is of. AppError `unprocessable_input` where it is another by now. */
+/** Returns the SHA-256 (hex) of the whole file of a range. AppError `unprocessable_input` if the file has changed since. */
 export function hashWhole(member: InputMember, { modified }: DocumentRange): Promise<string> {
   return hashDocument({ chunks: () => unchangedBytes(member, { from: 0, to: null, modified }) });
 }

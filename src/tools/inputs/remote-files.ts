@@ -1,4 +1,4 @@
-/** Files that stay where they lie, in a bucket or on the web: whoever reads them, here or on an executor, asks for their bytes there. */
+/** Files that stay at their place, in a bucket or on the web: their readers, here or on an executor, request the bytes there. */
 import { AppError } from '../../errors.ts';
 import type { RemoteFile, RemotePlace } from '../../runtime/remote/read-place.ts';
 import { archiveKindOf, headBytes, type ArchiveKind } from './archives/kinds.ts';
@@ -19,7 +19,7 @@ interface StayingFile extends Pick<MemberSource, 'elsewhere'> {
 interface RemoteReading {
   readonly limits: ArchiveLimits;
   readonly place: RemotePlace;
-  /** all of its bytes, as they lie there */
+  /** reads all bytes as stored */
   readonly whole: () => AsyncIterable<Uint8Array>;
 }
 
@@ -82,7 +82,7 @@ async function* unpacked(
 /** small files that are asked for at the same time: most of their time is that of the way there and back */
 const aheadFiles = 32;
 
-/** Small files in their order: where one is read, those behind it are asked for, too. */
+/** Reads small files in their order: reading one also requests those after it. */
 export class ReadAhead {
   readonly #files: readonly StayingFile[];
   readonly #places: readonly RemotePlace[];
@@ -106,7 +106,7 @@ export class ReadAhead {
       )
         continue;
       const asked = Array.fromAsync(this.#bytes(elsewhere));
-      // its fault is met by who reads it
+      // the fault is handled by the reader of the file
       asked.catch(() => undefined);
       this.#asked.set(next, asked);
     }

@@ -31,7 +31,7 @@ const mayRefer = /<(?:[^ \t\r\n/<>:]+:)?(?:include|import|redefine|override)[\s/
 /** most schema documents have all of theirs within the first of these */
 const pieceBytes = 4096;
 
-/** Its answers: nothing for what is not well-formed as far as it is read, which the compiler will say. */
+/** Returns a reader of references. It returns none for text that is not well-formed as far as it is read; the compiler reports that. */
 export function createReferenceReader(): (bytes: Uint8Array<ArrayBuffer>) => readonly SetReference[] {
   const names = createNameTable();
   const kernels = createTokenizerKernels(0);
@@ -55,7 +55,10 @@ export function createReferenceReader(): (bytes: Uint8Array<ArrayBuffer>) => rea
   };
 }
 
-/** How many there may be: what stands in a comment, or in an annotation, is none. Infinity: the bytes alone do not tell. */
+/**
+ * Returns an upper bound for the number of references, including apparent ones in comments and annotations. Infinity if the bytes alone
+ * do not tell.
+ */
 function mostReferences(bytes: Uint8Array<ArrayBuffer>): number {
   // tags are written otherwise than in ASCII by two bytes or four for each character, or behind the escapes of ISO-2022-JP
   if (bytes.subarray(0, 4).some((byte) => byte === 0 || byte > 0xef) || bytes.includes(0x1b)) return Infinity;

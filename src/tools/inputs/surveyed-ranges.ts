@@ -1,6 +1,6 @@
 /**
- * Ranges of a large document (src/tools/inputs/readable-ranges.ts) whose places to cut it at are looked for in pieces of the file, each by
- * whom it may be: where a piece does not begin as was taken to be, it is looked at once more.
+ * Finds the ranges of a large document (src/tools/inputs/readable-ranges.ts) by searching pieces of the file for places to cut, in any
+ * process. If the assumed start of a piece proves wrong, the piece is searched again.
  */
 import { firstPiece, placePiece, type PieceOfRows } from '../../engine/shred/row-tag/pieces.ts';
 import { createLevelPiece, type LevelCuts } from '../../engine/shred/row-tag/level-cuts.ts';
@@ -13,7 +13,7 @@ import { markBytesOf, rangesBetween } from './readable-ranges.ts';
 
 export interface Surveying {
   readonly rows: SurveyedRows;
-  /** bytes of a range, but for the rest of the row element that they end in; and of a piece */
+  /** bytes of a range, not counting the rest of its last row element; also of a piece */
   readonly rangeBytes: number;
 }
 
@@ -29,7 +29,7 @@ export interface SurveyedLevel extends RowLevel {
 
 /** Elements around are looked for in so much of a document. */
 const headBytes = 1024 * 1024;
-/** a prefix, and what stands before and behind a name */
+/** bytes for a prefix and the characters around a name */
 const marginBytes = 1024;
 
 /** How many pieces a file has; 0: it is not to be cut, or in an encoding in which it cannot be. */
@@ -58,8 +58,8 @@ export async function surveyPiece(
 }
 
 /**
- * `from`: 0, or where a row element begins, of which `outer` are the start tags around. `isGuess`: what does not begin at a row may have no
- * end that is seen; it is given up, where all such pieces would be read to the end of the file.
+ * `from`: 0, or the start of a row element, with the start tags around it in `outer`. `isGuess`: a piece that does not begin at a row
+ * may have no visible end; it is given up, because all such pieces would be read to the end of the file.
  */
 async function readPiece(
   { parts, diskBytes }: InputMember,
@@ -125,7 +125,7 @@ async function tagsAroundRows(parts: DocumentParts, rows: SurveyedRows): Promise
   return head?.isDone === true ? head.end()!.cuts[0]!.begun : [];
 }
 
-/** Places of a document that it may be cut at, as its pieces tell them. */
+/** Places to cut a document, as its pieces determine them. */
 interface PlacesFound {
   readonly cuts: readonly RowCut[];
   readonly prologBytes: number;
@@ -134,8 +134,8 @@ interface PlacesFound {
 }
 
 /**
- * None: it cannot be cut. Null: the document's tags alone do not tell where it may be cut. `pieces`: by number; those that do not follow from the ones before are
- * read here. `modified`: of the file, before the first of them was read.
+ * Returns the ranges of a document; an empty list if it cannot be cut, null if its tags alone do not tell where. `pieces`: by number;
+ * those that do not continue the ones before are read here. `modified`: modification time of the file before the first piece was read.
  */
 export async function rangesOfPieces(
   member: InputMember,

@@ -1,4 +1,4 @@
-/** Members of files, one after the other: what each file is, is told when it is opened. */
+/** Yields the members of files, one after the other. The type of each file is determined when it is opened. */
 import { closeSync, readSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -36,7 +36,7 @@ export interface ListedFile extends DocumentFile {
   passedOver?: string | null;
   /** null: it is none; undefined: nobody has looked yet */
   archive: ArchiveKind | null | undefined;
-  /** nothing lies at the path: it is there that its bytes are */
+  /** set if no file exists at the path: the place of its bytes */
   readonly elsewhere?: Spooled | RemoteFile;
 }
 
@@ -45,11 +45,11 @@ export interface Walk {
   readonly test: MemberTest;
   readonly limits: ArchiveLimits;
   readonly links: Links;
-  /** told of each file and member that is passed over, whenever they are walked */
+  /** called for each file and member that is passed over, on every walk */
   readonly onPassedOver?: ((name: string, why: string, key: string) => void) | undefined;
   /** files that are never documents, because they are in use for another purpose: see `keyOfSource` */
   readonly except?: ReadonlySet<string> | undefined;
-  /** gives what documents refer to outside of themselves; absent: one of this walk */
+  /** resolves external references of documents; absent: this walk creates a resolver */
   readonly external?: ExternalFiles | undefined;
   /** places of the files that are not copied */
   readonly places?: readonly RemotePlace[] | undefined;
@@ -82,7 +82,7 @@ export function listedFile(
   };
 }
 
-/** A document that lies in another file, or not on this machine. */
+/** Returns a document that is stored in another file, or not on this machine. */
 export function fileElsewhere(path: string, name: string, elsewhere: Spooled | RemoteFile): ListedFile {
   return {
     path,
@@ -234,7 +234,7 @@ class SmallFiles {
   /** the file that is in the buffer, whole */
   #held: ListedFile | null = null;
   #length = 0;
-  /** the file that others lie in, open */
+  /** the spool file, open */
   #spool: { readonly file: string; readonly descriptor: number } | null = null;
   /** cached blocks of the spool file, the most recently read last */
   #blocks: SpoolBlock[] = [];
@@ -243,7 +243,7 @@ class SmallFiles {
     this.#links = links;
   }
 
-  /** Tells what a file is by its first bytes. A small one is read whole for it, and at hand for who reads it now. */
+  /** Detects the type of a file by its first bytes. A small file is read whole, and cached for its reader. */
   look(file: ListedFile, test: MemberTest): void {
     const head = this.#head(file, headBytes);
     const kind = archiveKindOf(head);
@@ -291,7 +291,7 @@ class SmallFiles {
     return fleeting === undefined ? copied(chunks) : chunks;
   }
 
-  /** `fleeting`: valid until the next is read. AppError `unprocessable_input` where it is not there any more. */
+  /** `fleeting`: valid until the next read. AppError `unprocessable_input` if the file no longer exists. */
   #spooled(path: string, { file, from, bytes }: Spooled, fleeting?: 'fleeting'): Uint8Array {
     if (this.#spool?.file !== file) {
       this.close();
@@ -312,7 +312,10 @@ class SmallFiles {
     this.#blocks = [];
   }
 
-  /** Bytes of the file that others lie in, until another is read. Null: they lie in two blocks, or are not there. */
+  /**
+   * Returns bytes of the spool file from a cached block, valid until another block is read. Returns null if they span two blocks, or do
+   * not exist.
+   */
   #inBlock(descriptor: number, from: number, bytes: number): Uint8Array | null {
     const number = Math.floor(from / blockBytes);
     const start = from - number * blockBytes;

@@ -16,7 +16,7 @@ import {
 /** A document whose root element comes later is taken for none. */
 const mostProlog = 1024 * 1024;
 
-/** Whether a file of that name may be one: its root element tells. */
+/** Returns whether a file with that name may be a catalog; its root element decides. */
 export function mayBeCatalog(name: string): boolean {
   return /\.(?:xml|cat)$|(?:^|[\\/])catalog$/i.test(name);
 }
@@ -48,7 +48,7 @@ export async function readCatalog(
   return root !== null && isCatalog(root) ? new Uint8Array(Buffer.concat(held)) : null;
 }
 
-/** Whether it is well-formed so far: what stands behind the first element is the compiler's to judge. */
+/** Returns whether it is well-formed so far: the compiler checks the text after the first element. */
 function read(work: () => void): boolean {
   try {
     work();
@@ -65,7 +65,10 @@ export interface FoundCatalogs {
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 }
 
-/** The catalogs in some folders, and those that they name, as far as `follow` allows. Paths in their answers are absolute, but for the first slash. */
+/**
+ * Finds the catalogs in some folders, and those that they name, as far as `follow` allows. Paths in their answers are absolute, without
+ * the first slash.
+ */
 export async function findCatalogs(
   folders: Iterable<string>,
   paths: readonly string[],
@@ -98,7 +101,7 @@ export async function findCatalogs(
   return { catalogs: createXmlCatalogs(parsed), files };
 }
 
-/** Absolute path of the file that a location, or a namespace without one, is mapped to; null where it is not. */
+/** Returns the absolute path of the file that a location, or a namespace without one, is mapped to, or null if there is no mapping. */
 export function mappedFile(
   { catalogs }: FoundCatalogs,
   { location, namespace }: { readonly location: string | null; readonly namespace: string | null },

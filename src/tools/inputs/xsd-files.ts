@@ -1,4 +1,4 @@
-/** The files of an XSD set: all of a folder or archive, or one file and what it leads to. */
+/** The files of an XSD set: all of a folder or archive, or one file and its references. */
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -53,7 +53,7 @@ async function holdsXsd(input: string, limits: ArchiveLimits, links: Links): Pro
   }
 }
 
-/** How a set is compiled: in a job as for the API, as both remember what came of it under one fingerprint. */
+/** Returns the options for compiling a set. Jobs and the API use the same options, because both cache results under one fingerprint. */
 export function compileOptions(
   { entries }: Pick<XsdSetFiles, 'entries'>,
   { missing }: Pick<ToolRequest, 'missing'>,
@@ -99,7 +99,7 @@ export function followOf({ byHand, resolvePath }: PathsOfRequests): Follow {
 const faultsOfPaths: ReadonlySet<string> = new Set(['path_not_allowed', 'input_not_found', 'invalid_option']);
 
 export interface ReadingSet {
-  /** files named by themselves bring what they refer to, as far as this allows; null: nothing but what was given is read */
+  /** follows references of files that are named singly; null: only the given files are read */
   readonly follow: Follow | null;
   readonly links: Links;
   readonly limits?: ArchiveLimits;
@@ -154,7 +154,7 @@ export async function readXsdSet(inputs: readonly string[], reading: ReadingSet)
     follow === null || !areFiles || members.length === 0
       ? null
       : await followReferences(members, catalogs, follow);
-  // uploads lie in folders of their own, whose names say nothing
+  // uploads are in folders of their own, whose names say nothing
   if (followed === null || (links === 'refuse' && followed.read.length === members.length)) {
     const files = [...unpackedWsdls(members), ...catalogs];
     requireSchemas(files.length - catalogs.length, members);
@@ -194,7 +194,7 @@ function requireSchemas(schemas: number, members: readonly SetMember[]): void {
   );
 }
 
-/** WSDLs stand for the schemas in them. */
+/** Replaces WSDLs by the schemas in them. */
 function unpackedWsdls(members: readonly SetMember[]): SetMember[] {
   return members.flatMap((member) => {
     if (!isWsdl(member.bytes)) return [member];
@@ -233,7 +233,7 @@ function schemasOf({ name, path, bytes }: SetMember): {
   };
 }
 
-/** so many files are named where `--entry` names none */
+/** number of files that are named if `--entry` names none */
 const namedCandidates = 10;
 
 /** Files by their names, or by the end of these; AppError `invalid_option`. */
@@ -275,8 +275,8 @@ async function readMember(member: InputMember, room: number): Promise<Uint8Array
 }
 
 /**
- * References tell files by their names: of two that have one name and are the same file twice, one is left out; where they differ, nobody
- * can say which is meant.
+ * Removes duplicates by name, because references identify files by their names. Of two identical files with one name, one is left out;
+ * if they differ, the reference is ambiguous.
  */
 function differentlyNamed<
   T extends { readonly name: string; readonly path: string; readonly bytes: Uint8Array },
@@ -305,7 +305,7 @@ interface FollowedFiles {
   readonly read: readonly string[];
 }
 
-/** The files that references lead to: relative ones, and what catalogs that are given, or lie beside the files, say of the others. */
+/** Returns the files that references lead to: relative ones, and those that catalogs map, either given or beside the files. */
 async function followReferences(
   members: readonly SetMember[],
   given: readonly SetMember[],

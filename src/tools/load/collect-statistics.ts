@@ -75,7 +75,7 @@ export interface Collecting extends Pick<ToolSession, 'limits'> {
   readonly source: SourceModel | null;
   /** `--no-samples` */
   readonly noSamples: boolean;
-  /** called after every piece of a file, with what has been read of it and of all */
+  /** called after every piece of a file, with the bytes read of it and of all files */
   readonly afterPiece: (
     member: InputMember,
     read: number,

@@ -13,8 +13,8 @@ import type { DocumentRange, PlaceInDocument } from '../inputs/members.ts';
 
 export interface DocumentConsumer {
   /**
-   * `number`: of the document in its file, from 1; null where the file is the document. `within`: it is gone on with, and what comes has the
-   * tags of what is open before and behind it.
+   * `number`: of the document in its file, from 1; null if the file is the document. `within`: the document continues, surrounded by
+   * the tags of the elements that are open before and after it.
    */
   begin(file: string, number: number | null, inherited?: Surroundings, within?: PlaceInDocument): void;
   /** Parts of a file from the one with this number on, as many as can be handled at once (src/engine/shred/row-tag/elements.ts). */
@@ -34,7 +34,7 @@ export interface DocumentCut {
   readonly count: number;
   /** attributes and runs of text between row elements */
   readonly outside: number;
-  /** `range`: what is read of the file, when not all of it; `leftOut`: numbers of documents in it that are read past */
+  /** `range`: the part of the file that is read, if not all of it; `leftOut`: numbers of documents in it that are skipped */
   beginFile(
     name: string,
     range?: Pick<DocumentRange, 'number' | 'attributes' | 'within'>,
@@ -131,7 +131,7 @@ function noDocuments(rowTag: string | undefined): AppError {
     : new AppError('input_not_found', `--row-tag ${rowTag}: the input holds no such element`);
 }
 
-/** The error where no document is left to load: there was none, or all were rejected. */
+/** The error if no document is left to load: there was none, or all were rejected. */
 export function noDocumentsLeft(rejects: Rejects, rowTag: string | undefined): AppError {
   const [first] = rejects.messages;
   return first === undefined

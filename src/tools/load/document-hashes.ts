@@ -12,7 +12,7 @@ import type { ToolSession } from '../session/tool-session.ts';
 import type { ReplacedFile } from '../../ports/stores/watches.ts';
 import type { Rejects } from './rejects.ts';
 
-/** SHA-256 that stands for a document: a file's own, or one that follows from the file's and the place in it. */
+/** Returns the SHA-256 that identifies a document: a file's own, or one derived from the file's and the place in it. */
 export function partHash(fileSha256: string, number: number | null): string {
   return number === null ? fileSha256 : sha256Of(partText(fileSha256, number));
 }
@@ -22,7 +22,7 @@ export interface DocumentHashes {
   readonly hashes: readonly (string | null)[] | null;
   /** by input index, of large files: when they had last been changed before they were hashed, in ms */
   readonly modified?: readonly (number | null)[];
-  /** documents that are left out as they are there already, or stood among the inputs before */
+  /** documents that are left out because they are loaded already, or occurred before among the inputs */
   readonly skipped: number;
   /** number of the `skipped` documents that occurred earlier among the inputs; absent if repeats are not checked */
   readonly repeated?: number;
@@ -73,8 +73,8 @@ export async function modifiedOf({ diskBytes, parts }: InputMember): Promise<num
 }
 
 /**
- * `--skip-loaded`, `--keys hash`: a document that the target holds, or that stood among the inputs before, is not loaded.
- * Keys that follow from a document's content would be taken; that is what makes loading it again harmless.
+ * `--skip-loaded`, `--keys hash`: a document that is in the target, or occurred before among the inputs, is not loaded. Keys derived
+ * from a document's content would be in use already, which makes loading it again harmless.
  */
 export async function hashesToLoad(
   { request, log }: Pick<ToolSession, 'request' | 'log'>,
@@ -90,7 +90,7 @@ export async function hashesToLoad(
     return { hashes: null, skipped: 0 };
   const { hashes, modified } = await hashInputs(inputs, rejects);
   if (!skipLoaded && keys === 'sequence') return { hashes, modified, skipped: 0 };
-  // a file is published whole: where its first part is, all are
+  // a file is published whole: if its first part is in the target, all are
   const first = rowTag === undefined ? null : 1;
   const parts = new Map(
     hashes.filter((sha256) => sha256 !== '').map((sha256) => [partHash(sha256, first), sha256]),

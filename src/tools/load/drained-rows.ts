@@ -7,7 +7,7 @@ export interface LoaderSink extends Pick<
   RowSink,
   'encoding' | 'widensInPlace' | 'scalesDecimals' | 'write' | 'writeSide' | 'unconverted' | 'allowNull'
 > {
-  /** absent in a thread: whoever gives it documents has asked the target already */
+  /** absent in a thread: the process that sends it documents has queried the target already */
   readonly loadedDocuments?: RowSink['loadedDocuments'];
   readonly currentDocuments?: RowSink['currentDocuments'];
   readonly unmappedContent?: RowSink['unmappedContent'];
@@ -17,9 +17,9 @@ export interface DrainedRows {
   /** rows given to the sink, by table; tables without rows may be missing at the end */
   readonly byTable: readonly number[];
   readonly count: number;
-  /** Hands over what is finished. */
+  /** Hands over the finished rows. */
   drain(): Promise<void> | undefined;
-  /** Finishes what has been begun, and hands it over. */
+  /** Finishes the rows that were begun, and hands them over. */
   flush(): Promise<void>;
 }
 

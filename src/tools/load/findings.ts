@@ -1,4 +1,7 @@
-/** Findings of a load (unmapped content, unconverted values, broken keys): counted where documents are read, added up over processes and threads. */
+/**
+ * Findings of a load (unmapped content, unconverted values, broken keys): counted by the readers of documents, added up over processes
+ * and threads.
+ */
 import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
 import type { IdentityChecker } from '../../engine/identity/checker.ts';
 import { didYouMean } from '../../engine/closest-word.ts';
@@ -13,7 +16,7 @@ export interface LoadFindings {
   readonly bytes: number;
   /** content that the mapping does not know, by path */
   readonly unmapped: readonly UnmappedPath[];
-  /** how much of the unmapped content lies in `_unmapped` */
+  /** amount of the unmapped content that is in `_unmapped` */
   readonly kept: KeptContent;
   /** values that their columns cannot hold, by column */
   readonly unconvertedValues: readonly (readonly [

@@ -23,7 +23,7 @@ export interface NumberedDocuments {
 
 /** Keys of a unit whose bytes are packed. */
 const packedRange = 2 ** 32;
-/** A document has fewer rows than bytes, but for the smallest. */
+/** Least size of a range: a document has fewer rows than bytes, except the smallest ones. */
 const fewRows = 1024;
 
 /** Units one after the other: a range is as wide as its unit has bytes, so that keys ascend with the documents, and leave gaps. */
@@ -53,8 +53,8 @@ export class KeyRanges {
 }
 
 /**
- * AppError `unprocessable_input`: entities of a document's own DTD have made more rows than it has bytes. `path`: of the unit's first document;
- * `advice`: what to do.
+ * AppError `unprocessable_input`: entities of a document's own DTD have made more rows than it has bytes. `path`: path of the unit's
+ * first document; `advice`: what to do.
  */
 export function checkLastKeys(
   lastKeys: ReadonlyMap<string, number>,

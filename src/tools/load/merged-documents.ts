@@ -1,4 +1,4 @@
-/** `-S m`: documents by their keys, and what is to become of each. */
+/** `-S m`: finds the keys of documents, and decides what happens to each document. */
 import { createHash, type Hash } from 'node:crypto';
 import { InputError } from '../../engine/diagnostics.ts';
 import { parseKeyPaths, type KeyPath } from '../../engine/merge/key-paths.ts';
@@ -27,7 +27,7 @@ export interface MergeInputs {
   readonly rejects: Rejects;
   readonly model: RelationalModel;
   readonly rowTag: RowElementName | null;
-  /** the schema gets a place for what it does not know */
+  /** the schema evolves to include new content */
   readonly evolves: boolean;
   /** current documents of the target; absent if it does not support the save mode */
   readonly currentDocuments?: RowSink['currentDocuments'] | undefined;
@@ -41,14 +41,14 @@ type MergeSession = Pick<ToolSession, 'request' | 'log' | 'limits' | 'kernels' |
 /** A document of the inputs. */
 interface KeyedDocument extends MergedDocument {
   readonly inputIndex: number;
-  /** in its file, from 1; null where the file is the document */
+  /** number in its file, from 1; null if the file is the document */
   readonly number: number | null;
 }
 
 /**
- * Documents that are new or changed are to be loaded; one that is there as it is, by its SHA-256, is left out, unless some of its content lies in
- * `_unmapped` that the schema has a place for. A document without a key is rejected, or ends the job by an InputError. So is one whose key another
- * one has, unless they are of a watch: then the later one counts.
+ * Chooses the documents to load: new and changed ones. A document that is in the target unchanged, according to its SHA-256, is left
+ * out, unless `_unmapped` holds content of it for which the schema has a place. A document without a key is rejected, or ends the job
+ * with an InputError. So is one with the same key as another, unless they are from a watch: then the later one counts.
  */
 export async function chooseMerged(session: MergeSession, merge: MergeInputs): Promise<DocumentHashes> {
   const { request, log } = session;
@@ -131,7 +131,7 @@ function watchedDocuments({ watched, from }: ToolSession['request'], merge: Merg
   return watched === undefined ? null : new WatchedDocuments(watched, from !== undefined, merge);
 }
 
-/** Documents of a watch, of which several may have one key: the later file counts, and behind that, what comes later in a file. */
+/** Documents of a watch, of which several may have one key: the later file counts, and within a file, the later document. */
 class WatchedDocuments {
   readonly superseded: KeyedDocument[] = [];
   readonly #fileOf: (document: string) => FileOfWatch | null;
@@ -283,7 +283,7 @@ function localPath(steps: readonly string[]): string {
   return steps.map((step) => step.replace(/^(@?)(?:\{[^}]*\}|[^:]*:)/, '$1')).join('/');
 }
 
-/** Documents that came by other loads are called by their names, which no value of `--key` meets. */
+/** Names documents of other loads by their names, because they have no value of `--key`. */
 function withoutKeyMessage(documents: number): string {
   const [are, they] = documents === 1 ? ['document has', 'it was'] : ['documents have', 'they were'];
   return `warning: ${documents} ${are} no key in the target, as ${they} loaded without --key: -S m does not replace such documents, and the same document may now be there twice. Remove them (unload -D NAME), or load all documents with -S m --key and --delete-missing, which removes the others`;
@@ -349,7 +349,7 @@ async function namedDocument(member: InputMember, inputIndex: number): Promise<R
   return { sha256, documents: [{ key: name, name, written: sha256, sha256, inputIndex, number: null }] };
 }
 
-/** AppError `invalid_option`: what is wrong with `--key`. */
+/** Parses `--key`. AppError `invalid_option` for its faults. */
 function keyPaths(option: string, model: RelationalModel): readonly KeyPath[] {
   const paths = parseKeyPaths(option, model);
   if ('fault' in paths) throw new AppError('invalid_option', `--key ${paths.fault}`);

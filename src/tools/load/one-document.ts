@@ -1,6 +1,7 @@
 /**
- * A large document in ranges that are shredded apart from each other, and are one document all the same (docs/decisions/loading/one-document-in-ranges.md):
- * it is cut between children of one of its outermost elements that leave no trace in what is open there but their number.
+ * Cuts a large document into ranges that are shredded separately, but remain one document
+ * (docs/decisions/loading/one-document-in-ranges.md). It is cut between children of one of its outermost elements, if these children
+ * leave no trace in the state of the open elements but their number.
  */
 import { createLevelCuts, levelAround, type LevelCuts } from '../../engine/shred/row-tag/level-cuts.ts';
 import { createLevelFinder, type FoundLevel } from '../../engine/shred/row-tag/level.ts';
@@ -24,14 +25,14 @@ export interface OneDocumentOptions extends Omit<Shredding, 'session' | 'keyOffs
   readonly session: Pick<ToolSession, 'request' | 'idJob' | 'jobUuid' | 'byHand' | 'limits' | 'kernels'>;
   /** statistics are gathered while it is shredded */
   readonly withStatistics: boolean;
-  /** bytes of a range, but for the rest of the row that it ends in */
+  /** bytes of a range, not counting the rest of its last row */
   readonly rangeBytes: number;
 }
 
 /** A document that may be cut. */
 export interface CutDocument {
   readonly ranges: readonly DocumentRange[];
-  /** The ranges, each with what is open where it begins, once the keys of the first are known. */
+  /** Returns the ranges, each with the elements that are open at its start, once the keys of the first are known. */
   opened(keys: KeyRange): Promise<readonly DocumentRange[]>;
 }
 
@@ -59,8 +60,8 @@ export interface SurveyedDocument {
 }
 
 /**
- * Null: it is to be read as a whole; the log tells why, of a file by itself. `onPass`: called before all of it is read for its places to cut,
- * which it mostly has then. `surveyed`: it need not be.
+ * Returns null if the document must be read as a whole; the log says why, for a file by itself. `onPass`: called before all of it is
+ * read for its places to cut; after that most of the file is usually cached. `surveyed`: results that make the pass unnecessary.
  */
 export async function cutOrSay(
   { log }: Pick<ToolSession, 'log'>,
@@ -120,7 +121,7 @@ export async function lookAhead(
   const { offset, contentOffset, rowNames } = found;
   const head = await shredHead(member, options, contentOffset, null);
   const folded = head?.foldedNames() ?? null;
-  // rows that are open may be written by others, who could not tell
+  // other processes may write the open rows, without knowing of these values
   if (head !== null && head.unconvertedValues.length > 0)
     return 'a value before its rows has no place in its column';
   if (options.withStatistics && head !== null && recurs(options.logical.model, head.openDocument().names))
@@ -139,7 +140,7 @@ export async function lookAhead(
 
 const tagsDoNotTell = 'its tags alone do not tell where its rows are';
 
-/** In one pass over the document. Null: its tags alone do not tell. */
+/** Finds the cuts in one pass over the document. Returns null if its tags alone do not tell them. */
 async function findCuts(
   { parts, diskBytes }: InputMember,
   { level, markBytes }: RowsAhead,
@@ -185,7 +186,7 @@ async function cutAt(
   };
 }
 
-/** Whether an element of one of these names may lie within the last of them, each of which lies in the one before. */
+/** Returns whether an element with one of these names may occur within the last of the nested open elements. */
 function recurs({ nodes, roots }: RelationalModel, open: readonly QName[]): boolean {
   let edges: readonly PlanEdge[] = roots;
   for (const name of open) {
@@ -247,7 +248,7 @@ async function readHead(
   try {
     for await (const chunk of parts!.bytes({ from: 0, to })) tokenizer.write(chunk);
     isRead = true;
-    // elements are open where it ends
+    // elements are still open at its end
     tokenizer.end();
   } catch (error) {
     // the reader of the document reports what is wrong with it

@@ -64,7 +64,7 @@ export function loadingJob(session: ToolSession, sink: RowSink, options: LoadOpt
   };
 }
 
-/** The session of a loader there: it tells nobody, as what it found is handed over when it has ended. */
+/** The session of a loader in another process: it reports nothing, because its findings are handed over when it ends. */
 export function loaderSession(job: LoadingJob, onError: ToolRequest['onError'] = 'fail'): LoaderSession {
   return {
     request: { ...requestDefaults, tool: 'xml2er', ...job.request, onError },

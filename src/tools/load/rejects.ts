@@ -14,14 +14,14 @@ export interface Rejects {
   add(inputIndex: number, error: InputError): Promise<void>;
   /** Lists a file that is no document, which is not counted among the rejects. */
   list(document: string, message: string): void;
-  /** Counts the document that ends the job; answers what to say of it. */
+  /** Counts the document that ends the job; returns the error to report. */
   fatal(error: InputError): Promise<InputError>;
 }
 
 /** rejects that the job record lists one by one */
 const maxDetails = 1000;
 
-/** `explain`: adds to an error what to do next. */
+/** `explain`: adds advice to an error. */
 export function createRejects(
   log: (line: string) => void,
   explain: (error: InputError) => Promise<InputError> = (error) => Promise.resolve(error),

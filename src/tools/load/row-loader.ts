@@ -45,9 +45,9 @@ export interface LoadOptions {
   readonly rowTag: RowElementName | null;
   /** XSDs are documents here, also by their name */
   readonly takesXsd: boolean;
-  /** documents that are not to be loaded; what else is found is added */
+  /** documents that must not be loaded; others that are found are added */
   readonly rejects: Rejects;
-  /** the schema gets a place for what it does not know: documents that lack one are loaded again (`-S m`) */
+  /** the schema evolves to include new content: documents with unmapped content are loaded again (`-S m`) */
   readonly evolves: boolean;
   /** for a watch: the documents that its files brought before */
   readonly filesOf?: FilesOfDocuments | undefined;
@@ -86,7 +86,7 @@ interface LoadContext {
 /** The file that is read now, and the document of it. */
 interface PresentFile extends FileOfRows {
   diskBytes: number;
-  /** SHA-256 of the file and of the document, where known; the document's is, when it ends */
+  /** SHA-256 of the file and of the document, if known; the document's is known at its end */
   sha256: string | null;
   documentSha256: string | null;
   /** for a range: offset after its last byte */
@@ -97,7 +97,7 @@ interface PresentFile extends FileOfRows {
 
 /** Decides which inputs are documents to be loaded. */
 interface Selection {
-  /** SHA-256 by input index, where it had to be known before; null: the document is not to be loaded */
+  /** SHA-256 by input index, if it had to be known before; null: the document is not to be loaded */
   known: DocumentHashes;
   nextIndex: number;
 }
@@ -181,7 +181,7 @@ export class Loader {
     const identity = this.#identity;
     const present = this.#present;
     const { keys, saveMode } = this.#context.session.request;
-    // the first part of a file tells whether all are there; a merge knows each by its hash
+    // if the first part of a file is loaded, all are; a merge identifies each part by its hash
     const tellsParts = saveMode === 'merge';
     const timeText = createTimeTexts();
     return {
@@ -201,7 +201,7 @@ export class Loader {
         identity?.beginDocument(documentName(file, number), inherited);
       },
       take: (batch, at, part) => {
-        // the first is told of, and statistics and checks are of each by itself
+        // the first part is reported, and statistics and checks are computed for each part
         if (part.number === 1 || tellsParts || this.#collector !== null || identity !== null) return null;
         const sha256 = keys === 'hash' ? present.sha256 : null;
         const taken = shredder.takeParts(batch, at, { ...part, sha256, loadedAt: timeText(Date.now()) });
@@ -235,8 +235,8 @@ export class Loader {
   }
 
   /**
-   * `-S m`, `--skip-loaded`, `--keys hash`: what the target holds as it is, or what stood among the inputs before, is not loaded. `byOthers`:
-   * threads or executors load the rest.
+   * Leaves out documents that are unchanged in the target, or that occurred before among the inputs (`-S m`, `--skip-loaded`, `--keys
+   * hash`). `byOthers`: threads or executors load the rest.
    */
   async leaveOutLoaded(inputs: InputSet, byOthers: boolean, hash: HashInputs = hashHere): Promise<void> {
     const { session, rejects, sink, logical, rowTag, evolves, filesOf } = this.#context;
@@ -281,7 +281,7 @@ export class Loader {
     this.#shredder.numberFrom(key, document);
   }
 
-  /** Statistics of the documents since the last call; null where none were asked for. */
+  /** Returns statistics of the documents since the last call, or null if none were requested. */
   takeStatistics(): DocumentStatistics | null {
     const statistics = this.#collector?.statistics ?? null;
     this.#collector = this.#newCollector();
@@ -297,7 +297,10 @@ export class Loader {
     });
   }
 
-  /** A small document is loaded before this returns; a promise where it is to be waited before the next. */
+  /**
+   * Loads a document. A small one is loaded before this returns; otherwise returns a promise that the caller must await before the
+   * next.
+   */
   load(member: InputMember): Promise<void> | undefined {
     const sha256 = this.#hashOfNext();
     if (sha256 === null) {
@@ -334,7 +337,7 @@ export class Loader {
     this.#read.diskBytes += diskBytes;
   }
 
-  /** SHA-256 of the next input, undefined where that is not known before it is read; null: it is not to be loaded. */
+  /** Returns the SHA-256 of the next input, undefined if it is not known before it is read, or null if the input is not to be loaded. */
   #hashOfNext(): string | null | undefined {
     const index = this.#selection.nextIndex;
     this.#selection.nextIndex += 1;

@@ -70,7 +70,7 @@ function questionsOf(
 /** Stops the reading of a document. */
 class Enough extends Error {}
 
-/** Columns of `places` that met a value with a time zone. */
+/** Returns the columns of `places` in which a value with a time zone was found. */
 async function placesWithZones(
   { limits }: Pick<ToolSession, 'limits'>,
   inputs: Pick<InputSet, 'members'>,

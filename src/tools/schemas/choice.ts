@@ -14,10 +14,10 @@ import type { ToolSession } from '../session/tool-session.ts';
 
 /** The schema that a load continues from. */
 export interface SchemaBasis {
-  /** null: the origin has none yet, but for what single loads were shaped to */
+  /** null: the origin has none yet, except variants made for single loads */
   readonly stored: StoredLogicalSchema | null;
   readonly why: string;
-  /** whether the origin's default is meant: what is made from it may be the next default */
+  /** whether the origin's default is meant: a schema made from it may be the next default */
   readonly isDefault: boolean;
   /** whether it is of an earlier version of the origin: its names go on, rows are not loaded by it */
   readonly isEarlierVersion?: boolean;
@@ -55,7 +55,7 @@ export async function pinnedLogicalSchema({
   };
 }
 
-/** `loads`: what the target says of its loads, newest first. */
+/** `loads`: the loads that the target records, newest first. */
 export async function findBasis(
   session: ToolSession,
   idSch: number,
@@ -63,7 +63,7 @@ export async function findBasis(
 ): Promise<SchemaBasis> {
   const { request, idOrg, home, log } = session;
   const { catalog } = home.adapters;
-  // a model is read where it is gone on from: the default of a large set is larger by far than what was pruned of it
+  // a model is read only if the run continues from it: the default of a large set is far larger than one pruned from it
   const standard = (await catalog.listLogicalSchemas(idOrg, idSch)).find(({ variant }) => !variant);
   const ofDefault = async (): Promise<StoredLogicalSchema | null> =>
     standard === undefined ? null : catalog.loadLogicalSchema(idOrg, { idLschma: standard.idLschma });
@@ -116,7 +116,10 @@ export async function findBasis(
   return byDefault(`the default of schema ${idSch}, which has not loaded the target before`);
 }
 
-/** The logical schema of this origin that made the target: where there are several, a default before a variant, the last before the others. */
+/**
+ * Returns the logical schema of this origin that made the target. If there are several, a default takes precedence over a variant, and
+ * the last over the others.
+ */
 function loadedBefore(
   idSch: number,
   known: readonly KnownLoad[],
@@ -165,7 +168,7 @@ async function earlierVersion(
   return null;
 }
 
-/** Whether what both models know has a place in common. */
+/** Returns whether the two models have a known place in common. */
 function goesOn(model: RelationalModel, earlier: RelationalModel): boolean {
   const columns = columnsByContent(earlier);
   for (const [content, here] of columnsByContent(model))

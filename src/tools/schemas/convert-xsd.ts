@@ -54,7 +54,7 @@ export async function convertXsd(session: ToolSession): Promise<Conversion> {
   };
 }
 
-/** Compiles a set, draws its tables, and stores both where the run stores anything. */
+/** Compiles a set, draws its tables, and stores both if the run stores anything. */
 export async function drawXsdSet(session: ToolSession, set: XsdSetFiles): Promise<DrawnSet> {
   const { request, idOrg, home, steps } = session;
   const { catalog } = home.adapters;
@@ -91,7 +91,7 @@ export async function drawXsdSet(session: ToolSession, set: XsdSetFiles): Promis
 /** diagnostics of components that may be missing with `--missing wildcard` */
 const missingCodes = new Set(['xsd_missing_component', 'xsd_unknown_component']);
 
-/** All that is wrong with a set is reported, also where that makes it unusable. */
+/** Reports all faults of a set, even those that make it unusable. */
 async function compile(
   session: ToolSession,
   set: XsdSetFiles,

@@ -61,7 +61,7 @@ export async function choicesAfterParent(session: ToolSession): Promise<ModelCho
   return { mapLevel, previous, keepNames };
 }
 
-/** Names are kept on the same level, where no option gives others; a name that stood for something else is never given again. */
+/** Names are kept on the same level if no option gives others; a name of other content is never reused. */
 function choicesAfter(
   previous: RelationalModel,
   mapLevel: MapLevel,
@@ -138,7 +138,7 @@ interface WantedModel {
   readonly isVariant: boolean;
 }
 
-/** A pruned model is drawn where documents bring what decides how it is drawn; else it is there. */
+/** Redraws a pruned model only if documents bring statistics that decide its shape; otherwise returns the stored one. */
 async function drawnSchema(session: ToolSession, wanted: WantedModel): Promise<StoredLogicalSchema> {
   const { home, idOrg } = session;
   const { idSch, basis, missing, met, isVariant } = wanted;
@@ -170,7 +170,7 @@ async function makeModel(
   const level = request.mapLevel ?? stored?.model.mapLevel ?? defaultMapLevel;
   const before = (stored?.model.roots ?? []).map((root) => root.name);
   const known = before.filter((name) => rootsNamed(source, [name]).length > 0);
-  // parts that become documents are named for themselves, not for what was around them
+  // parts that become documents are named for themselves, not for the elements around them
   const sameRoots = rootsOf(request, source).every((name) => hasRoot(stored?.model, name));
   session.expectWork({ elements: source.elements.length });
   const { buildModel } = await import('./build-model.ts');
@@ -269,7 +269,10 @@ async function namedOrigin(session: ToolSession, loads: readonly TargetLoad[]): 
     : new AppError('conflict', `the rows of -i were loaded by origins ${ids.join(', ')}: name one with -x`);
 }
 
-/** Stores a new model where the run stores anything; a --rename that named nothing is told, as a mistyped name would go unnoticed. */
+/**
+ * Stores a new model if the run stores anything. A --rename that matched nothing is reported, because a mistyped name would go
+ * unnoticed.
+ */
 export async function storeModel(
   session: ToolSession,
   idSch: number,

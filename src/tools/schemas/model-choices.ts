@@ -7,7 +7,7 @@ import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import { extraColumnsOf } from '../../engine/map/creation-options.ts';
 
-/** `-g` where nothing says otherwise (docs/decisions/loading/target-decides.md). */
+/** The default of `-g` (docs/decisions/loading/target-decides.md). */
 export const defaultMapLevel: MapLevel = 3;
 
 /** The elements that documents start with, as the options say; none if no option says it. AppError if the model has no such element. */
@@ -86,16 +86,16 @@ export interface ModelChoices {
   readonly mapLevel: MapLevel;
   /** roots beside those of the source model */
   readonly extraRoots?: readonly QName[];
-  /** an earlier version: what stands at the same path keeps its name, and new names are made as its were */
+  /** an earlier version: content at the same path keeps its name, and new names follow the same rules */
   readonly previous?: RelationalModel;
-  /** false: names are given as the run's options say, but for those that stood for something else */
+  /** false: names follow the run's options, except names of other content */
   readonly keepNames?: boolean;
-  /** false: rows that were dealt out over several tables lie in one where they can */
+  /** false: rows that were split over several tables go to one table if possible */
   readonly keepSplits?: boolean;
   /** see RelationalModel.keepsDefaultNames */
   readonly keepsDefaultNames?: boolean;
   /** content of the documents: nothing else is drawn (`--prune`) */
   readonly met?: MetContent | undefined;
-  /** columns beside the content of every table, where `-R` gives none */
+  /** columns beside the content of every table, unless `-R` gives others */
   readonly extras?: ReturnType<typeof extraColumnsOf>;
 }

@@ -12,7 +12,7 @@ import { defaultName, firstInput } from './store-origin.ts';
 import { recogniseLoads } from './target-loads.ts';
 import { withUnstoredOrigin } from './unstored-origin.ts';
 
-/** The session with that origin; `loads`: what the target says of its loads, newest first. */
+/** Returns the session with the origin of the set; `loads`: the loads that the target records, newest first. */
 export async function originOfSet(
   session: ToolSession,
   set: XsdSetFiles,
@@ -105,7 +105,7 @@ async function originOfFiles(
     .toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
-/** Names of the same files, wherever the folder of all of them lies. */
+/** Returns whether the names are those of the same files, wherever their common folder is. */
 function areSame(some: readonly string[], others: readonly string[]): boolean {
   return (
     some.length === others.length &&
@@ -117,7 +117,7 @@ function isEndOf(name: string, end: string): boolean {
   return name === end || name.endsWith(`/${end}`);
 }
 
-/** Names and checksums, wherever the folder of all of them lies. */
+/** Returns names and checksums, independent of the place of their common folder. */
 function contentOf(files: readonly OriginFile[]): string {
   const parts = files.map(({ name }) => posix.normalize(name.replaceAll('\\', '/')).split('/'));
   let above = 0;
@@ -141,7 +141,10 @@ async function loadedBy(
   return known.map(({ idSch }) => idSch);
 }
 
-/** The newest version of the schema of that name, where one of its versions loaded the target: the changed set goes on from there. */
+/**
+ * Returns the newest version of the schema with that name, if one of its versions loaded the target: the changed set continues from
+ * there.
+ */
 async function earlierVersion(
   session: ToolSession,
   origins: readonly OriginRecord[],

@@ -61,7 +61,7 @@ export async function findByHash(
   );
 }
 
-/** Tells of loads by models that are not here, for the log; null: there are none. `next`: what happens now. */
+/** Returns a log message about loads with models that are not in this database, or null if there are none. `next`: what happens now. */
 export function unknownLoadsMessage(
   unknown: readonly TargetLoad[],
   installation: string,

@@ -7,7 +7,7 @@ import type { CatalogStore, OriginRecord, StoredLogicalSchema } from '../../port
 import type { XsdSetFiles } from '../inputs/xsd-files.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
 
-/** Ids of what is not stored: none that a store gives. */
+/** Id of objects that are not stored; no store assigns it. */
 const unstored = -1;
 
 export interface UnstoredOrigin {
@@ -19,7 +19,7 @@ export interface UnstoredOrigin {
   readonly set: XsdSetFiles;
 }
 
-/** The session with that origin, which the catalogue answers for; what is stored for it is forgotten. */
+/** Returns the session with that origin, which a catalogue in memory serves; anything stored for it is discarded. */
 export function withUnstoredOrigin(session: ToolSession, origin: UnstoredOrigin): ToolSession {
   const { request, idOrg, idJob, home } = session;
   const stored = home.adapters.catalog;
@@ -71,7 +71,7 @@ export function withUnstoredOrigin(session: ToolSession, origin: UnstoredOrigin)
     { ...request, originId: { id: unstored }, xsd: undefined, name: undefined, parent: undefined },
     catalog,
   );
-  // the record of the job names what is stored
+  // the record of the job names only stored objects
   return {
     ...settled,
     get committing() {

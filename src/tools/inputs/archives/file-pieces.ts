@@ -1,4 +1,4 @@
-/** Bytes of an open file by their places. What is asked for one after the other is read in large pieces. */
+/** Reads bytes of an open file by offset. Sequential requests are read in large pieces. */
 import { readSync } from 'node:fs';
 
 const pieceBytes = 256 * 1024;
@@ -15,7 +15,7 @@ export class FilePieces {
     this.#file = file;
   }
 
-  /** A view that is valid until the next call; shorter where the file ends before. */
+  /** Returns a view that is valid until the next call; it is shorter if the file ends before. */
   bytes(from: number, length: number): Buffer {
     if (from < this.#from || from + length > this.#from + this.#length) this.#read(from, length);
     const at = from - this.#from;

@@ -1,4 +1,4 @@
-/** How much archives may expand to, and how their faults are told (docs/decisions/service/limits.md). */
+/** Limits the expansion of archives, and builds their faults (docs/decisions/service/limits.md). */
 import { InputError } from '../../../engine/diagnostics.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../../../config/limits.ts';
 
@@ -40,7 +40,7 @@ export class Expansion {
     this.#maxExpansion = maxExpansion;
   }
 
-  /** InputError `archive_expansion_limit`. `packedBytes`: what they were made of, with all before them. */
+  /** Throws an InputError `archive_expansion_limit` past the limit. `packedBytes`: packed size of these bytes and all before them. */
   add(bytes: number, packedBytes: number, file: string): void {
     this.#bytes += bytes;
     if (this.#bytes <= fixedLimits.freeArchiveBytes || this.#bytes <= packedBytes * this.#maxExpansion)
@@ -53,7 +53,7 @@ export class Expansion {
     });
   }
 
-  /** Chunks as they come; `file` is named in what they throw. */
+  /** Yields the chunks of a source; errors name `file`. */
   async *guarded(
     source: AsyncIterable<Uint8Array>,
     file: string,

@@ -1,4 +1,4 @@
-/** A member of an archive whose first bytes tell whether it is a document: whoever reads it gets them again. */
+/** A member of an archive whose first bytes decide whether it is a document: its reader gets them again. */
 import { InputError } from '../../../engine/diagnostics.ts';
 import type { MemberTest } from '../document-names.ts';
 import type { DocumentBytes, InputMember } from '../members.ts';
@@ -9,13 +9,13 @@ export const lookedBytes = 64 * 1024;
 
 interface LookedMember {
   readonly chunks: InputMember['chunks'];
-  /** ends what was begun to be read, where nobody went on with it */
+  /** ends the reading that was begun, if nobody continued it */
   close(): Promise<void>;
 }
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** A member by its first bytes, which whoever reads it gets again. */
+/** Inspects a member by its first bytes, which its reader gets again. */
 export async function lookAtMember(
   packed: ChosenMember,
   test: MemberTest,
@@ -25,7 +25,7 @@ export async function lookAtMember(
     begun = packed.head === undefined ? packed.chunks('fleeting') : packed.head();
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    // it is told when it is read
+    // the fault is reported when the member is read
     return { chunks: packed.chunks, close: nothing };
   }
   if (!(Symbol.asyncIterator in begun)) {
@@ -43,7 +43,7 @@ export async function lookAtMember(
     }
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    // not a byte of it shows what it is
+    // no byte is available that shows the type
     if (packed.isPacked === true && head.length === 0) return { passedOver: error.diagnostic.message };
     failed = { error };
   }

@@ -31,7 +31,7 @@ export function gunzipped(
   return new Expansion(limits).guarded(gunzip, name, () => packed);
 }
 
-/** The longest path of Linux; a name stands in logs, records and tables. */
+/** Limit for names: the longest path of Linux. A name appears in logs, records and tables. */
 const longestName = 4096;
 const longestShown = 200;
 
@@ -43,17 +43,17 @@ function isSafeName(name: string): boolean {
   );
 }
 
-/** A member and what is known of it before its content is read. */
+/** A member and the facts known about it before its content is read. */
 export interface ChosenMember extends ArchiveMember {
   /** its first bytes decide whether it is taken */
   readonly look: boolean;
   /** its content is packed once more, by gzip */
   readonly isPacked?: boolean;
-  /** its content, where `chunks` fails for another reason: for the first bytes alone */
+  /** the first bytes of its content, if `chunks` fails for another reason */
   readonly head?: () => DocumentBytes;
 }
 
-/** Told of members that are passed over, and why; `member`: its name in its archive. */
+/** Called for each member that is passed over, with the reason; `member`: its name in its archive. */
 export type OnPassedOver = (name: string, why: string, member?: string) => void;
 
 /**
@@ -203,7 +203,7 @@ async function* tarMembers(
       yield chunk;
     }
   }
-  // members that nobody reads are unpacked too: what gzip makes of the archive has a limit of its own
+  // members that nobody reads are unpacked too: the expansion of the whole gzip stream has a limit of its own
   const reader = new TarReader(zipped ? gunzipped(counted(), name, limits) : counted());
   function* present(): Iterable<PackedMember> {
     for (;;) {

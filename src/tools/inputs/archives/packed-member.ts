@@ -3,7 +3,7 @@ import type { InputMember } from '../members.ts';
 
 export type ArchiveMember = Pick<InputMember, 'name' | 'carried' | 'chunks'>;
 
-/** A member as it stands in its archive. */
+/** A member as it is stored in its archive. */
 export interface PackedMember extends ArchiveMember {
   /** bytes of the archive that were read for it and those before it */
   packedBytes(): number;

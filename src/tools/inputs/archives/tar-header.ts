@@ -81,7 +81,7 @@ function sumOf(bytes: Buffer, at: number): number {
   return sum;
 }
 
-/** Octal digits, or binary where more is to be said than digits have room for. NaN: neither. */
+/** Parses octal digits, or a binary number if it is too large for the digits. Returns NaN if the field holds neither. */
 function numberIn(bytes: Buffer, at: number, length: number): number {
   const end = at + length;
   let value = 0;

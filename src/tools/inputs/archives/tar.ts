@@ -1,4 +1,4 @@
-/** Reads tar archives as their bytes come: what is small lies whole in one window with members before and behind it. */
+/** Reads tar archives as a stream: a small member is whole in one window, with the members before and after it. */
 import { smallFileBytes } from '../open-file.ts';
 import {
   blockBytes,
@@ -13,12 +13,12 @@ const windowBytes = 512 * 1024;
 /** limit for the extension records in front of a member: names are far shorter */
 const maxExtensionBytes = 4 * 1024 * 1024;
 
-/** Types of what stands in front of a member and says more of it. */
+/** Types of the extension headers that precede a member and describe it. */
 const extensions: ReadonlySet<string> = new Set(['x', 'g', 'L', 'N', 'K']);
 
 export interface TarEntry {
   readonly header: TarHeader;
-  /** The content where it is small, valid until more is read; null: it is to be read by `contents`. */
+  /** the content if it is small, valid until more is read; null: read it with `contents` */
   readonly whole: Uint8Array | null;
 }
 
@@ -43,7 +43,7 @@ export class TarReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** The next member; null: more has to be read before. What is left of the one before is passed over. */
+  /** Returns the next member, or null if more bytes must be read first. The rest of the previous member is skipped. */
   next(): TarEntry | null {
     for (;;) {
       this.#at += this.#takeContent(this.#content + this.#padding);
@@ -135,7 +135,7 @@ export class TarReader {
     };
   }
 
-  /** Takes what stands in front of a member; false: it is not in the window yet. */
+  /** Reads an extension header in front of a member. Returns false if it is not in the window yet. */
   #extend({ flag, size }: TarHeader): boolean {
     if (!(size <= maxExtensionBytes)) throw new Error('a header in front of a member is too large');
     const needed = blockBytes + size + paddingOf(size);

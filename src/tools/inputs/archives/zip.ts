@@ -142,7 +142,7 @@ function zipOddity(entry: yauzl.Entry): string | null {
   return type === 0o12 ? 'a symbolic link' : 'no regular file';
 }
 
-/** Whether its content may be had at once. */
+/** Returns whether the content can be read synchronously. */
 function isSmall({ compressedSize, uncompressedSize, compressionMethod }: yauzl.Entry): boolean {
   return (
     compressedSize <= smallFileBytes &&

@@ -24,7 +24,7 @@ export interface DocumentFile {
   readonly path: string;
   /** the folder beyond which nothing that the document refers to is read */
   readonly root: string;
-  /** the address that it was fetched from, without what lies beside it there */
+  /** the address that it was fetched from, without its neighbours there */
   readonly address?: string;
 }
 
@@ -82,7 +82,7 @@ export class ExternalFiles {
   }
 }
 
-/** The folder that bounds what a document may refer to, of one that is called `name` within an input. */
+/** Returns the folder that bounds the references of a document, which has the name `name` within an input. */
 export function rootOf(path: string, name: string): string {
   const own = sep + name.split('/').join(sep);
   return path.endsWith(own) && path.length > own.length ? path.slice(0, -own.length) : dirname(path);
@@ -134,7 +134,7 @@ const prologBytes = 256 * 1024;
 /** passes over an archive for one document, which has as many parts within parts */
 const mostPasses = 12;
 
-/** Parts in an archive are read before a document that names them, as members are met in their order. */
+/** External parts in an archive. They are read before a document that names them, as members are read in their order. */
 export class ArchiveParts {
   readonly #archive: string;
   readonly #kind: Exclude<ArchiveKind, 'gz'>;
@@ -180,7 +180,7 @@ export class ArchiveParts {
     };
   }
 
-  /** The content of a member; before it is given, what it names outside of itself is read. */
+  /** Returns the content of a member, after its external references have been read. */
   prepared(member: string, content: DocumentBytes): DocumentBytes {
     if (Symbol.asyncIterator in content) return this.#preparedStream(member, content);
     const [head] = content;
@@ -215,7 +215,7 @@ export class ArchiveParts {
     }
   }
 
-  /** Reads as far as the root element, to see what is missing. */
+  /** Reads up to the root element, to find missing parts. */
   #look(member: string, head: Uint8Array): void {
     const seen = { root: false };
     const tokenizer = createXmlTokenizer({
@@ -228,7 +228,7 @@ export class ArchiveParts {
         tokenizer.write(head.subarray(at, Math.min(at + 4096, most)));
       if (!seen.root) tokenizer.end();
     } catch (error) {
-      // it is told when the document is read
+      // it is reported when the document is read
       if (!(error instanceof InputError)) throw error;
     }
   }

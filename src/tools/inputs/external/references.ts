@@ -11,7 +11,7 @@ import {
 } from '../../../engine/xsd/read/oasis-catalog.ts';
 import { mayBeCatalog } from '../xsd-catalogs.ts';
 
-/** Told of what a document names, and is not read. */
+/** Called for each external reference of a document that is not read. */
 export type OnRefused = (document: string, name: string, why: string) => void;
 
 const isElsewhere = 'it lies elsewhere: only what lies in the folder or archive of the input is read';
@@ -46,7 +46,7 @@ export class PartResolver {
     this.#onRefused = onRefused;
   }
 
-  /** `document`: its path in the place; `address`: the address that it was fetched from, without what lies beside it there. */
+  /** `document`: its path in the place; `address`: the address that it was fetched from, without its neighbours there. */
   read(
     document: string,
     reference: ExternalReference,
@@ -66,7 +66,7 @@ export class PartResolver {
     return found;
   }
 
-  /** Forgets what was not there: more of the place is known now. */
+  /** Forgets which parts were missing: more of the place is known now. */
   forget(): void {
     for (const known of [this.#found, this.#parts])
       for (const [key, one] of known) if ('refused' in one) known.delete(key);

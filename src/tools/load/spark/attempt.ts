@@ -46,9 +46,9 @@ class ExecutorFault extends Error {}
 export type UnitWork<Answer> = (unit: SparkUnit, attempt: Attempt) => Promise<Answer>;
 
 /**
- * Makes attempts at the units of the work folder that the command line names, as they are asked for, and ends the process. What `begin`
- * makes of the job serves them all; what that answers becomes the `report.json` of a unit. A document at fault is an answer too; all else
- * that is thrown fails the attempt, and Spark makes another, in another process.
+ * Makes attempts at the units of the work folder that the command line names, as they are requested, and then ends the process. The
+ * result of `begin` serves all units of the job; the answer of that function becomes the `report.json` of a unit. A document at fault
+ * is an answer too. Any other error fails the attempt, and Spark makes another, in another process.
  */
 export function serveAttempts<Job extends ReadingJob, Answer extends UnitAnswer>(
   begin: (job: Job & PlacedJob) => UnitWork<Answer>,
@@ -101,7 +101,7 @@ async function openPlaces(folder: string): Promise<readonly RemotePlace[]> {
   return places.map((place) => openDescribed(place, { check, signal, scratch: join(folder, 'ssh') }));
 }
 
-/** The members as the units list them: those of one file stand together, in the file's order. */
+/** Yields the members as the units list them: those of one file are consecutive, in the file's order. */
 export async function* membersOf(
   job: Pick<ReadingJob, 'takesXsd' | 'archiveLimits' | 'links'> & PlacedJob,
   wanted: readonly UnitMember[],

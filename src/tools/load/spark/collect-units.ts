@@ -38,7 +38,7 @@ export async function unsettledOf(
   const receipts: UnitReceipt[] = [];
   for await (const { rows } of reportsOf(work, units))
     if (rows !== null && 'receipt' in rows) receipts.push(rows.receipt);
-  // rows of others are written by this machine, into what takes them as they are
+  // this machine writes the rows of the others, into a sink that accepts them unchanged
   return receipts.length < units ? null : sink.units!.unsettled(receipts);
 }
 

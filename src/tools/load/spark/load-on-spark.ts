@@ -106,7 +106,7 @@ function chosenOf(known: KnownDocuments, options: LoadOptions, inputIndex: numbe
   return { sha256, modified, ...(leftOut === undefined ? {} : { leftOut }) };
 }
 
-/** Units whose rows turned out to need other types than what they have are done again, with these. */
+/** Repeats the units whose rows turned out to need other types than they have, with these types. */
 async function settleUnits(
   session: ToolSession,
   spark: SparkApplication,
@@ -142,9 +142,9 @@ async function tokenFor(session: ToolSession, sink: RowSink, units: number): Pro
 interface Pass<Answer> extends Pick<UnitPlan, 'chosen' | 'keyRanges'> {
   /** null: nobody has looked at the files */
   readonly surveyed: SurveyedFiles | null;
-  /** only what is wrong with documents is looked for */
+  /** only faults of documents are searched */
   readonly probe: boolean;
-  /** called before the first unit, where there is one */
+  /** called before the first unit, if there is one */
   readonly begin: (units: Units) => Promise<void>;
   /** called when all units have been done */
   readonly use: (units: Units, surveyed: SurveyedFiles) => Promise<Answer>;

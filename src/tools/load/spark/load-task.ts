@@ -1,4 +1,4 @@
-/** `node src/tools/load/spark/load-task.ts WORK`: the rows of the documents of units, or what is wrong with them. */
+/** `node src/tools/load/spark/load-task.ts WORK`: writes the rows of the documents of units, or their faults. */
 import { access } from 'node:fs/promises';
 import type { InputError } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
@@ -63,7 +63,7 @@ async function targetOf(
   }
 }
 
-/** An earlier attempt may have committed and not lived to tell: its report is the unit's, then. */
+/** An earlier attempt may have committed and then died before it could report: its report is then the unit's. */
 async function intoTarget(job: SparkJob & PlacedJob, unit: SparkUnit, into: UnitSink): Promise<UnitReport> {
   try {
     const found = await load(job, unit, into);

@@ -1,4 +1,7 @@
-/** Rows of a unit in a file of its folder, for where the target does not take them from executors: written by a task, read by the tool. */
+/**
+ * Stores rows of a unit in a file of its folder, if the target does not accept them from executors: written by a task, read by the
+ * tool.
+ */
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RowSink } from '../../../ports/rows/sink.ts';

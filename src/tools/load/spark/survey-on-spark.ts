@@ -80,15 +80,15 @@ interface SurveyedFile {
 /** Settings of a survey of a job's documents. */
 export interface SurveyOptions {
   readonly reading: Reading;
-  /** large documents are loaded in ranges, where they may be; absent: they are not, or there is a row tag */
+  /** large documents are loaded in ranges if possible; absent: they are not, or there is a row tag */
   readonly oneDocument?: Omit<OneDocumentOptions, 'rangeBytes'>;
   /** whether a document is to be read at all */
   readonly isChosen: (inputIndex: number) => boolean;
 }
 
 /**
- * Executors look for places to cut large files at, a piece in each task. Files that together are no larger than one unit may be are left to
- * who makes units, as are those whose tags alone do not tell.
+ * Searches large files for places to cut on executors, one piece in each task. Files that together fit into one unit are left to the
+ * function that makes units, as are those whose tags alone do not tell.
  */
 export async function surveyOnSpark(
   session: ToolSession,

@@ -1,4 +1,6 @@
-/** `node src/tools/load/spark/survey-task.ts WORK`: the SHA-256 of the documents of units, or what pieces of files say of their rows. */
+/**
+ * `node src/tools/load/spark/survey-task.ts WORK`: returns the SHA-256 of the documents of units, or the rows found in pieces of files.
+ */
 import { AppError } from '../../../errors.ts';
 import { hashDocument } from '../../inputs/read-document.ts';
 import { surveyPiece } from '../../inputs/surveyed-ranges.ts';

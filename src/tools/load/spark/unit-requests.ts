@@ -17,8 +17,8 @@ interface UnitDone {
 }
 
 /**
- * `attempt` answers whether another unit may follow in this process; there are never two at once. What it throws ends the process, and is
- * told on stderr: an Error of class `fault` by its message alone.
+ * `attempt` returns whether another unit may follow in this process; there are never two at once. An error that it throws ends the
+ * process, and is written to stderr: an Error of class `fault` as its message alone.
  */
 export function serveUnits(
   attempt: (unit: number) => Promise<boolean>,

@@ -12,7 +12,7 @@ import { unitFile, type SparkUnit, type UnitMember } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import type { DocumentRange, InputMember } from '../../inputs/members.ts';
 
-/** documents of a unit: what starting a process takes is shared by so many */
+/** documents of a unit: they share the cost of starting a process */
 const maxUnitDocuments = 200;
 /** Below, starting a process takes longer than its work. */
 const minUnitBytes = 4 * 2 ** 20;
@@ -40,12 +40,12 @@ export interface UnitPlan {
   readonly chosen: (inputIndex: number) => ChosenDocument | null;
   /** null: keys follow from the documents, or there are no rows to be written */
   readonly keyRanges: KeyRanges | null;
-  /** large documents are loaded in ranges, where they may be; absent: nothing is loaded, or they stay whole */
+  /** large documents are loaded in ranges if possible; absent: nothing is loaded, or they stay whole */
   readonly oneDocument?: Omit<OneDocumentOptions, 'rangeBytes'>;
 }
 
 export interface ChosenDocument {
-  /** null: nobody has taken it, and whoever cuts or reads the document does; '': it is not needed */
+  /** null: not computed yet; the process that cuts or reads the document computes it; '': not needed */
   readonly sha256: string | null;
   /** when the file had last been changed before that was taken, in ms; null: nobody knows */
   readonly modified?: number | null;
@@ -80,7 +80,7 @@ function coresOf(settings: Readonly<Record<string, string>>): number | null {
   );
 }
 
-/** Documents in their order, cut into units that lie in the work folder; answers how many there are. */
+/** Cuts documents, in their order, into units and writes these to the work folder; returns the number of units. */
 export async function writeUnits(
   session: ToolSession,
   work: string,

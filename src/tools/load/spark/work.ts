@@ -1,11 +1,12 @@
 /**
- * The work folder of an application on Spark, which the driver's machine and all executors see under the same path: `order.json`, and a
- * folder for each pass over the documents. In that: `job.json` (what all units share), `places.json` (what documents are read with that stay where they lie, where there
- * are some), `units/N.json` (documents of a unit), `target.json` (what executors write into the target with, where
- * it takes units), `attempts/…` (private to a task's attempt) and `done/N/` (`report.json`, and the rows where they are not in the target:
- * files as it will have them, or `rows`, the chunks one after the other). A rename makes an attempt a unit's result; the first wins, so
- * that tasks that run twice never double a row. The one secret of the target in the folder is the password of a role of this job, which
- * may put rows into its staging; those of places are in `places.json`, for this user alone, and go with the folder.
+ * The work folder of an application on Spark, which the driver's machine and all executors see under the same path. It contains
+ * `order.json`, and a folder for each pass over the documents with: `job.json` (settings that all units share), `places.json` (access
+ * to documents that stay at remote places, if there are any), `units/N.json` (documents of a unit), `target.json` (access for executors
+ * to write into the target, if it accepts units), `attempts/…` (private to a task's attempt) and `done/N/` (`report.json`, and the rows
+ * if they are not in the target: files in their final form, or `rows`, the chunks one after the other). A rename makes an attempt a
+ * unit's result; the first wins, so that tasks that run twice never duplicate a row. The only secret of the target in the folder is the
+ * password of a role of this job, which may put rows into its staging. Secrets of places are in `places.json`, which only this user can
+ * read, and which is removed with the folder.
  */
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -42,13 +43,13 @@ export type SparkOrder =
   | { readonly end: true };
 
 export interface SparkJob extends LoadingJob {
-  /** only what is wrong with documents is looked for */
+  /** only faults of documents are searched */
   readonly probe: boolean;
   readonly logical: StoredLogicalSchema;
   readonly keyOffsets: readonly (readonly [string, number])[];
 }
 
-/** A document of a unit: where it lies, and what it is called in messages and rows. */
+/** A document of a unit: its place, and its name in messages and rows. */
 export interface UnitMember extends MemberSource {
   readonly name: string;
   readonly path: string;
@@ -73,7 +74,7 @@ export interface SparkUnit {
   readonly level?: SurveyedLevel;
 }
 
-/** Why no attempt at a unit can succeed: what is wrong with a document, or else a reason. */
+/** The reason why no attempt at a unit can succeed: a fault of a document, or another reason. */
 export type UnitFailure = Diagnostic | string;
 
 /** Returns the report of a finished unit. Throws an AppError `unprocessable_input` or an InputError if the unit has failed. */
@@ -86,7 +87,7 @@ export async function readReport<Report extends object>(work: string, unit: numb
   throw typeof failure === 'string' ? new AppError('unprocessable_input', failure) : new InputError(failure);
 }
 
-/** The rows of a unit in its folder: how `rows` there is to be read, and what was told beside them. */
+/** Describes the file of a unit's rows: how to read `rows`, and the findings beside them. */
 export interface RowFile {
   readonly unconvertedValues: readonly UnconvertedValue[];
   readonly nullAllowed: readonly (readonly [table: number, column: number])[];
@@ -96,7 +97,7 @@ export interface RowFile {
 /** The place of a unit's rows: in the target, or in a file. */
 export type UnitRows =
   | { readonly receipt: UnitReceipt }
-  /** `why`: what kept them from the target, where it takes units */
+  /** `why`: reason why the rows are not in the target, if it accepts units */
   | { readonly file: RowFile; readonly why?: string };
 
 export interface UnitReport {
@@ -109,7 +110,7 @@ export interface UnitReport {
   readonly statistics: DocumentStatistics | null;
   /** around a range of one document, the elements that are open; null: the unit has whole documents */
   readonly open: readonly QName[] | null;
-  /** the highest keys given out, by table name; empty where they follow from the documents */
+  /** the highest keys given out, by table name; empty if they follow from the documents */
   readonly lastKeys: readonly (readonly [table: string, key: number])[];
   /** null: as `findings` */
   readonly rows: UnitRows | null;

@@ -70,7 +70,7 @@ async function make(task: FileTask, source: RowsReader): Promise<void> {
     await maker.settle();
     answer({ kind: 'written', file });
   } catch {
-    // a fault is met again, and told, where the file is made without the thread
+    // the fault occurs again, and is reported, when the file is made without the thread
     answer({ kind: 'failed' });
   }
 }

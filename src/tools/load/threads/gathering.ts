@@ -33,7 +33,7 @@ export class Gathering {
     return this.#fault !== null;
   }
 
-  /** A unit is not to be begun: those before one that failed are, as the first fault is the one to be told. */
+  /** Returns whether a unit need not be begun. Units before a failed one are still begun, because the first fault must be reported. */
   needsNot(unit: number): boolean {
     return this.#fault !== null && this.#fault.unit < unit;
   }
@@ -43,7 +43,7 @@ export class Gathering {
     return { ...this.#done };
   }
 
-  /** The rows go to the sink when it has taken those before them. `own`: makes them nobody else's, when that is so. */
+  /** Hands the rows to the sink after those before them. `own` then returns them as memory that no other thread uses. */
   rows(
     { table, rowCount }: Pick<RowsOfTable, 'table' | 'rowCount'>,
     own: () => Uint8Array,

@@ -12,10 +12,10 @@ import type { ThreadJob } from './messages.ts';
 import { Thread, Threads } from './pool.ts';
 import { unitsOf, type ThreadLoad } from './units/place.ts';
 
-/** Size of a unit, at least: what it costs to begin one is small beside that. */
+/** Least size of a unit: the cost of beginning one is small beside that. */
 const minUnitBytes = 256 * 1024;
 const maxUnitBytes = 32 * 2 ** 20;
-/** Units for a worker: what the last ones take longer than others is shared by so many. */
+/** Units for a worker: with so many, the time that the last ones take longer is small. */
 const unitsPerWorker = 8;
 
 /** `count`: of threads. */

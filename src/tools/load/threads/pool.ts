@@ -33,7 +33,7 @@ export class Threads {
     return answer;
   }
 
-  /** They hand over what they still hold. */
+  /** Makes the threads hand over the rows that they still hold. */
   async end(): Promise<void> {
     await Promise.all(this.#all.map((thread) => thread.end()));
   }
@@ -75,7 +75,7 @@ export class Thread {
     return this.#ask({ kind: 'hash', file });
   }
 
-  /** Rows that it still holds, and what it found. */
+  /** Returns the rows that the thread still holds, and its findings. */
   async end(): Promise<void> {
     await this.#ask({ kind: 'end' });
   }
@@ -118,7 +118,7 @@ export class Thread {
   }
 
   async #hand({ tables }: FromThread & { kind: 'rows' }, gathering: Gathering): Promise<void> {
-    // all stand in the sink's line before another message does
+    // all rows must be in the sink's queue before another message's rows
     await Promise.all(tables.map((each) => this.#give(each, gathering)));
     const bytes = tables.reduce((sum, { rows }) => sum + rows.length, 0);
     const slots = tables.flatMap(({ rows }) => (rows instanceof Uint8Array ? [] : [rows.slot]));

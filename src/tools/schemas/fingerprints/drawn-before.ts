@@ -21,7 +21,7 @@ export interface DrawnFrom {
 export interface EarlierDrawing {
   /** null: such a model was not drawn yet, or is gone */
   readonly known: StoredLogicalSchema | null;
-  /** `drawn`: what the model has become */
+  /** `drawn`: the resulting model */
   remember(drawn: StoredLogicalSchema): Promise<void>;
 }
 

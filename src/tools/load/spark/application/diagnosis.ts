@@ -37,7 +37,7 @@ function knock(address: string): Promise<string | null> {
 
 type Cause = readonly [pattern: RegExp, reason: (found: RegExpExecArray, master: string) => string];
 
-/** Lines that Spark, Java or Python write before they give up; the first that is met is the cause of the others. */
+/** Lines that Spark, Java or Python write before they give up; the first match is the cause of the others. */
 const causes: readonly Cause[] = [
   [
     /JAVA_HOME is not set|\bjava: (?:command )?not found|Unable to locate a Java Runtime|\/bin\/java: (?:No such file|not found)/,
@@ -76,7 +76,7 @@ const causes: readonly Cause[] = [
   ],
 ];
 
-/** The same of what may pass: a cluster that is being restarted, machines that are lost. */
+/** The same for causes that may pass: a cluster that is being restarted, machines that are lost. */
 const outages: readonly Cause[] = [
   [
     /All masters are unresponsive/,
@@ -94,13 +94,13 @@ const outages: readonly Cause[] = [
   ],
 ];
 
-/** A unit's process that was killed from outside: where memory runs out, or a machine goes down. */
+/** Matches a unit's process that was killed from outside: memory ran out, or a machine went down. */
 const killedUnit = /the engine ended with -(?:9|15)\b/;
 
 const noExecutor = /Initial job has not accepted any resources/;
 
 export interface Diagnosis {
-  /** Takes a line of the driver's log; answers what is to be said about it, or null. */
+  /** Reads a line of the driver's log; returns the message to report about it, or null. */
   read(line: string): string | null;
   /** The failure of a unit counts before the reasons that the log shows. */
   readUnit(failure: string): void;

@@ -6,7 +6,7 @@ export interface Facts {
   readonly master?: string;
   /** units of the present order that are done */
   readonly done?: number;
-  /** number of an order that is done; may be told several times */
+  /** number of an order that is done; may be reported several times */
   readonly order?: number;
   /** why a unit failed */
   readonly failure?: string;
@@ -16,8 +16,9 @@ const told = (mark: string): RegExp =>
   new RegExp(`@spark ${mark} (\\{(?:[^{}"]|"(?:[^"\\\\]|\\\\.)*")*\\})`, 'g');
 
 /**
- * Reads the facts of a line, and answers what is left of it. Python and Java write into one pipe, each for itself: either may stand within a
- * line of the other, before its end. Half a fact is none. `mark`: letters and digits that the driver was given, and no document knows.
+ * Returns a function that reads the facts of a line, and returns the rest of it. Python and Java write into one pipe independently: a
+ * line of either may be inside a line of the other, before its end. Half a fact is ignored. `mark`: letters and digits that the driver
+ * was given, and that no document knows.
  */
 export function createFactReader(mark: string): (line: string) => {
   readonly facts: readonly Facts[];

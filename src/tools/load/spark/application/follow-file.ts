@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const everyMs = 300;
 const pieceBytes = 64 * 1024;
 
-/** `take` is given each line; `end` reads what is there by then, and stops. The file may come later, or never. */
+/** Passes each line to `take`; `end` reads the lines that exist then, and stops. The file may appear later, or never. */
 export function followFile(path: string, take: (line: string) => void): { end(): Promise<void> } {
   const over = new AbortController();
   const decoder = new TextDecoder();
@@ -23,7 +23,7 @@ export function followFile(path: string, take: (line: string) => void): { end():
     }
   };
   const readNow = async (): Promise<void> => {
-    // opened anew each time: on a network file system that is when others' writes are seen
+    // opened again each time: on a network file system, this makes others' writes visible
     const file = await open(path, 'r').catch(() => null);
     if (file === null) return;
     await read(file).finally(() => file.close());

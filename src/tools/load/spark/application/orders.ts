@@ -32,7 +32,7 @@ const engine = fileURLToPath(new URL('xml2er_engine.py', scripts));
 /** The driver takes the tool for gone after a minute without. */
 const leaseMs = 2000;
 
-/** Both streams through one pipe: what is written first stands first. The arguments are the program's, no shell reads them. */
+/** Joins both streams in one pipe to keep the order of writing. The arguments are the program's; no shell interprets them. */
 const bothStreams = ['-c', 'exec "$0" "$@" 2>&1'];
 
 /** Programs `spark-…` of src/programs/tools.ts. */
@@ -40,7 +40,7 @@ export type TaskModule = 'load' | 'statistics' | 'survey';
 
 /** Units that executors are to do. */
 export interface Units {
-  /** a folder of `SparkApplication.folderFor`; `job.json` there says with what */
+  /** a folder of `SparkApplication.folderFor`; its `job.json` holds the settings */
   readonly folder: string;
   readonly module: TaskModule;
   readonly count: number;
@@ -52,8 +52,8 @@ export interface SparkApplication {
   /** A new folder for units of a pass over the documents. */
   folderFor(pass: string): Promise<string>;
   /**
-   * Runs units to their end. `progress`: 0 … 1. AppError: what went wrong, and what to do; `service_unavailable` where another attempt may
-   * go better.
+   * Runs units to their end. `progress`: 0 … 1. AppError with the cause and advice; `service_unavailable` if another attempt may
+   * succeed.
    */
   run(units: Units, progress: (fraction: number) => void): Promise<void>;
   /** Nothing more is to be run: executors go. */
@@ -143,7 +143,7 @@ class Application implements SparkApplication {
     this.#orders += 1;
   }
 
-  /** AppError: what keeps it from being started. */
+  /** AppError with the reason why it cannot be started. */
   async #submit(): Promise<{ readonly ended: Promise<void> }> {
     const { spark } = this.#session.home.config;
     const program = spark.submit!;
@@ -162,7 +162,7 @@ class Application implements SparkApplication {
   async #live(program: string, settings: Readonly<Record<string, string>>): Promise<void> {
     const session = this.#session;
     const work = this.#work;
-    // in cluster mode the driver runs elsewhere, and says what it has to say in a file
+    // in cluster mode the driver runs elsewhere, and writes its facts to a file
     const beside = settings['spark.submit.deployMode'] !== 'cluster';
     const local = await makeLocalFolder();
     const diagnosis = createDiagnosis(settings['spark.master']!);
@@ -239,7 +239,7 @@ function keepLease(work: string): { stop(): void } {
   let count = 0;
   const renew = (): void => {
     count += 1;
-    // a folder that is gone has told the driver already
+    // if the folder is gone, the driver knows already
     writeFile(path, String(count), { mode: 0o600 }).catch(() => undefined);
   };
   renew();

@@ -10,7 +10,7 @@ import { settingHoldsSecret } from '../../../../jobs/options/spark-settings.ts';
 /** From SIGTERM a worker waits three seconds. */
 const endMs = 2500;
 
-/** Secrets stand in a private file: arguments are for all to read. */
+/** Writes secrets to a private file, because every user can read arguments. */
 export async function settingsAsArguments(
   settings: Readonly<Record<string, string>>,
   folder: string,
@@ -26,7 +26,10 @@ export async function settingsAsArguments(
   return ['--properties-file', path, '--load-spark-defaults', ...argv];
 }
 
-/** For what only this machine sees: secrets, and the driver's own files. Those of tools that were killed are removed. */
+/**
+ * Creates a folder for data that only this machine needs: secrets, and the driver's own files. Folders of tools that were killed are
+ * removed.
+ */
 export async function makeLocalFolder(): Promise<string> {
   const prefix = 'xml2er-spark-';
   for (const name of await readdir(tmpdir())) {
@@ -47,7 +50,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Environment that spark-submit is told its place and its settings by; nothing of the service's own. */
+/** Returns the environment that gives spark-submit its place and its settings; it contains nothing else of the service's own. */
 export async function sparkEnvironment(
   program: string,
   beside: boolean,
@@ -65,7 +68,7 @@ export async function sparkEnvironment(
   return {
     ...(found ? { PYSPARK_PYTHON: python } : {}),
     ...Object.fromEntries(kept),
-    // beside the driver lies a module, and nothing is written there
+    // the driver's folder contains a module, and nothing is written there
     PYTHONDONTWRITEBYTECODE: '1',
     // the driver's own files go with the rest, however it ends
     SPARK_SUBMIT_OPTS: `${process.env['SPARK_SUBMIT_OPTS'] ?? ''} -Djava.io.tmpdir=${folder}`.trim(),

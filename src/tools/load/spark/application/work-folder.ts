@@ -1,4 +1,4 @@
-/** The work folder of a job on Spark, made and removed; what is in it is told in src/tools/load/spark/work.ts. */
+/** The work folder of a job on Spark, made and removed; src/tools/load/spark/work.ts describes its content. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

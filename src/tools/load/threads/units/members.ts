@@ -1,4 +1,4 @@
-/** The documents of a thread's units as something to read. What is open for one unit serves the next, as units ascend. */
+/** Opens the documents of a thread's units for reading. Files opened for one unit serve the next, because units ascend. */
 import { statSync } from 'node:fs';
 import { AppError } from '../../../../errors.ts';
 import { documentTest } from '../../../inputs/document-names.ts';
@@ -26,7 +26,7 @@ export class UnitMembers {
     this.#walk = { test: documentTest(takesXsd), limits: archiveLimits, links };
   }
 
-  /** The members as the unit lists them: those of one archive stand together, in its order. */
+  /** Yields the members as the unit lists them: those of one archive are consecutive, in its order. */
   async *of(wanted: readonly UnitMember[]): AsyncIterable<InputMember> {
     for (let at = 0; at < wanted.length;) {
       const end = wanted.findIndex((unit, index) => index > at && isFile(unit) !== isFile(wanted[at]!));
@@ -36,7 +36,7 @@ export class UnitMembers {
     }
   }
 
-  /** Closes what is open. */
+  /** Closes the open files. */
   async close(): Promise<void> {
     const archive = this.#archive;
     this.#archive = null;

@@ -93,7 +93,7 @@ export async function* unitsOf(
     packed ||= source.packed;
     const leftOut = known.leftOut?.get(inputIndex);
     if (rowTag !== null && (hash !== undefined || session.request.saveMode !== 'merge')) {
-      // the SHA-256 of the file is told with its first document alone, which waits for it
+      // only the file's first document, which waits for it, reports the file's SHA-256
       const hashing = hash === undefined ? createHash('sha256') : null;
       const document = {
         ...source,
@@ -139,7 +139,7 @@ export async function* unitsOf(
     let hashing: Promise<string> | string | null = hash ?? null;
     const hashBeside = (): void => {
       hashing ??= hashOf(member, threads);
-      // its fault is met when it is needed
+      // the fault is handled when the hash is needed
       if (typeof hashing !== 'string') hashing.catch(() => undefined);
     };
     const document = isShared(bytes)
