@@ -1,4 +1,4 @@
-/** The limits of untrusted XML and XSD: the engine's own defaults, as properties; and what is said of any limit. */
+/** The limits of untrusted XML and XSD: the engine's own defaults, as properties; and the description of any limit. */
 import { sizeUnits } from './values.ts';
 import { defaultEngineLimits, type EngineLimits } from '../engine/limits.ts';
 

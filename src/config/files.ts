@@ -20,7 +20,7 @@ export const fileStoreProperties = [
 
 type FileStoreProperty = (typeof fileStoreProperties)[number]['name'];
 
-/** null: files lie in folders. What is wrong goes to `complaints`. */
+/** Returns null if files are stored in folders. Faults are added to `complaints`. */
 export function readObjectStore(
   read: <T>(name: FileStoreProperty, parse: (text: string) => T) => T,
   complaints: string[],

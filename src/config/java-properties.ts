@@ -1,4 +1,4 @@
-/** Files of properties as Java reads them, and where each setting comes from. */
+/** Reads files of properties like Java, and finds the origin of each setting. */
 import { properties } from './properties.ts';
 import { sourcePropertyOf } from './sources.ts';
 import type { PropertyRecord } from './properties.ts';
@@ -52,7 +52,7 @@ export function environmentName(property: string): string {
     .toUpperCase()}`;
 }
 
-/** The environment wins over the file; DATABASE_URL speaks for `metadb.url` only where neither does. */
+/** The environment takes precedence over the file; DATABASE_URL sets `metadb.url` only if neither does. */
 export function mergeSettings(file: PropertyRecord, environment: Environment): PropertyRecord {
   const merged: Record<string, string | undefined> = { ...file };
   for (const { name } of properties) {
@@ -86,8 +86,8 @@ export function settingOrigins(file: PropertyRecord, environment: Environment): 
 }
 
 /**
- * Names of the environment that look like settings and are none, as `SVC_LIMITS_UPLAOD`. They are told, not refused: a platform may
- * put names of its own there.
+ * Returns names in the environment that look like settings but are none, such as `SVC_LIMITS_UPLAOD`. They are reported, not refused: a
+ * platform may set names of its own there.
  */
 export function unknownSettings(environment: Environment): string[] {
   const known = new Set(properties.map(({ name }) => environmentName(name)));

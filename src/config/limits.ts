@@ -1,7 +1,7 @@
 /**
- * Every limit of the service, each with its cause and with what happens past it (docs/decisions/service/limits.md). Those that the operator
- * may set are properties of `svc.limits.*`; the rest are numbers that nobody has a reason to change. All other code reads them here,
- * or in the `Config` that is made of them.
+ * Every limit of the service, each with its reason and the behaviour past it (docs/decisions/service/limits.md). Limits that the
+ * operator may set are properties of `svc.limits.*`; the rest are numbers that nobody has a reason to change. All other code reads them
+ * here, or in the `Config` that is made from them.
  */
 import { parseCount, parseQuantity, sizeUnits, timeUnits, unlimited } from './values.ts';
 import { engineLimitSpecs, type LimitSpec } from './engine-limits.ts';
@@ -317,7 +317,7 @@ export const fixedLimits = {
   jsonPace: { bytes: 1024 * 1024, everyMs: 60_000 },
   /** The same of an upload, slow lines included. */
   uploadPace: { bytes: 16 * 1024, everyMs: 60_000 },
-  /** Until the head of a request must be there, else 408. */
+  /** Time for the head of a request, else 408. */
   requestHeadMs: 30_000,
   /** Silence after which a connection is closed: who reads an answer slower than that holds its memory. */
   idleConnectionMs: 120_000,
@@ -331,15 +331,18 @@ export const fixedLimits = {
   answerBytes: 4 * 1024 * 1024,
   /** Schemas of an organisation that wait to be made, past it 429: each holds a request. */
   waitingCompiles: 20,
-  /** Until the turn of such a schema comes, else 503: with its fetching and compiling less than the silence after which connections close. */
+  /**
+   * Waiting time for the turn of such a schema, else 503: together with its fetching and compiling it is less than the silence after
+   * which connections close.
+   */
   compileWaitMs: 25_000,
-  /** Until the sources of such a schema that lie elsewhere are here, else 503. */
+  /** Time for fetching the remote sources of such a schema, else 503. */
   schemaFetchMs: 30_000,
   /** Schemas whose sources a process fetches at the same time, each in a child process: a server may send a little for all of its time. */
   schemaFetches: 8,
   /** Concurrent fetches for one organisation; further ones wait. */
   schemaFetchesOfOne: 2,
-  /** Until such a fetch begins, else 503. It is a part of `compileWaitMs`. */
+  /** Waiting time before such a fetch begins, else 503. It is a part of `compileWaitMs`. */
   schemaFetchWaitMs: 10_000,
   /** Exports and imports of an organisation that wait, past it 429: each holds a request, and runs as a program once it has a place. */
   waitingTransfers: 100,
@@ -347,11 +350,11 @@ export const fixedLimits = {
   packageBytes: 10 * 1024 ** 3,
   /** Files of one XSD set together, past it F or 422: a set is held whole. The largest standards have a fraction of it. */
   xsdSetBytes: 256 * 1024 * 1024,
-  /** Characters of a pattern of input paths, past it 400: each name that is met is compared with it. */
+  /** Characters of a pattern of input paths, past it 400: each name found is compared with it. */
   patternLength: 1024,
-  /** Names of a pattern from its first wildcard on, past it 400: folders lie a tenth as deep. */
+  /** Names of a pattern from its first wildcard on, past it 400: real folders are a tenth as deep. */
   patternSegments: 64,
-  /** Files and folders that a pattern leads past, past it F: looking at so many takes seconds; documents lie nearer together. */
+  /** Files and folders that a pattern inspects, past it F: inspecting so many takes seconds; documents are closer together. */
   patternEntries: 1_000_000,
   /** Below it the factor of archives does not count: small files of repeated text pack better than any factor allows. */
   freeArchiveBytes: 128 * 1024 * 1024,
@@ -379,7 +382,7 @@ export const limitProperties: readonly {
   meaning: `${meaning} (past it: ${past})`,
 }));
 
-/** `read`: the value of a property, or of its initial text where it has none or a wrong one. */
+/** `read`: returns the value of a property, or of its initial text if it has none or a wrong one. */
 export function readLimits(read: (name: LimitProperty, parse: (text: string) => number) => number): Limits {
   const valuesOf = (specs: Readonly<Record<string, LimitSpec>>): Record<string, number> =>
     Object.fromEntries(

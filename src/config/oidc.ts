@@ -20,7 +20,7 @@ export type OidcProperty =
   | 'svc.oidc.default_org'
   | 'svc.oidc.scopes';
 
-/** null without an issuer; what is wrong goes to `complaints`. */
+/** Returns null without an issuer; faults are added to `complaints`. */
 export function readOidc(
   read: <T>(name: OidcProperty, parse: (text: string) => T) => T,
   complaints: string[],

@@ -1,6 +1,6 @@
 /**
- * The settings of the service: one table of properties, read into the typed record of `Config`.
- * Where they come from (`backend.properties`, the environment) is the runtime's matter.
+ * The settings of the service: one table of properties, read into the typed record of `Config`. The runtime decides where they come
+ * from (`backend.properties`, the environment).
  */
 import { didYouMean } from '../engine/closest-word.ts';
 import { eventProperties, readEvents } from './events.ts';

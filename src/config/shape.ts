@@ -1,6 +1,6 @@
 /**
- * The typed settings. Those who only read them take the types alone: loading Zod would add a fifth to the start of a tool, so the
- * texts of settings are read by functions of their own, and the application checks what its host hands to it.
+ * The typed settings. Code that only reads them imports the types alone: loading Zod would add a fifth to the start of a tool. The
+ * texts of settings are therefore read by functions of their own, and the application checks the settings that its host passes.
  */
 import { z } from 'zod';
 import { engineLimitSpecs } from './engine-limits.ts';
@@ -51,7 +51,7 @@ const sourceAccess = z.discriminatedUnion('kind', [
   z
     .object({
       kind: z.literal('https'),
-      /** the only one that gets what is secret; `host` or `host:port`, as `URL.host` has it */
+      /** the only host that receives secrets; `host` or `host:port`, as in `URL.host` */
       host: z.string(),
       /** sent as `Authorization: Bearer`; null: none */
       token: z.string().nullable(),
@@ -63,7 +63,7 @@ const sourceAccess = z.discriminatedUnion('kind', [
   z
     .object({
       kind: z.literal('sftp'),
-      /** the only one that gets what is secret; `host` or `host:port` (22), lower case, IPv6 in brackets */
+      /** the only host that receives secrets; `host` or `host:port` (22), lower case, IPv6 in brackets */
       host: z.string(),
       /** null: the address says it */
       user: z.string().nullable(),
@@ -78,12 +78,18 @@ const sourceAccess = z.discriminatedUnion('kind', [
 ]);
 export type SourceAccess = z.infer<typeof sourceAccess>;
 
-/** `svc.sources.NAME.*`: a place that documents and schemas are fetched from and targets may lie in, or what `--credential NAME` names. */
+/**
+ * `svc.sources.NAME.*`: a place from which documents and schemas are fetched and which may hold targets, or the access data that
+ * `--credential NAME` names.
+ */
 const source = z
   .object({
-    /** the operator's: nobody else sees it, but who names it */
+    /** the operator's name for it; only requests that name it learn of it */
     name: z.string(),
-    /** `s3://BUCKET/PREFIX`, `az://CONTAINER/PREFIX` or `https://HOST/PATH`: all that begins so, up to a `/` or its end; null: only where the name is given */
+    /**
+     * `s3://BUCKET/PREFIX`, `az://CONTAINER/PREFIX` or `https://HOST/PATH`: all addresses with that prefix, up to a `/` or its end;
+     * null: only if the name is given
+     */
     location: z.string().nullable(),
     /** ids of the organisations whose jobs may read there; null: all */
     organisations: z.array(z.int().positive()).readonly().nullable(),
@@ -94,7 +100,7 @@ const source = z
   .readonly();
 export type SourceConfig = z.infer<typeof source>;
 
-/** How tokens of an OpenID Connect provider are checked, and what they let do. */
+/** How tokens of an OpenID Connect provider are checked, and which rights they give. */
 const oidc = z
   .object({
     /** compared exactly with `iss` */
@@ -107,7 +113,7 @@ const oidc = z
     algorithms: texts,
     /** how long keys serve that cannot be fetched again */
     graceMs: amount,
-    /** claims, dots leading into objects: what the token may do, as text with blanks or a list */
+    /** claims, with dots leading into objects, that give the token's rights, as text with blanks or a list */
     scopeClaim: z.string(),
     /** claim with the organisation's id or name */
     orgClaim: z.string(),
@@ -129,7 +135,7 @@ const spark = z
     work: z.string().nullable(),
     /** at most so many bytes of the inputs are one task's */
     rangeBytes: amount,
-    /** on executors; null: where they are here */
+    /** path on executors; null: as on this machine */
     node: z.string().nullable(),
     package: z.string().nullable(),
   })
@@ -156,7 +162,7 @@ export type EventConfig = z.infer<typeof events>;
 
 const migration = z
   .object({
-    /** a path, which starts from the installation where it is relative, or a name to be found in PATH */
+    /** a path, relative to the installation unless absolute, or a name to be found in PATH */
     binary: z.string(),
     azcopyBinary: z.string(),
     /** other metadata databases that get the service's own password */
@@ -187,10 +193,10 @@ export const configShape = z
     commandsEnabled: z.boolean(),
     /** null: the embedded database */
     metadbUrl: z.string().nullable(),
-    /** absolute folders; `{org}` stands for the organisation's id */
+    /** absolute folders; `{org}` is replaced by the organisation's id */
     fileRoots: texts,
     targetModules: texts,
-    /** null: files and logs lie in folders of the home */
+    /** null: files and logs are stored in folders of the home */
     objectStore: objectStore.nullable(),
     /** absent: none */
     sources: z.array(source).readonly().optional(),
@@ -204,7 +210,7 @@ export const configShape = z
     oidc: oidc.nullable(),
     /** bearer token for the metrics alone; null: there is none */
     metricsToken: z.string().nullable().optional(),
-    /** the same form: keys that open what was sealed before the key was changed */
+    /** the same form: keys that open texts that were sealed before the key was changed */
     oldSecretKeys: texts,
     /** origins whose pages may read answers; none: no CORS headers at all */
     corsOrigins: texts,

@@ -30,7 +30,7 @@ export class MemberFault extends Error {
   }
 }
 
-/** MemberFault for what is missing or out of form. Members that the kind does not have are left alone. */
+/** MemberFault for missing or malformed members. Members that the kind does not have are ignored. */
 export function readAccess(kind: AccessKind, given: AccessTexts): SourceAccess {
   return readers[kind](given);
 }
@@ -102,7 +102,7 @@ const readers: { readonly [Kind in AccessKind]: (given: AccessTexts) => SourceAc
       throw new MemberFault(user === null ? 'user' : 'password', 'user and password go together');
     if (token !== null && user !== null)
       throw new MemberFault('token', 'stands in place of user and password: give one of the two');
-    // neither can stand in a header
+    // neither is allowed in a header
     if (/[^\x21-\x7e]/.test(token ?? '')) throw new MemberFault('token', 'must be ASCII, without blanks');
     if (user?.includes(':') === true) throw new MemberFault('user', 'must not hold a colon');
     return { kind: 'https', host: hostOf(host), token, user, password };

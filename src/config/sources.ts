@@ -1,6 +1,6 @@
 /**
- * `svc.sources.NAME.*`: places that documents and schemas are fetched from, and targets may lie in, each with its credentials. Requests
- * that need no place of their own give it as `--credential NAME`.
+ * `svc.sources.NAME.*`: places from which documents and schemas are fetched, and which may hold targets, each with its credentials.
+ * Requests without a place of their own give it as `--credential NAME`.
  */
 import type { SourceConfig } from './shape.ts';
 import {
@@ -114,7 +114,7 @@ const locationForms: readonly (readonly [AccessKind, (location: string) => boole
   ['sftp', (location) => sftpForm.test(location)],
 ];
 
-/** The member in front of what is wrong with it. */
+/** Prefixes a fault with the name of the member. */
 function inWords<T>(read: () => T): T {
   try {
     return read();

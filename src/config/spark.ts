@@ -2,7 +2,7 @@
 import type { SparkConfig } from './shape.ts';
 import { parseCount, parseQuantity, parseSparkConf, sizeUnits } from './values.ts';
 
-/** Variables of the environment that say where Spark, Java, Python and the cluster's settings are. */
+/** Environment variables with the places of Spark, Java, Python and the cluster's settings. */
 export const sparkVariables =
   /^(?:JAVA_HOME|KUBECONFIG|(?:SPARK|PYSPARK|HADOOP|YARN|KUBERNETES)_[A-Z0-9_]+)$/;
 

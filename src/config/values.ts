@@ -1,4 +1,4 @@
-/** From the text of a setting to its value; the Error that each throws says what the text must be, and repeats no secret. */
+/** Parses the texts of settings; each Error says what the text must be, and repeats no secret. */
 
 export const sizeUnits: Readonly<Record<string, number>> = {
   '': 1,
@@ -155,7 +155,7 @@ export function parseSparkConf(text: string): Record<string, string> {
   return settings;
 }
 
-/** Printable ASCII without spaces, as it stands behind `Bearer`; API keys are no tokens. */
+/** Parses printable ASCII without spaces, as it follows `Bearer`; API keys are not tokens. */
 export function parseBearerToken(text: string): string | null {
   if (text === '') return null;
   if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('must be printable ASCII without spaces');

@@ -18,7 +18,7 @@ const loaders: Readonly<Record<string, string>> = {
   'linux-arm64': '/lib/ld-linux-aarch64.so.1',
 };
 
-/** Finds the binaries for this machine; AppError `service_unavailable` where there are none that can run. */
+/** Finds the binaries for this machine. AppError `service_unavailable` if none of them can run. */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const platform = `${process.platform}-${process.arch}`;
   const loader = loaders[platform];

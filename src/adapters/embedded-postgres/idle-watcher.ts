@@ -31,7 +31,7 @@ async function watch(): Promise<void> {
   const directory = process.argv[2] ?? '';
   const folder = await findFolder(directory);
   if (folder !== null) await watchFolder(folder);
-  // at once: an orderly end would write to where its folder was
+  // immediately: an orderly shutdown would write to the former place of its folder
   if (await isMovedServer(folder ?? folderAt(directory, ''), startedPid)) process.kill(startedPid, 'SIGQUIT');
 }
 

@@ -21,15 +21,16 @@ export interface Launcher {
 }
 
 /**
- * How `postgres` is started. PostgreSQL refuses to run as root, and whoever shares its user can become its superuser (by its memory
- * and its files): so for root it runs under another name for root in a user namespace, or under a number that nobody else has.
+ * Chooses how to start `postgres`. PostgreSQL refuses to run as root, and any process of its user can become its superuser (through its
+ * memory and its files). As root, the server therefore runs under another name for root in a user namespace, or under a number that no
+ * other process has.
  */
 export function chooseLauncher(folder: ClusterFolder, binaries: PostgresBinaries): Launcher {
   const self = process.getuid?.() ?? 0;
   const namespace = ['unshare', '--user', `--map-user=${nameInside}`];
   if (self !== 0) {
     close(folder.directory, 0o700);
-    // `initdb` wants to know its user by name: one without an entry (containers) borrows nobody's where it can.
+    // `initdb` requires a name for its user: a user without an entry (containers) gets a name in a namespace if possible
     return { command: !hasName() && runs(namespace) ? namespace : [], uid: undefined, dataOwner: self };
   }
   if (runs(namespace)) {
@@ -60,7 +61,7 @@ function underUid(folder: ClusterFolder, binaries: PostgresBinaries, uid: number
     close(folder.directory, 0o700);
     return { command: capability, uid: undefined, dataOwner: uid };
   }
-  // Without that tool the way to the data must be open; what is secret there is closed by its own mode.
+  // Without that tool the path to the data must be open; secrets there are protected by their own mode.
   const above = dirname(folder.directory);
   close(folder.directory, 0o711);
   if (statSync(above).uid === 0) chmodSync(above, statSync(above).mode | 0o001);

@@ -12,17 +12,17 @@ import type { Launcher } from './launcher.ts';
 import { lastPort, processStart, readPostmaster, readText, rememberPort } from './state.ts';
 import type { ClusterFolder } from './state.ts';
 
-/** The superuser, the only role at first. Not `svc`: a schema of its user's own name would lie in its search path. */
+/** The superuser, the only role at first. Its name is not `svc`, because a schema with its user's name would be in its search path. */
 export const embeddedUser = 'postgres';
 
 /** Beyond this the log of the server is put aside at the next start. */
 const maxLogBytes = 16 * 1024 * 1024;
 
 /**
- * One server for one machine's jobs: durable, no replication, and modest in memory (shared buffers are counted as its own): service,
- * tool and server take less than 500 MB together while 1 GB is loaded. A job makes indexes and checks keys of several tables at once, each on a
- * connection of its own, which has `maintenance_work_mem` for each sort: rows lie in the order of their keys, so that sorts gain nothing by
- * more, and workers beside those connections take memory alone.
+ * Settings for a server of one machine's jobs: durable, no replication, and modest in memory (shared buffers included): service, tool
+ * and server take less than 500 MB together while 1 GB is loaded. A job makes indexes and checks keys of several tables at once, each
+ * on a connection of its own, which has `maintenance_work_mem` for each sort. Rows are stored in the order of their keys, so more
+ * memory does not speed up sorts, and workers beside those connections only take memory.
  */
 const settings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
@@ -50,8 +50,8 @@ const settings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes the data folder unless it is there. A broken attempt leaves nothing that could be taken for data. AppError `service_unavailable` where
- * the folder has something else, as after a removal that did not come to its end.
+ * Creates the data folder if it does not exist. A failed attempt leaves nothing that could be mistaken for data. AppError
+ * `service_unavailable` if the folder contains something else, as after an incomplete removal.
  */
 export async function initialise(folder: ClusterFolder, binaries: PostgresBinaries): Promise<void> {
   for (const name of await readdir(folder.directory)) {
@@ -181,8 +181,9 @@ async function launchOnce(
 const longestSocketAddress = 107;
 
 /**
- * The folder for the server's socket, which its owner alone may enter; '' if its path is too long for a socket. What a killed server left there
- * goes: the next one takes its lock for held while the process of that number exists, even as a dead one that nobody has reaped.
+ * Returns the folder for the server's socket, which only its owner may enter, or '' if its path is too long for a socket. Removes the
+ * leftovers of a killed server: otherwise the next one considers its lock held while a process with that number exists, even a dead one
+ * that nobody has reaped.
  */
 async function openSocketFolder(folder: ClusterFolder, launcher: Launcher): Promise<string> {
   const { sockets } = folder;
@@ -229,7 +230,7 @@ function giveTo(path: string, owner: number): void {
   lchownSync(path, owner, owner);
 }
 
-/** The port of the last start, if it is free: clients of a server that is started again find it where it was. */
+/** Returns the port of the last start if it is free: clients of a restarted server find it at the same address. */
 async function oldPort(folder: ClusterFolder): Promise<number | null> {
   const port = await lastPort(folder);
   if (port === null) return null;

@@ -1,9 +1,7 @@
 /**
- * A real PostgreSQL server of the project's own, kept in one folder.
- *
- * It survives the death of the process that started it: the next start adopts it. Who owns it (`owner.json`) stops it:
- * a live service, or the idle watcher that a tool leaves behind. A service takes over from a watcher or a dead owner;
- * whoever merely joined never stops it.
+ * A PostgreSQL server of the project's own, stored in one folder. It survives the death of the process that started it: the next start
+ * adopts it. Its owner (`owner.json`) stops it: a live service, or the idle watcher that a tool leaves behind. A service takes over
+ * from a watcher or a dead owner; a process that merely joined never stops it.
  */
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -58,8 +56,8 @@ interface RunningServer {
 const superviseEveryMs = 1000;
 
 /**
- * Starts the server, or adopts the running one, and watches over it: when it dies it is started again at the same address.
- * AppError `service_unavailable` where no embedded database can run.
+ * Starts the server, or adopts the running one, and supervises it: if it dies, it is restarted at the same address. AppError
+ * `service_unavailable` if no embedded database can run.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const folder = await openFolder(options.directory);
@@ -86,8 +84,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * For tools: joins the running server. Where none runs it is started, with a small watcher that stops it after
- * `idleMs` (60 s) without connections, unless a service has taken over by then.
+ * Joins the running server, for tools. If none runs, starts one with a small watcher that stops it after `idleMs` (60 s) without
+ * connections, unless a service has taken over.
  */
 export async function joinEmbeddedPostgres(
   options: EmbeddedPostgresOptions & { readonly idleMs?: number },
@@ -103,7 +101,7 @@ export async function joinEmbeddedPostgres(
   });
 }
 
-/** Stops the server of this folder, whoever owns it. */
+/** Stops the server of this folder, regardless of its owner. */
 export async function stopEmbeddedPostgres(directory: string): Promise<void> {
   const folder = await openFolder(directory);
   await withFolderLock(folder, undefined, () => stopServer(folder));
@@ -242,7 +240,7 @@ async function leaveWatcher(folder: ClusterFolder, idleMs: number, serverPid: nu
     detached: true,
     stdio: 'ignore',
     cwd: '/',
-    // it outlives whoever started it, whose environment may hold secrets
+    // it outlives the process that started it, whose environment may hold secrets
     env: baseEnvironment(),
   });
   await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));

@@ -13,7 +13,7 @@ export interface ClusterFolder {
   readonly directory: string;
   /** the server's own data */
   readonly data: string;
-  /** folder of the server's Unix socket, which nobody else may enter; its path may be too long for one */
+  /** folder of the server's Unix socket, which no other user may enter; its path may be too long for a socket */
   readonly sockets: string;
   readonly password: string;
 }
@@ -22,7 +22,7 @@ export interface ClusterFolder {
 export interface Owner {
   readonly kind: 'service' | 'watcher';
   readonly pid: number;
-  /** tells the process from a later one with the same number */
+  /** distinguishes the process from a later one with the same number */
   readonly startTicks: number;
   readonly token: string;
 }
@@ -39,7 +39,7 @@ export interface Postmaster {
 /** A number that no process can have, for a pid file whose number another process was given since. */
 const impossiblePid = 2_147_483_646;
 
-/** Opens the folder, making it and the password where they are missing; safe in several processes at once. */
+/** Opens the folder, and creates it and the password if missing; safe in several processes at once. */
 export async function openFolder(directory: string): Promise<ClusterFolder> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const known = await findFolder(directory);
@@ -113,7 +113,7 @@ function bind(name: string): Promise<Server | null> {
   });
 }
 
-/** State and start of a process, from procfs; null when there is none (or only what its parent has not yet reaped). */
+/** Returns state and start of a process, from procfs, or null if there is none, or only a zombie. */
 export async function processStart(pid: number): Promise<number | null> {
   const text = await readText(`/proc/${pid}/stat`);
   if (text === null) return null;
@@ -196,7 +196,7 @@ export async function removeOwner(folder: ClusterFolder): Promise<void> {
   await rm(join(folder.directory, 'owner.json'), { force: true });
 }
 
-/** Tells the idle watcher that someone is about to connect. */
+/** Notifies the idle watcher that a client is about to connect. */
 export async function touchOwner(folder: ClusterFolder): Promise<void> {
   const now = new Date();
   // a file that is gone has no watcher left

@@ -1,8 +1,8 @@
-/** Users for the server where it may not be root: a number of its own, and a name to borrow. */
+/** Chooses users for the server if it may not be root: an unused number, and a borrowed name. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 
-/** Numbers that neither accounts nor the ranges of containers have, and, where those are not to be had, the last small ones. */
+/** Numbers outside those of accounts and the ranges of containers, and the last small ones if these are unavailable. */
 const largeNumbers = { first: 1_900_000_000, count: 200_000_000 };
 const smallNumbers = { first: 60_578, count: 606 };
 
@@ -18,7 +18,7 @@ export function privateUid(directory: string): number {
   return first;
 }
 
-/** The number of a system account under which nothing runs just now; `nobody` where there is none. */
+/** Returns the number of a system account without processes, or that of `nobody` if there is none. */
 export function idleNamedUid(): number {
   const busy = uidsOfProcesses();
   const idle = accounts().filter(
@@ -50,7 +50,7 @@ function uidsOfProcesses(): ReadonlySet<number> {
   return uids;
 }
 
-/** In a user namespace (a container without root) few numbers stand for a user. */
+/** Returns whether the number is mapped: in a user namespace (a container without root), only a few numbers denote a user. */
 function isMapped(uid: number): boolean {
   return linesOf('/proc/self/uid_map').some((line) => {
     const [first = 0, , count = 0] = line.trim().split(/\s+/).map(Number);

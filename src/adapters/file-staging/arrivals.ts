@@ -1,11 +1,11 @@
-/** Files that come from elsewhere over connections that break: taken up again while that helps, and refused where they are others by now. */
+/** Retries transfers over unreliable connections: they are resumed while that helps, and refused if the file has changed. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
 
 const firstPauseMs = 200;
 
 export interface Arrival {
-  /** bytes that are here, or anything else by which a further try is told to be worth it */
+  /** number of received bytes, or any other measure that shows that a further try is worthwhile */
   readonly progress: () => number;
   /** tries in a row that bring nothing, after which it is given up */
   readonly tries: number;
@@ -13,8 +13,8 @@ export interface Arrival {
 }
 
 /**
- * `attempt` answers null when all is here, else what went wrong: it is tried again, later and later while nothing comes. Answers null, or the
- * fault of the last try. What `attempt` throws ends it.
+ * Repeats `attempt` until it returns null, which means completion; other results are faults, and the pauses grow while there is no
+ * progress. Returns null, or the fault of the last try. An exception of `attempt` ends it.
  */
 export async function takeUp<Fault>(
   attempt: () => Promise<Fault | null>,
@@ -41,7 +41,7 @@ export async function* inPieces(
 ): AsyncIterable<Uint8Array> {
   const askAt = (at: number): Promise<Uint8Array> => {
     const piece = ask(at, Math.min(to, at + pieceBytes));
-    // its fault is met by who waits for it
+    // the fault is handled by the caller that awaits it
     piece.catch(() => undefined);
     return piece;
   };
@@ -55,12 +55,12 @@ export async function* inPieces(
 
 const changeCause = 'changed';
 
-/** Whether a file could not be had because it is another by now. */
+/** Returns whether a file could not be read because it has changed. */
 export function isChange(error: unknown): boolean {
   return error instanceof AppError && error.cause === changeCause;
 }
 
-/** A file of which more comes than was listed: it is longer by now, or its server lies. */
+/** The error for a file that is longer than listed: it has grown, or its server is wrong. */
 export function longerThanListed(label: string, bytes: number): AppError {
   return new AppError(
     'unprocessable_input',

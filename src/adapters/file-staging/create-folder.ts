@@ -5,10 +5,10 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** How often making a folder is begun anew: others may remove empty folders above it meanwhile. */
+/** Number of times that making a folder is restarted: others may remove empty parent folders meanwhile. */
 const attempts = 10;
 
-/** Answers the outermost folder that was made, if any; a fault of the system where it cannot be. `mode`: of each that is made. */
+/** Returns the outermost folder that was made, if any; throws the system's fault. `mode`: mode of each folder that is made. */
 export async function makeFolder(directory: string, mode = 0o777): Promise<string | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -13,7 +13,7 @@ import { copyFile, link, open, rename, rm, type FileHandle } from 'node:fs/promi
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 
-/** Writes a new file that only its owner may read; it is on disk when this resolves. Rejects with EEXIST where there is one. */
+/** Writes a new file that only its owner may read; it is on disk when this resolves. Rejects with EEXIST if the file exists. */
 export async function writeNewFile(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {
@@ -30,8 +30,8 @@ export function lacksLinks(error: unknown): boolean {
 }
 
 /**
- * Renames a file; throws EEXIST, and leaves it where it is, where the new name is another's by now. A file system without links has an empty file of the
- * name for a moment: whoever ends there leaves it.
+ * Renames a file. Throws EEXIST, and does not move it, if the new name exists. On a file system without links, an empty file has the
+ * name for a moment: a process that ends there leaves it.
  */
 export function takeName(from: string, to: string, link = linkSync): void {
   try {
@@ -59,7 +59,7 @@ function takeReserved(from: string, to: string): void {
   }
 }
 
-/** Gives a file that is on the disk another path, which is new; where that is on another disk, it is copied there. */
+/** Moves a file that is on disk to a new path; if that is on another disk, the file is copied there. */
 export async function moveFile(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);

@@ -22,16 +22,16 @@ interface Holder {
   readonly token: string;
   readonly host: string;
   readonly pid: number;
-  /** when the process started, in the kernel's ticks; tells a reused process id apart */
+  /** start time of the process, in the kernel's ticks; detects a reused process id */
   readonly started: string | null;
 }
 
-/** Waits until the folder is free; AppError `service_unavailable` after `timeoutMs`. `label`: what it is called in messages. */
+/** Waits until the folder is free; AppError `service_unavailable` after `timeoutMs`. `label`: name for messages. */
 export function lockFolder(directory: string, timeoutMs: number, label = directory): Promise<FileLock> {
   return lockFile(join(directory, lockName), timeoutMs, label);
 }
 
-/** `path`: of the lock file; `target`: what it stands for, in messages. */
+/** `path`: path of the lock file; `target`: name for messages of the locked object. */
 export async function lockFile(path: string, timeoutMs: number, target: string): Promise<FileLock> {
   const holder: Holder = {
     token: randomUUID(),
@@ -86,7 +86,7 @@ async function takes(draft: string, path: string): Promise<boolean> {
   }
 }
 
-/** Whether the process that holds the lock is gone; false where there is no lock. */
+/** Returns whether the process that holds the lock is gone; false if there is no lock. */
 export async function isDeadLock(path: string): Promise<boolean> {
   const holder = await readHolder(path);
   if (holder === null) return false;
@@ -126,7 +126,7 @@ async function removeDead(path: string): Promise<void> {
   } catch {
     return;
   }
-  // somebody else has taken the lock meanwhile
+  // another process has taken the lock meanwhile
   if (!(await isDeadLock(aside))) await link(aside, path).catch(() => undefined);
   await rm(aside, { force: true });
 }
@@ -139,7 +139,7 @@ async function readHolder(path: string): Promise<Holder | null> {
   }
 }
 
-/** In ticks of the kernel; null where that is not told. */
+/** Returns the start time of a process in ticks of the kernel, or null if unknown. */
 export async function startOfProcess(pid: number): Promise<string | null> {
   try {
     const status = await readFile(`/proc/${pid}/stat`, 'utf8');

@@ -1,4 +1,4 @@
-/** Folders that attempts write into until they publish: what marks one is a file in it, as a name alone may be anybody's. */
+/** Folders that attempts write into until they publish. A mark file identifies such a folder, because any folder may have such a name. */
 import { mkdir, readFile, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
@@ -9,7 +9,7 @@ export async function makeStaging(directory: string): Promise<void> {
   await writeFile(join(directory, markName), basename(directory), { flag: 'wx' });
 }
 
-/** Removes a folder of a dead attempt, also of one that died before its mark was written; what is anybody's else stays. */
+/** Removes a folder of a dead attempt, even if it died before the mark was written; folders of others stay. */
 export async function removeDeadStaging(directory: string): Promise<void> {
   if (await isStaging(directory)) return rm(directory, { recursive: true, force: true });
   const names = await readdir(directory).catch(() => null);

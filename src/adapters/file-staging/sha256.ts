@@ -1,7 +1,7 @@
-/** SHA-256 of what lies in memory. */
+/** Computes SHA-256 of data in memory. */
 import crypto from 'node:crypto';
 
-/** In hex; without an object for it, where Node can (20.12). */
+/** Returns the hash in hex; avoids creating an object for it if Node can (20.12). */
 export const sha256Of: (content: string | Uint8Array) => string =
   typeof crypto.hash === 'function'
     ? (content) => crypto.hash('sha256', content)

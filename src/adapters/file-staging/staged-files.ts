@@ -15,7 +15,7 @@ const allPiecesBytes = 8 * 1024 * 1024;
 const mostOpenFiles = 64;
 /** files whose bytes are made durable at the same time */
 const syncedAtOnce = 16;
-/** A large file goes to the disk while more of it is made: what is left is little when it ends. */
+/** Bytes after which a large file is synced while it grows, so that little is left to sync at its end. */
 const syncEachBytes = 32 * 1024 * 1024;
 
 export interface FinishedFile {
@@ -30,7 +30,7 @@ export interface FinishedFile {
   readonly types?: readonly string[];
   /** the sheet that has the rows, of a workbook that holds several tables */
   readonly sheet?: string;
-  /** all of it, where it is in memory and not on the disk */
+  /** whole content, if it is in memory and not on disk */
   readonly held?: readonly Uint8Array[];
 }
 
@@ -54,7 +54,7 @@ class StagedFile {
   handle: FileHandle | null = null;
   /** written since a sync was begun */
   unsyncedBytes = 0;
-  /** settles when that sync has ended, with its fault where it failed */
+  /** settles when the sync ends, with its fault if it failed */
   syncing: Promise<{ readonly fault: unknown } | null> | null = null;
 
   constructor(name: string, isScratch: boolean) {
@@ -105,7 +105,7 @@ export class StagedFiles {
     return this.#files.has(name) || this.#adopted.has(name);
   }
 
-  /** A file that others wrote, whole and durable, becomes one of these, under that name; `finish` does not tell of it. */
+  /** Adopts a complete and durable file that another process wrote, under the given name; `finish` does not report it. */
   async adopt(path: string, name: string): Promise<void> {
     await moveFile(path, join(this.#directory, name));
     this.#adopted.add(name);
@@ -128,7 +128,7 @@ export class StagedFiles {
       for (const other of this.#files.values()) await this.#flush(other);
   }
 
-  /** Everything that is not held on the disk, durably unless it is scratch: what was written here. */
+  /** Writes all files that are not held in memory to disk, durably unless they are scratch. Returns the files written here. */
   async finish(): Promise<FinishedFile[]> {
     await this.#last;
     const all = [...this.#files.values()];
@@ -153,7 +153,7 @@ export class StagedFiles {
     }));
   }
 
-  /** Waits for what is being written; nothing is written afterwards. */
+  /** Waits for pending writes; nothing is written afterwards. */
   async settle(): Promise<void> {
     // the caller of the write has received the error
     await this.#last.catch(() => undefined);
@@ -209,7 +209,7 @@ export class StagedFiles {
   }
 }
 
-/** Makes what the file has by now durable, beside what comes. */
+/** Makes the current content of a file durable, concurrently with later writes. */
 function beginSync(file: StagedFile, handle: FileHandle): void {
   file.unsyncedBytes = 0;
   file.syncing = handle.datasync().then(
@@ -217,7 +217,7 @@ function beginSync(file: StagedFile, handle: FileHandle): void {
       file.syncing = null;
       return null;
     },
-    // told when all of the file is to be durable
+    // reported when the whole file must be durable
     (fault: unknown) => ({ fault }),
   );
 }

@@ -1,4 +1,4 @@
-/** The sweep over the folders that uploads lie in: `files/<id_org>/uploads/<random>/<name>`. */
+/** Removes expired uploads from the folders `files/<id_org>/uploads/<random>/<name>`. */
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { ExpiredUploads } from '../../ports/files/organisation-files.ts';
 /** name prefix of an incomplete upload, which is stored beside the folders of complete ones */
 export const partPrefix = '.part-';
 
-/** Links are removed as such, never followed; what vanishes meanwhile is fine. */
+/** Links are removed as such, never followed; a file that disappears meanwhile is no error. */
 export async function removeExpiredUploads(filesDirectory: string, which: ExpiredUploads): Promise<number> {
   let removed = 0;
   for (const org of await entriesOf(filesDirectory)) {
@@ -25,7 +25,7 @@ export async function removeExpiredUploads(filesDirectory: string, which: Expire
         if (file.isDirectory() || which.except.has(`${folder}/${file.name}`)) continue;
         removed += await removeOlder(join(path, file.name), which.olderThan);
       }
-      // only where it is empty by now
+      // removes the folder only if it is empty now
       await rmdir(path).catch(() => undefined);
     }
   }

@@ -9,8 +9,8 @@ import { AppError } from '../../errors.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 
 /**
- * Copies the file, or all files below the folder, at a location into `directory`, which is made. Answers the path of the copy:
- * of the file under its own name, of a folder the directory itself. AppError `input_not_found` where nothing lies there.
+ * Copies the file, or all files below the folder, at a location into `directory`, which is created. Returns the path of the copy: for a
+ * file its path under its own name, for a folder the directory itself. AppError `input_not_found` if there is nothing at the location.
  */
 export async function fetchFiles(
   files: Pick<FileStore, 'listFiles' | 'read'>,
@@ -37,7 +37,7 @@ export async function fetchFiles(
   return directory;
 }
 
-/** Keys of a store may hold what names of files cannot. */
+/** Returns whether a part of a key is a valid file name: keys of a store may contain characters that file names cannot. */
 function isPlain(part: string): boolean {
   return (
     part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && Buffer.byteLength(part) <= 255

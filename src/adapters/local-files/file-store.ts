@@ -80,7 +80,7 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
 
     resolve: async (idOrg, path, mustExist) => {
       if (path === '' || path.length > longestPath || path.includes('\0')) throw notAllowed();
-      // Refused as such, also where they would stay inside: after a link they would not mean what they seem to
+      // `..` is refused even if the path stays inside: after a link its meaning differs from its appearance
       if (path.split('/').includes('..')) throw notAllowed();
       await mkdir(folderOf(idOrg), { recursive: true, mode: 0o700 });
       const wanted = isAbsolute(path) ? resolvePath(path) : resolvePath(folderOf(idOrg), path);
@@ -88,7 +88,7 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
       if (roots.length === 0) throw notAllowed();
       const { real, found } = await realLocation(wanted);
       const realRoots = await Promise.all(roots.map((root) => realpath(root).catch(() => null)));
-      // first of all: behind a link that leads out, what is there and what is not are one answer
+      // checked first: behind a link that leads out, existing and missing files must get the same answer
       if (!realRoots.some((root) => root !== null && isInside(root, real))) throw notAllowed();
       if (found !== 'whole' && mustExist)
         throw new AppError('input_not_found', 'there is no such file or folder');
@@ -102,10 +102,10 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
         if (!(await lstat(real)).isFile()) throw notAllowed();
         await unlink(real);
       } catch (error) {
-        // somebody else removed it meanwhile
+        // another process removed it meanwhile
         throw isErrno(error, 'ENOENT') ? noSuchFile() : error;
       }
-      // an upload lies alone in a folder of its own
+      // each upload has a folder of its own
       const folder = dirname(real);
       const uploads = await realpath(join(folderOf(idOrg), 'uploads')).catch(() => null);
       // a folder that another upload has come into stays
@@ -200,7 +200,7 @@ async function writeStream(
 
 interface RealLocation {
   readonly real: string;
-  /** `folder`: one that it may be made in, `nowhere`: a file stands where that would be */
+  /** `folder`: does not exist, but can be made in a folder; `nowhere`: a file is in the way */
   readonly found: 'whole' | 'folder' | 'nowhere';
 }
 
@@ -217,7 +217,7 @@ async function realLocation(wanted: string): Promise<RealLocation> {
       return { real: join(real, ...missing), found };
     } catch (error) {
       if (isErrno(error, 'ENOENT', 'ENOTDIR')) {
-        // A link that leads nowhere would be followed by whoever creates the file
+        // A process that creates the file would follow a dangling link
         if (await exists(existing)) throw notAllowed();
         const parent = dirname(existing);
         missing.unshift(basename(existing));

@@ -1,4 +1,4 @@
-/** Files at paths of this machine, as a FileStore reads and writes what it has resolved. */
+/** Files at local paths that a FileStore has resolved, for reading and writing. */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -63,7 +63,7 @@ export const localFiles: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'disca
       await rename(part, location);
       return bytes;
     } catch (error) {
-      // the fault of the write is the one to tell; the file may be closed already
+      // report the fault of the write; the file may be closed already
       await file.close().catch(() => undefined);
       await rm(part, { force: true });
       throw error;
@@ -75,7 +75,7 @@ export const localFiles: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'disca
   },
 };
 
-/** Null: there is nothing. What cannot be looked at is not taken for that. */
+/** Returns null if there is nothing. A path that cannot be inspected is an error, not missing. */
 function factsOf(path: string): Promise<BigIntStats | null> {
   return stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;

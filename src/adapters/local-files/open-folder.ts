@@ -1,6 +1,6 @@
 /**
- * A folder held open. Node has no `openat`; what Linux shows below `/proc/self/fd` does the same: names there are names of the very
- * folder that was opened, whatever is moved, or linked, to where it lay.
+ * A folder held open. Node has no `openat`, but names below `/proc/self/fd` in Linux do the same: they are names in the folder that was
+ * opened, even if another folder or link has taken its former path.
  */
 import { constants } from 'node:fs';
 import { open, readlink, realpath } from 'node:fs/promises';
@@ -13,8 +13,8 @@ export interface PinnedFolder {
 }
 
 /**
- * `links`: `follow`: a person's own path, with links wherever they lead. `refuse`: a path whose links were resolved and whose place
- * was allowed; where a link stands in it by now, AppError `path_not_allowed`.
+ * `links`: `follow`: a person's own path, with links to any place. `refuse`: a path whose links were resolved and whose place was
+ * allowed; if it contains a link now, AppError `path_not_allowed`.
  */
 export async function pinFolder(path: string, links: 'follow' | 'refuse'): Promise<PinnedFolder> {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | (links === 'refuse' ? constants.O_NOFOLLOW : 0);

@@ -6,7 +6,7 @@ import { walkFiles } from './walk.ts';
 /** files that are asked for at a time */
 const batch = 256;
 
-/** Without files whose name begins so. Links count for nothing, and neither does what vanishes. */
+/** Sums the sizes of files whose names do not begin with `leftOut`. Links, and files that disappear meanwhile, do not count. */
 export async function bytesBelow(directory: string, leftOut: string): Promise<number> {
   let bytes = 0;
   let paths: string[] = [];

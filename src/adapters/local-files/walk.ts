@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const bufferSize = 256;
 
 export interface WalkOptions {
-  /** called for each file and folder; what it throws ends the walk */
+  /** called for each file and folder; an exception ends the walk */
   readonly onEntry?: () => void;
   /** folders that cannot be read are empty (false: their fault ends the walk) */
   readonly skipsUnreadable?: boolean;

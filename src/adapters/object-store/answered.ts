@@ -1,4 +1,4 @@
-/** Requests to stores of objects: tried again where that may help, and their faults in the words of the service. */
+/** Sends requests to object stores: retries them if that may help, and describes their faults in the service's own words. */
 import { AppError } from '../../errors.ts';
 import { faultCode } from './xml-answers.ts';
 
@@ -21,8 +21,8 @@ export async function inTime(ask: (signal: AbortSignal) => Promise<Response>): P
 }
 
 /**
- * Answers below 300, 404, and those `understood`; the body is the caller's to read. AppError `service_unavailable` for all else.
- * `mend`: true where the next try differs in what this one was refused for.
+ * Returns responses below 300, 404, and those in `understood`; the caller reads the body. AppError `service_unavailable` for all
+ * others. `mend`: returns true if the next try differs in the point for which this one was refused.
  */
 export async function answered(
   attempt: () => Promise<Response>,
@@ -63,7 +63,7 @@ async function startOf(answer: Response): Promise<string> {
   return text;
 }
 
-/** `fetch failed` says nothing; what it was caused by does. */
+/** Returns the cause of a fault, because `fetch failed` says nothing. */
 function causeOf(error: unknown): string {
   const { cause } = error as { cause?: { code?: unknown } };
   if (typeof cause?.code === 'string') return cause.code;

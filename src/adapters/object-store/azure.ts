@@ -105,7 +105,10 @@ async function put(
   await answer.body?.cancel();
 }
 
-/** One request for what fits a block; else blocks, which become a blob only when all are there: what is left of others the account drops in a week. */
+/**
+ * Writes in one request if the content fits a block; otherwise in blocks, which become a blob only when all are there. The account
+ * drops unused blocks after a week.
+ */
 async function writeStream(
   send: Send,
   key: string,

@@ -1,4 +1,7 @@
-/** Files below a prefix of a store, by the addresses of their folder: as the files of an organisation are, for whoever was shown the place. */
+/**
+ * Files below a prefix of a store, by the addresses of their folder: like the files of an organisation, for callers that may use the
+ * place.
+ */
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import type { ObjectStore } from '../../ports/files/objects.ts';
 
@@ -6,7 +9,7 @@ export interface BucketFilesOptions {
   readonly objects: ObjectStore;
   /** location of the folder: the prefix of all locations in it */
   readonly location: string;
-  /** before the keys of what lies in it: '' or ending in '/' */
+  /** prefix of the keys in it: '' or ending in '/' */
   readonly prefix: string;
 }
 

@@ -1,12 +1,12 @@
-/** An object that is made where there is none, by one writer alone. */
+/** Creates an object only if it does not exist, by one writer alone. */
 import { AppError } from '../../errors.ts';
 
 const busyTries = 5;
 
 /**
- * False where another one made it. Whose an object is after a failure, or a conflict with a try of ours that did arrive, its content tells:
- * that is of one writer alone. AppError `service_unavailable` where that is not known.
- * `put`: one conditional request; `busy`: another one for the same key is under way.
+ * Returns false if another writer created the object. After a failure, or a conflict with an earlier try of ours that did arrive, the
+ * content shows who created it: each writer's content is unique. AppError `service_unavailable` if that cannot be found out. `put`:
+ * sends one conditional request; `busy`: another request for the same key is pending.
  */
 export async function createOnce(
   bytes: Uint8Array,

@@ -22,7 +22,7 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
 
   async function* below(folderKey: string) {
     for await (const { key, ...facts } of objects.listObjects(`${folderKey}/`)) {
-      // a key that ends so stands for a folder
+      // a key that ends with a slash represents a folder
       if (key.endsWith('/')) continue;
       yield {
         ...facts,
@@ -136,7 +136,7 @@ function isHere(location: string): boolean {
   return location.startsWith(scheme);
 }
 
-/** The parts of a relative path; AppError `path_not_allowed` where it leads out of its folder. */
+/** Splits a relative path; AppError `path_not_allowed` if it leads out of its folder. */
 function partsOf(path: string): string[] {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   const wrong = path === '' || path.length > longestPath || /\p{Cc}/u.test(path) || parts.includes('..');

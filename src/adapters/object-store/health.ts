@@ -1,4 +1,4 @@
-/** Whether an object store answers, for health: asked for one listing, in bounded time, and not for every probe anew. */
+/** Checks for health whether an object store answers: requests one listing, in bounded time, and caches the answer for further probes. */
 import type { HealthComponent } from '../../ports/health-probe.ts';
 import type { ObjectStore } from '../../ports/files/objects.ts';
 
@@ -14,7 +14,10 @@ export interface ObjectStoreHealthOptions {
   readonly nowMs?: () => number;
 }
 
-/** The probe of one store; it never rejects. What is kept is an answer, never a question under way: workerd ties those to one request. */
+/**
+ * Returns the probe of one store; it never rejects. Only an answer is cached, never a pending request: workerd ties those to one
+ * incoming request.
+ */
 export function createObjectStoreHealth(options: ObjectStoreHealthOptions): () => Promise<HealthComponent> {
   const { objects, prefix, location, timeoutMs = 2000, keepMs = 5000, nowMs = Date.now } = options;
   let known: { readonly atMs: number; readonly answer: HealthComponent } | null = null;

@@ -28,7 +28,7 @@ export async function openObjectLog(
   let chunk = new Uint8Array(chunkBytes);
   let filled = 0;
   let stored = 0;
-  // the same attempt may have written before: its target was asked, or its process was started anew
+  // the same attempt may have written before: its target was queried, or its process was restarted
   for await (const { key, bytes } of objects.listObjects(own)) {
     index = Number(key.slice(own.length));
     filled = bytes;
@@ -77,7 +77,7 @@ export async function openObjectLog(
       }
       // the next `append` or `close` hears of it, as `writing` keeps the failure
       timer ??= setTimeout(() => void flush().catch(() => undefined), flushMs);
-      // a failure of what was written in the background
+      // a failure of a background write
       await Promise.race([writing, Promise.resolve()]);
     },
     async close() {

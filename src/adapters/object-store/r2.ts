@@ -74,7 +74,7 @@ export function createR2ObjectStore(bucket: R2Bucket): ObjectStore {
   };
 }
 
-/** One call for what fits a part; else parts, which become an object only when all are there. */
+/** Writes in one call if the content fits a part; otherwise in parts, which become an object only when all are there. */
 async function writeStream(
   bucket: R2Bucket,
   key: string,
@@ -103,7 +103,7 @@ async function writeStream(
     await answered(() => upload.complete(done));
     return total;
   } catch (error) {
-    // the fault of the upload is the one to tell; the store drops open uploads in time
+    // report the fault of the upload; the store drops unfinished uploads in time
     await upload.abort().catch(() => undefined);
     throw error;
   } finally {

@@ -26,8 +26,8 @@ export async function readObject(
 }
 
 /**
- * The body, which fails where it ends before its length. It is taken hold of at once: of an answer that nobody refers to any more
- * Node cancels the body when it collects garbage, and then it would only be empty.
+ * Returns the body, which fails if it ends before its length. The body is referenced at once: Node cancels the body of an unreferenced
+ * response during garbage collection, and then it would merely be empty.
  */
 function wholeBody(answer: Response): ReadableStream<Uint8Array> {
   const { body } = answer;

@@ -24,7 +24,10 @@ export interface S3Request {
   readonly understood?: readonly number[];
 }
 
-/** Answers below 300, 404, and what is understood; the body is the caller's to read. AppError `service_unavailable` for all else. */
+/**
+ * Returns responses below 300, 404, and those that are understood; the caller reads the body. AppError `service_unavailable` for all
+ * others.
+ */
 export type SendS3 = (request: S3Request) => Promise<Response>;
 
 /** One signed request over the network; a redirect is answered as it is: a signature holds for one host, and only the operator says which. */

@@ -85,7 +85,7 @@ async function put(
   return answer;
 }
 
-/** One request for what fits a part; else parts, which become an object only when all are there. */
+/** Writes in one request if the content fits a part; otherwise in parts, which become an object only when all are there. */
 async function writeStream(
   send: SendS3,
   key: string,
@@ -128,7 +128,7 @@ async function writeStream(
       query: { uploadId },
       body: `<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`,
     });
-    // A store that fails late has said 200 already: the answer itself tells
+    // A store that fails late has sent 200 already: the body shows the failure
     const text = await ended.text();
     if (ended.status === 404 || text.includes('<Error>')) {
       const fault = faultCode(text) ?? 'the upload is gone';
@@ -136,7 +136,7 @@ async function writeStream(
     }
     return total;
   } catch (error) {
-    // the fault of the upload is the one to tell; the store drops open uploads in time
+    // report the fault of the upload; the store drops unfinished uploads in time
     await send({ method: 'DELETE', key, query: { uploadId } }).catch(() => undefined);
     throw error;
   } finally {

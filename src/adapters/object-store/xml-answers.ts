@@ -86,7 +86,7 @@ function* elementsIn(text: string, name: string): Generator<string> {
   }
 }
 
-/** Code of an error's document; null where there is none, or it is no word: some servers repeat there what they were sent. */
+/** Returns the code in an error document, or null if there is none or it is not a plain word: some servers repeat the request there. */
 export function faultCode(text: string): string | null {
   const code = elementIn(text, 'Code');
   return code !== null && /^[\w.-]{1,64}$/.test(code) ? code : null;

@@ -1,4 +1,4 @@
-/** HTTP to a host that was checked: the connection goes to its addresses, whatever its name resolves to by now. */
+/** HTTP to a checked host: the connection goes to its checked addresses, whatever its name resolves to now. */
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';

@@ -1,6 +1,6 @@
 /**
- * A proxy on loopback for programs that resolve names themselves, such as those that copy to cloud storage: it lets
- * them reach one checked host, by the addresses that were checked, and nothing else.
+ * A proxy on loopback for programs that resolve names themselves, such as those that copy to cloud storage: they can reach only one
+ * checked host, at its checked addresses.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';

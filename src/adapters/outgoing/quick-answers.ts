@@ -1,6 +1,7 @@
 /**
- * Many small files of few hosts that were checked: a request costs a tenth of the processor time that `src/adapters/outgoing/checked-http.ts` takes for one. The connections are
- * used again, by who comes to the same addresses of the same host; they go to its addresses, whatever its name resolves to by now.
+ * Fetches many small files from a few checked hosts: a request costs a tenth of the processor time of one with
+ * `src/adapters/outgoing/checked-http.ts`. Connections are reused for the same addresses of the same host; they go to its addresses,
+ * whatever its name resolves to now.
  */
 import { connect as connectPlain, isIP, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';

@@ -1,13 +1,14 @@
 /**
- * One connection for small answers over HTTP/1.1 (RFC 9112): one request after the other, and of answers only the common one, `200` with a told length. For
- * all else it answers null and ends: `src/adapters/outgoing/checked-http.ts` then asks anew, with all that HTTP has.
+ * One connection for small responses over HTTP/1.1 (RFC 9112): one request after the other, and only the common response, `200` with a
+ * declared length. For any other, it returns null and ends: `src/adapters/outgoing/checked-http.ts` then repeats the request with full
+ * HTTP.
  */
 import type { OnReadOpts, Socket } from 'node:net';
 
 export interface QuickAnswer {
   /** all of its body, until the function that it is given to returns */
   readonly bytes: Uint8Array;
-  /** its `ETag`, else its `Last-Modified`; null: neither */
+  /** its `ETag`, otherwise its `Last-Modified`; null: neither */
   readonly version: string | null;
 }
 
@@ -41,8 +42,8 @@ export class QuickConnection {
   #pending: Pending | null = null;
 
   /**
-   * `open`: a socket whose bytes are given to `onread`: a buffer for each of its reads would cost more than all else. `rested`: told when it may be asked
-   * again. A socket without a word for as long as its timeout says is given up.
+   * `open`: opens a socket that passes its bytes to `onread`: a buffer for each of its reads would cost more than everything else.
+   * `rested`: called when the connection can be used again. A silent socket is given up after its timeout.
    */
   constructor(open: (onread: OnReadOpts) => Socket, rested: (connection: QuickConnection) => void) {
     const take = (count: number, buffer: Uint8Array): boolean => {
@@ -64,7 +65,10 @@ export class QuickConnection {
     return !this.#socket.destroyed;
   }
 
-  /** `request`: its head, in Latin-1, with the empty line. Answers what `use` makes of the answer: a copy of each cost more than to read it. */
+  /**
+   * `request`: its head, in Latin-1, with the empty line. Returns the result of `use` for the response: copying each response cost more
+   * than reading it.
+   */
   ask<Used>(request: string, mostBytes: number, use: (answer: QuickAnswer) => Used): Promise<Used | null> {
     return new Promise((resolve, reject) => {
       const done = (answer: QuickAnswer | null): void => {
@@ -133,7 +137,7 @@ export class QuickConnection {
   }
 }
 
-/** Null: an answer that is not the common one. Lines are looked at where they stand: to split them took longer than all else about an answer. */
+/** Returns null for an uncommon response. Lines are parsed in place: splitting them took longer than the rest of the response. */
 function readHead(text: string): Head | null {
   if (!/^HTTP\/1\.1 200(?:[ \r]|$)/.test(text)) return null;
   const fields = new Map<string, string>();

@@ -38,7 +38,7 @@ export async function copyToLog(
       await write(bytes.subarray(0, end));
     }
   } catch {
-    // given up on: what came so far is written
+    // given up: only the output so far is written
   }
   await write(rest);
   try {

@@ -35,7 +35,7 @@ export interface LookProcess {
 
 /** The process of a look ended before it had answered. */
 export class LookProcessEnd extends Error {
-  /** the limit that it met, or the signal that ended it, which the next look may meet again; null: neither */
+  /** the limit that it exceeded, or the signal that ended it, which may recur in the next look; null: neither */
   readonly limit: string | null;
 
   constructor(limit: string | null, message = limit ?? 'the look is over') {
@@ -79,7 +79,7 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
   let tie: Promise<readonly string[]> | null = null;
   let isClosed = false;
 
-  /** A process, and what it does: serves a look, or waits for the next. */
+  /** A process and its state: it serves a look, or waits for the next. */
   class Kept {
     readonly idOrg: number;
     readonly gone: Promise<void>;
@@ -126,7 +126,7 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
       return !this.#isBusy && !this.#isOver;
     }
 
-    /** `reason`: the limit that it met; null: nobody waits for its answers any more. */
+    /** `reason`: the limit that it exceeded; null: nobody waits for its answers any more. */
     kill(reason: string | null): void {
       if (this.#isOver) return;
       this.#isOver = true;
@@ -200,7 +200,7 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
         },
         end: (error) => next.reject(error),
       });
-      // an end that comes while nobody waits is told when the next part is asked for
+      // an end that occurs while nobody waits is reported when the next part is requested
       next.promise.catch(unread);
       try {
         for (;;) {
@@ -242,7 +242,7 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
             return this.kill(`its list has more than ${mostBytesOfLook / 1024 ** 2} MiB of names`);
         }
       } catch {
-        // the pipe broke, or it printed something else than answers
+        // the pipe broke, or the process printed something other than answers
         this.kill(null);
       }
     }
@@ -307,7 +307,10 @@ function unread(): void {
   // the next request reports the fault
 }
 
-/** Signals by which a process ends for want of memory, or by a fault of its own; others come from whoever ends the service. */
+/**
+ * Signals by which a process ends for lack of memory, or by a fault of its own; other signals come from the process that ends the
+ * service.
+ */
 const faults: ReadonlySet<string> = new Set(['SIGKILL', 'SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE']);
 
 /** Returns why a process ended by itself before it had answered, or null if that need not happen again. */

@@ -6,14 +6,14 @@ import { getHeapStatistics } from 'node:v8';
 export interface MemoryWatch {
   /** output of the process, as it comes */
   see(text: string): void;
-  /** One line with the limit that it met; null: memory was not why it ended, as far as anybody can tell. */
+  /** Returns one line with the exceeded limit, or null if memory was not the cause, as far as is known. */
   cause(end: { readonly code: number | null; readonly signal: string | null }): Promise<string | null>;
 }
 
-/** V8's last words, after which it aborts (SIGABRT, or SIGTRAP where it is not about objects). */
+/** V8's last words, after which it aborts (SIGABRT, or SIGTRAP if it is not about objects). */
 const lastWords = ['heap out of memory', 'process out of memory'];
 
-/** Between two looks at what a process holds. */
+/** Interval between two measurements of a process's memory. */
 const lookEveryMs = 250;
 
 /** Ends a process that holds more than `limitBytes` (`property`), whatever made it; `over` says so in words, until then null. */
@@ -45,7 +45,7 @@ export async function residentBytes(pid: number): Promise<number> {
   return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
 }
 
-/** `heapBytes`: what the process was allowed for objects of JavaScript; null: as Node has it. */
+/** `heapBytes`: the limit for JavaScript objects in the process; null: Node's default. */
 export async function watchMemory(heapBytes: number | null): Promise<MemoryWatch> {
   const killedBefore = await processesKilled();
   let said = false;
@@ -67,14 +67,14 @@ export async function watchMemory(heapBytes: number | null): Promise<MemoryWatch
   };
 }
 
-/** How often the kernel has ended a process for want of memory, in control groups or the whole machine; null where it does not say. */
+/** Returns how often the kernel has ended a process for lack of memory, in control groups or the whole machine, or null if unknown. */
 async function processesKilled(): Promise<number | null> {
   const counters = await readFile('/proc/vmstat', 'latin1').catch(() => '');
   const count = /^oom_kill (\d+)$/m.exec(counters)?.[1];
   return count === undefined ? null : Number(count);
 }
 
-/** The limit of the control group that this process is in, where it has one below what the machine has. */
+/** Returns the limit of this process's control group if it is below the machine's memory, otherwise the latter. */
 function memoryOfAll(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 && constrained < totalmem() ? constrained : totalmem();

@@ -14,7 +14,7 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Kills what is left of a group and waits until it is gone; gives up after `timeoutMs` (a process in an unkillable state). */
+/** Kills the rest of a group and waits until it is gone; gives up after `timeoutMs` (a process in an unkillable state). */
 export async function endGroup(groupId: number, mark: string, timeoutMs: number): Promise<boolean> {
   const until = performance.now() + timeoutMs;
   for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, 100)) {
@@ -33,7 +33,7 @@ export async function hasCompany(leaderId: number, mark: string): Promise<boolea
   return [...(await marked(mark)), ...(await liveMembers(leaderId))].some((pid) => pid !== leaderId);
 }
 
-/** A dead process that its parent has not collected still counts for the kernel, where init collects nothing for ever. */
+/** Returns whether a group has a live member. The kernel still counts a zombie, which stays for ever if init collects none. */
 async function hasLiveMember(groupId: number): Promise<boolean> {
   return process.platform !== 'linux' || (await liveMembers(groupId)).length > 0;
 }

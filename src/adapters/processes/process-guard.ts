@@ -1,7 +1,7 @@
 /**
- * Ends what a killed worker leaves: a small shell process of its own session holds the reading end of a pipe and a list of process
- * groups. When the pipe closes, however its writer ended, it kills them. The tie of the kernel (`setpriv --pdeathsig`) ends a tool
- * itself; this ends what the tool has started, too.
+ * Ends the processes that a killed worker leaves behind: a small shell process in a session of its own holds the reading end of a pipe
+ * and a list of process groups. When the pipe closes, however its writer ended, it kills the groups. The kernel's tie (`setpriv
+ * --pdeathsig`) ends a tool itself; this also ends the processes that the tool has started.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { markVariable } from './successive-runs.ts';
@@ -11,7 +11,7 @@ export interface ProcessGuard {
   release(groupId: number): void;
 }
 
-// `grep -z` reads an environment as the kernel shows it; where it cannot, the groups are ended all the same.
+// `grep -z` reads an environment as the kernel shows it; if it cannot, the groups are ended all the same.
 const script = `
 trap '' HUP INT TERM
 groups=
@@ -56,7 +56,7 @@ export function createProcessGuard(): ProcessGuard {
     return child;
   }
 
-  /** A guard that was ended itself is replaced, and told all again. */
+  /** A guard that was ended itself is replaced, and gets all groups again. */
   function tell(line: string): void {
     if (guard !== null) {
       guard.stdin?.write(line);

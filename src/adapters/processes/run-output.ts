@@ -6,9 +6,7 @@ export interface RunOutput {
   begin(): Readable;
 }
 
-/**
- * `ending`: what a run ends with, none of its output; `onEnd` hears of it. What comes between two runs is nobody's.
- */
+/** `ending`: the text that ends a run, not part of its output; then `onEnd` is called. Output between two runs is discarded. */
 export function splitOutput(output: Readable, ending: Buffer, onEnd: () => void): RunOutput {
   let current: PassThrough | null = null;
   let rest: Buffer = Buffer.alloc(0);

@@ -1,6 +1,8 @@
 /** The protocol between a worker and a tool process that does several runs, one after the other. */
 
-/** Inherited by all that a tool starts, also where it leaves the group: value of a tool's own, which nobody else can know. */
+/**
+ * Variable that all processes started by a tool inherit, even outside its group: a value of the tool's own, which nobody else can know.
+ */
 export const markVariable = 'SVC_JOB_MARK';
 
 /** In the environment of a tool that may wait for a further run once one has completed. */
@@ -14,6 +16,6 @@ export function waitingLine(mark: string): string {
 /** One line of JSON on a waiting tool's input; its end means that there is none. */
 export interface NextRun {
   readonly argv: readonly string[];
-  /** in place of what the run before was given */
+  /** replaces the environment of the previous run */
   readonly environment: Readonly<Record<string, string>>;
 }

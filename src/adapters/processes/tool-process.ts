@@ -1,4 +1,4 @@
-/** A process of a tool: it does a run, and where it may wait, further ones; each has a log, and an end. */
+/** A process of a tool: it does a run, and further ones if it may wait; each has a log and an end. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LogAppender } from '../../ports/files/log-appender.ts';
@@ -53,7 +53,7 @@ interface Run {
   readonly logged: Promise<string | null>;
   readonly limit: ReturnType<typeof limitMemory>;
   readonly settled: PromiseWithResolvers<ProcessEnd>;
-  /** told to end, or killed for want of what it needs */
+  /** asked to end, or killed for exceeding a limit */
   stopped: 'no' | 'asked' | 'killed';
   killTimer: NodeJS.Timeout | null;
 }
@@ -126,7 +126,7 @@ export function watchTool(child: ChildProcess, options: RunningToolOptions): Run
     const logFault = await run.logged;
     clearTimeout(late);
     const over = run.limit.over();
-    // part of it may be what the runs before have left: in a process of its own it may have room
+    // earlier runs may have left part of it: in a process of its own the run may have enough memory
     if (over !== null && run.follows) return { ...end, logFault, outOfMemory: over, overLimit: null };
     const outOfMemory = run.stopped === 'killed' ? null : await run.watch.memory.cause(end);
     return { ...end, logFault, outOfMemory, overLimit: over };
@@ -134,7 +134,7 @@ export function watchTool(child: ChildProcess, options: RunningToolOptions): Run
 
   function begin(watch: RunWatch, follows: boolean): ToolProcess {
     const stop = (graceMs: number): void => {
-      // after its end the process may do another run, and after its exit the number may belong to someone else
+      // after its end the process may do another run, and after its exit the number may belong to another process
       if (exited || current !== run) return;
       if (graceMs <= 0) {
         run.stopped = 'killed';

@@ -35,7 +35,7 @@ export interface ProcessRunnerOptions {
  * several collections, and the whole old generation is then marked, which takes a tenth of the time of a small job.
  */
 const youngSpace = '--min-semi-space-size=4';
-/** One pipe for both streams: what is written first stands first. The arguments are the tool's, no shell reads them. */
+/** Joins both streams in one pipe to keep the order of writing. The arguments are the tool's; no shell interprets them. */
 const bothStreams = ['/bin/sh', '-c', 'exec "$0" "$@" 2>&1'];
 
 export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
@@ -111,7 +111,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
         });
         return counted(tool.first(watch));
       } catch (error) {
-        // why the process did not start is the fault to tell
+        // report why the process did not start
         await log.close().catch(() => undefined);
         throw error;
       }
@@ -133,7 +133,10 @@ function spawned(child: ChildProcess): Promise<void> {
   });
 }
 
-/** `setpriv --pdeathsig KILL`, where it is there and can do that: the kernel then ends the tool with this process, kill -9 included. */
+/**
+ * Returns the command `setpriv --pdeathsig KILL` if it is installed and supports that: the kernel then ends the tool with this process,
+ * even after kill -9.
+ */
 export async function findTie(): Promise<readonly string[]> {
   if (process.platform !== 'linux') return [];
   const tie = ['setpriv', '--pdeathsig', 'KILL', '--'];

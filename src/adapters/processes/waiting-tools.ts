@@ -2,7 +2,7 @@
 import type { RunningTool } from './tool-process.ts';
 
 export interface WaitingTools {
-  /** The one that has come last: what it has learnt is fresh. null: none of that kind waits. */
+  /** Takes the process that came last, whose caches are fresh; null: none of that kind waits. */
   take(kind: string): RunningTool | null;
   /** False: it is to leave. */
   offer(kind: string, tool: RunningTool): boolean;

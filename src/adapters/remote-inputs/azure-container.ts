@@ -9,7 +9,10 @@ import { objectUrl } from './s3-listing.ts';
 
 type AzureAccess = Extract<SourceAccess, { kind: 'az' }>;
 
-/** The blobs below a prefix, with the version that an answer with one of them tells. `label`: the place as the person knows it. AppErrors as of `listBucket`. */
+/**
+ * Yields the blobs below a prefix, each with the version that a response with it would show. `label`: name of the place for the user.
+ * AppErrors as in `listBucket`.
+ */
 export async function* listContainer(
   send: SendGet,
   access: AzureAccess,
@@ -24,7 +27,7 @@ export async function* listContainer(
       ['restype', 'container'],
       ['comp', 'list'],
       ['prefix', prefix],
-      // says which blobs stand for folders
+      // the metadata show which blobs represent folders
       ['include', 'metadata'],
       ...(marker === null ? [] : [['marker', marker]]),
     ] as const)

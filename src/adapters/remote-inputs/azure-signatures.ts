@@ -5,7 +5,7 @@ import type { SourceAccess } from '../../config/shape.ts';
 const signatureMs = 3_600_000;
 const restMs = 1_200_000;
 
-/** Adds the signature to an address. It lets read and list that container, or write there as well, and nothing else. */
+/** Adds the signature to an address. It permits reading and listing that container, or also writing there, and nothing else. */
 export function createBlobSignatures(
   access: Extract<SourceAccess, { kind: 'az' }>,
   container: string,

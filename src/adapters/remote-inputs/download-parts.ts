@@ -26,8 +26,9 @@ export interface PartedDownload {
 }
 
 /**
- * Answers the file's bytes; its folder is there. Null: it cannot be had so, as the server knows no ranges, or it has another length by now: whoever asks
- * for all of it is told what is wrong. AppError `unprocessable_input` where it changes meanwhile; those of a disk that takes no more.
+ * Downloads a file in parts and returns its size; its folder must exist. Returns null if this is impossible, because the server does
+ * not support ranges, or the length has changed: a request for the whole file then reports the fault. AppError `unprocessable_input` if
+ * it changes meanwhile; those of a full disk.
  */
 export async function downloadParts(
   get: SendGet,
@@ -68,7 +69,7 @@ export async function downloadParts(
       }
     } catch (error) {
       signal.throwIfAborted();
-      // a connection that broke: what has come is there
+      // a broken connection: the received bytes are there
       if (error instanceof AppError || at === from) throw error;
     }
     return at;

@@ -1,6 +1,6 @@
 /**
- * One file from elsewhere to this machine. A connection that breaks is taken up again where it broke (RFC 9110, 14: range requests), as long
- * as the file is the same: its entity tag, or when it was changed, and its length are those of the first answer.
+ * Downloads one file to this machine. A broken connection is resumed where it broke (RFC 9110, 14: range requests), as long as the file
+ * is the same: its entity tag, or its modification time, and its length are those of the first answer.
  */
 import { createWriteStream, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -25,9 +25,9 @@ export interface DownloadOptions {
   /** name for the user, for messages */
   readonly label: string;
   readonly signal: AbortSignal;
-  /** told of bytes as they come */
+  /** called with the number of bytes as they arrive */
   readonly onBytes?: (count: number) => void;
-  /** the version that is wanted, as the place tells it; absent: the one that is there */
+  /** the version that is wanted, in the form of the place; absent: the current one */
   readonly version?: string;
   /** size in the listing; absent: unknown */
   readonly bytes?: number;
@@ -36,8 +36,8 @@ export interface DownloadOptions {
 }
 
 /**
- * Answers the file's bytes; its folder is there. AppError `input_not_found` where there is none, `unprocessable_input` where it changes meanwhile, or is shorter or longer
- * than was said, `service_unavailable` where the place cannot be reached.
+ * Downloads a file and returns its size; its folder must exist. AppError `input_not_found` if there is none, `unprocessable_input` if
+ * it changes meanwhile or its length differs from the declared one, `service_unavailable` if the place cannot be reached.
  */
 export async function downloadFile(
   requests: RemoteRequests,
@@ -80,12 +80,12 @@ export async function downloadFile(
           most,
           tooLong: () => longerThanListed(label, bytes),
         });
-        // an answer that tells no length has the one that was listed, or more where a store unpacks it
+        // a response without a length has the listed one, or more if a store unpacks it
         const least = pinned.bytes ?? (bytes < Infinity ? bytes : received);
         if (received === least || (pinned.bytes === null && received > least)) return null;
         if (received > least) throw changed(label);
         const fault = `it ended after ${received} of ${least} bytes`;
-        // nothing shows that what would come next is of the same file
+        // nothing shows that further bytes would belong to the same file
         if (pinned.version === null) received = 0;
         return fault;
       }
@@ -139,7 +139,7 @@ function writeWhole(path: string, bytes: Uint8Array): void {
   }
 }
 
-/** Answers the file's bytes by now; the folder must be there. */
+/** Appends an answer to the file, whose folder must exist, and returns the file's size. */
 async function append(
   answer: Response,
   path: string,
@@ -199,7 +199,7 @@ function refusalOfVersion(
   return (found.bytes ?? 0) > most ? longerThanListed(label, bytes) : null;
 }
 
-/** Bytes that may come of a file that was listed with so many; Google's store unpacks files that lie packed. */
+/** Returns the highest number of bytes for a file with the listed size; Google's store unpacks files that are stored packed. */
 function mostOf({ headers }: Response, bytes: number): number {
   const stored = headers.get('x-goog-stored-content-encoding') ?? 'identity';
   return stored === 'identity' ? bytes : bytes * unpackedTimes;

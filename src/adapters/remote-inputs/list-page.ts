@@ -1,4 +1,4 @@
-/** A page of a list, or why it cannot be had. */
+/** Fetches a page of a list, or throws the reason why it cannot be read. */
 import { AppError } from '../../errors.ts';
 import { causeOf } from './download.ts';
 import type { SendGet } from './remote-requests.ts';
@@ -9,7 +9,10 @@ export interface ListPage {
   readonly text: string;
 }
 
-/** `label`: the place as the person knows it. AppError `service_unavailable` where no whole answer comes, `unprocessable_input` for one without end. */
+/**
+ * `label`: name of the place for the user. AppError `service_unavailable` if no complete answer arrives, `unprocessable_input` for one
+ * without end.
+ */
 export async function listPage(send: SendGet, url: URL, label: string): Promise<ListPage> {
   return reached(label, 'listed', async () => {
     const answer = await send(url);
@@ -37,7 +40,7 @@ async function boundedText(answer: Response, label: string): Promise<string> {
   return text + decoder.decode();
 }
 
-/** `label` and `what` say what could not be done. AppError `service_unavailable` for faults of the network. */
+/** `label` and `what` describe the failed operation. AppError `service_unavailable` for faults of the network. */
 export async function reached<T>(label: string, what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

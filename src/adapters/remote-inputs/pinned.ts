@@ -2,9 +2,9 @@
 
 /** Facts about a file, known since its first answer. */
 export interface Pinned {
-  /** its entity tag, else when it was changed; null: the server tells nothing that would show a change */
+  /** its entity tag, otherwise its modification time; null: the server sends nothing that would show a change */
   readonly version: string | null;
-  /** all of it; null: not told */
+  /** size of the whole file; null: unknown */
   readonly bytes: number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Bytes of a file from elsewhere as they are needed, of one version alone: a piece at a time, each asked for by its range (RFC 9110, 14), so that no
- * connection waits for who reads, and one that breaks is taken up where it broke.
+ * Reads bytes of a remote file as they are needed, of one version alone: a piece at a time, each requested by its range (RFC 9110, 14),
+ * so that no connection waits for the reader, and a broken one is resumed where it broke.
  */
 import { AppError } from '../../errors.ts';
 import { changed, inPieces, takeUp } from '../file-staging/arrivals.ts';
@@ -16,15 +16,16 @@ export interface RemoteVersion {
   readonly url: URL;
   /** name for the user, for messages */
   readonly label: string;
-  /** its entity tag, else when it was changed, as answers with it tell */
+  /** its entity tag, otherwise its modification time, as answers show it */
   readonly version: string;
   /** all of it */
   readonly bytes: number;
 }
 
 /**
- * The bytes [from, to), fewer where the file ends before; the piece behind the one that is looked at is on its way. AppErrors: `input_not_found` where the
- * file is gone, `unprocessable_input` where it is another by now, `service_unavailable` where the place cannot be reached.
+ * Yields the bytes [from, to), fewer if the file ends before; the next piece is requested while the current one is processed.
+ * AppErrors: `input_not_found` if the file is gone, `unprocessable_input` if it has changed, `service_unavailable` if the place cannot
+ * be reached.
  */
 export async function* remoteBytes(
   requests: RemoteRequests,

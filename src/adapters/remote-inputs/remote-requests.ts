@@ -1,4 +1,4 @@
-/** Requests to places that inputs are fetched from: to checked hosts alone, signed where the place wants it, redirects looked at again. */
+/** Sends requests to the places of inputs: only to checked hosts, signed if the place requires it; redirects are checked again. */
 import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { CheckedHost, OutgoingHttp } from '../../ports/network/outgoing.ts';
@@ -8,7 +8,7 @@ import { createBlobSignatures } from './azure-signatures.ts';
 import { createS3Signatures } from './s3-signatures.ts';
 
 export interface RemoteRequestOptions {
-  /** `by`: who named the host; AppError `host_not_allowed` where it may not be reached */
+  /** `by`: party that named the host; AppError `host_not_allowed` if it may not be reached */
   readonly check: (url: URL, by: 'request' | 'operator') => Promise<CheckedHost>;
   readonly http: OutgoingHttp;
   readonly signal: AbortSignal;
@@ -48,7 +48,10 @@ interface Prepared {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `given`: what is secret of it goes to its own host alone; null: nothing is sent. `bucket`: what is read of a store, a container of Azure's. */
+/**
+ * `given`: access data, whose secrets are sent only to their own host; null: nothing is sent. `bucket`: the bucket of a store, or a
+ * container of Azure's.
+ */
 export function createRemoteRequests(
   { check, http, signal }: RemoteRequestOptions,
   given: PlaceAccess | null,
@@ -116,7 +119,7 @@ function followed(send: (url: URL, headers: Readonly<Record<string, string>>) =>
   };
 }
 
-/** bytes as they lie there: a length counts them */
+/** requests bytes as stored, so that lengths count them */
 const plainHeaders = { 'Accept-Encoding': 'identity' };
 
 /** How a place wants to be asked. */

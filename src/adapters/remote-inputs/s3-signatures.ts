@@ -5,7 +5,7 @@ import { sha256Of } from '../file-staging/sha256.ts';
 
 export type S3Access = Extract<SourceAccess, { kind: 's3' }>;
 
-/** Headers that sign a GET; what else is sent is not part of the signature. `nowMs`: epoch milliseconds. */
+/** Returns headers that sign a GET; other headers are not part of the signature. `nowMs`: epoch milliseconds. */
 export function createS3Signatures({
   accessKeyId,
   secretAccessKey,
@@ -65,7 +65,7 @@ function createMac(key: Uint8Array): (text: string) => string {
   };
 }
 
-/** a day, a region of few letters, and a sum, with what stands between them */
+/** a day, a short region, and a hash, with the separators between them */
 const longestText = 1024;
 /** sizes for SHA-256, in bytes */
 const blockBytes = 64;

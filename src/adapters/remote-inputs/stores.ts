@@ -1,4 +1,4 @@
-/** Stores of objects that inputs are fetched from: what a location's objects are called, and where each is asked for. */
+/** Object stores that inputs are fetched from: the names of a location's objects, and their addresses. */
 import type { SourceAccess } from '../../config/shape.ts';
 import { shortName } from '../../engine/hidden-characters.ts';
 import { AppError } from '../../errors.ts';
@@ -10,7 +10,10 @@ import { listBucket, objectUrl } from './s3-listing.ts';
 export type StoreAccess = Extract<SourceAccess, { kind: 's3' | 'az' }>;
 
 export interface RemoteStore {
-  /** Objects whose keys begin so, without those that stand for folders. `label`: the place as the person knows it. AppError `input_not_found`, `unprocessable_input` or `service_unavailable`. */
+  /**
+   * Yields objects whose keys have the prefix, without those that represent folders. `label`: name of the place for the user. AppError
+   * `input_not_found`, `unprocessable_input` or `service_unavailable`.
+   */
   list(prefix: string, label: string): AsyncIterable<StoredObject>;
   urlOf(key: string): URL;
 }

@@ -21,7 +21,7 @@ export interface Turns {
 
 export function createTurns(settings: TurnSettings): Turns {
   const held = new Map<number, number>();
-  /** by organisation; who has been served stands last */
+  /** by organisation; an organisation that was served moves to the end */
   const waiting = new Map<number, (() => void)[]>();
   let free = settings.slots;
 

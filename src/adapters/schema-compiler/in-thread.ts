@@ -46,7 +46,7 @@ export type PackedNextSources = Omit<NextSchemaSources, 'source' | 'newest'> & {
 
 export type CompilerQuestion = { readonly fingerprint: string } | { readonly path: string };
 
-/** `models` null: those that it was told are known. */
+/** `models` is null if the thread was told that they are known. */
 export type CompiledApart = Omit<CompiledSchema, 'source' | 'model'> & {
   readonly models: PackedModels | null;
 };

@@ -1,4 +1,4 @@
-/** A compiler that reads files, for sources that lie in a remote store: they are downloaded while it works. */
+/** A compiler that reads files, for sources in a remote store: they are downloaded while it works. */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import type { FileStore } from '../../ports/files/organisation-files.ts';
 import type { SchemaCompiler } from '../../ports/processes/schema-compiler.ts';
 import { fetchFiles } from '../local-files/fetched-objects.ts';
 
-/** `directory`: where they lie meanwhile; made when needed. */
+/** `directory`: folder for the downloads; created when needed. */
 export function createFetchingCompiler(
   files: FileStore,
   directory: string,

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HeldConnection } from '../../ports/network/held-connection.ts';
 
-/** Requests that stand in a queue on one connection: each is worked on, and its answer waits for those before it. */
+/** Limit for requests queued on one connection: each is processed, and its answer waits for those before it. */
 const mostInQueue = 32;
 
 /** The share of connections that followers leave to requests that end by themselves, probes among them. */
@@ -40,18 +40,18 @@ interface Connection {
 }
 
 /**
- * At most so many at a time. Where one more comes, one goes that is without a request, kept alive for a client that may open another:
- * of the address that holds most of those the one that is so for longest. Where there is none but some that have only just come, the
- * oldest follower of who has most goes; where requests are under way on all, one of who holds most, a follower before others; the new one
- * where nobody holds more than one. Followers leave a part to other
- * requests: where one more comes, the oldest of who has most of them ends, and takes its log up again later. Where answers that wait to
- * be read are too much memory, those are dropped that were asked for first.
+ * Limits the number of connections. If one more arrives, an idle connection is closed, kept alive for a client that can open another:
+ * of the address that has most of those, the one idle for longest. If all idle ones have only just arrived, the oldest follower of the
+ * caller with most followers is closed. If requests are pending on all, one of the caller with most is closed, a follower before
+ * others; the new one if nobody has more than one. Followers leave a share to other requests: if one more arrives, the oldest of the
+ * caller with most ends, and resumes its log later. If unread answers take too much memory, those that were requested first are
+ * dropped.
  */
 export function boundConnections(
   server: Server,
   { connections, unreadBytes }: ConnectionBounds,
 ): BoundConnections {
-  /** by age: who has just been served stands last */
+  /** by age: a connection that was just served moves to the end */
   const open = new Map<Socket, Connection>();
   const mostFollowers = connections - Math.max(1, Math.ceil(connections * keptFraction));
 
@@ -192,7 +192,7 @@ function isWorkedOn(answer: ServerResponse): boolean {
   return answer.req.complete && !answer.headersSent;
 }
 
-/** Bytes that nobody has read, those of answers that stand behind another one included. */
+/** Returns the number of unread bytes, including those of answers queued behind another one. */
 function sizeOf(answers: ReadonlySet<ServerResponse>): number {
   let bytes = 0;
   for (const answer of answers) bytes += answer.writableLength;
@@ -215,7 +215,7 @@ function hasOddCoding({ headers, httpVersion }: RequestHead): boolean {
   return coding !== undefined && (httpVersion === '1.0' || coding.trim().toLowerCase() !== 'chunked');
 }
 
-/** RFC 9112 section 3.2: who stands in front may have looked at the other one. */
+/** Detects several Host headers (RFC 9112 section 3.2): a proxy may have checked a different one. */
 function hasSeveralHosts({ rawHeaders }: RequestHead): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === 'host') hosts += 1;

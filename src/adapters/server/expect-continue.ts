@@ -1,9 +1,10 @@
-/** Requests that ask before they send their body (RFC 9110 section 10.1.1): they are told to once somebody wants it. */
+/** Answers requests that ask before they send their body (RFC 9110 section 10.1.1): they are told to continue once a handler reads it. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 /**
- * `Expect: 100-continue` is answered with 100 when the body is read for the first time: who is refused for a key, a scope or a
- * length sends none. Node closes the connection after an answer without a 100 before it: what comes next may be the body or a request.
+ * `Expect: 100-continue` is answered with 100 when the body is read for the first time: a client that is refused for its key, a scope
+ * or a length sends none. Node closes the connection after an answer without a preceding 100, because the next bytes may be the body or
+ * a request.
  */
 export function continueOnRead(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, answer: ServerResponse) => {

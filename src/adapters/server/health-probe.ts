@@ -9,7 +9,7 @@ export interface NodeHealthProbeOptions {
   readonly directory: string;
   /** free bytes below which the disk counts as full */
   readonly thresholdBytes: number;
-  /** null: files lie in folders */
+  /** null: files are stored in folders */
   readonly objectStore: (() => Promise<HealthComponent>) | null;
   /** jobs running in this process */
   readonly runningJobs: () => number;

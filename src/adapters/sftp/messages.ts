@@ -23,7 +23,7 @@ export const statuses = { ok: 0, end: 1, noSuchFile: 2, permissionDenied: 3 } as
 export interface FileAttributes {
   readonly kind: 'file' | 'folder' | 'other';
   readonly bytes: number;
-  /** epoch seconds; null: not told */
+  /** epoch seconds; null: unknown */
   readonly modified: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Files of an SFTP server: listed, and brought here, on one connection, which is made anew where it breaks. */
+/** Files of an SFTP server: listed, and copied to this machine, over one connection, which is reopened if it breaks. */
 import { createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
@@ -24,17 +24,20 @@ export interface SftpPlace {
   /** Files below a folder, at any depth, links left out; `enter`: which folders are looked into. Keys are below the folder. */
   list(folder: string, enter: (path: string) => boolean): AsyncIterable<StoredObject>;
   /**
-   * Answers the file's bytes. AppError `input_not_found`; `unprocessable_input` with the cause `changed` where it changes meanwhile;
-   * `service_unavailable` where it cannot be read now.
+   * Downloads a file and returns its size. AppError `input_not_found`; `unprocessable_input` with the cause `changed` if it changes
+   * meanwhile; `service_unavailable` if it cannot be read now.
    */
   download(path: string, to: string, options: SftpDownload): Promise<number>;
-  /** The bytes [from, to) of that version alone, taken up where the connection breaks. AppErrors of `download`. */
+  /** Yields the bytes [from, to) of that version alone, and resumes if the connection breaks. AppErrors of `download`. */
   bytes(
     path: string,
     range: { readonly from: number; readonly to: number },
     options: Required<Pick<SftpDownload, 'version' | 'label'>>,
   ): AsyncIterable<Uint8Array>;
-  /** All of a file, and what it was from its first byte to its last; null: it is gone. `begin` is called again where it has to be read anew. */
+  /**
+   * Reads a whole file, and returns its facts, which held from its first byte to its last; null if it is gone. `begin` is called again
+   * if the file must be read again.
+   */
   read(
     path: string,
     begin: () => void,
@@ -48,7 +51,7 @@ const tries = 5;
 /** characters, as Linux has it */
 const longestPath = 4096;
 
-/** A server tells size and time of a change. */
+/** Returns a version from size and modification time, which a server reports. */
 export function versionOf({ bytes, modified }: FileAttributes): string {
   return `${modified ?? 'never'}-${bytes}`;
 }
@@ -63,7 +66,7 @@ export function openPlace(address: SftpAddress, signal: AbortSignal): SftpPlace 
     opening.then(({ ended }) => ended.catch(forget), forget);
     return opening;
   };
-  /** Once more where the connection breaks; `progress`: anything by which a further try is told to be worth it. */
+  /** Retries if the connection breaks; `progress`: any measure that shows that a further try is worthwhile. */
   const tried = async <T>(
     label: string,
     work: (session: SftpSession) => Promise<T>,
@@ -196,7 +199,7 @@ export function openPlace(address: SftpAddress, signal: AbortSignal): SftpPlace 
   };
 }
 
-/** Null where the server has no such file. */
+/** Returns null if the server has no such file. */
 async function orNull<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;

@@ -11,7 +11,7 @@ import {
   type FileAttributes,
 } from './messages.ts';
 
-/** The server refuses a request: its status, and what it says. */
+/** The error for a request that the server refuses: its status, and its message. */
 export class StatusFault extends Error {
   readonly status: number;
 
@@ -30,7 +30,7 @@ export interface SftpSession {
 
 export interface SftpFile {
   attributes(): Promise<FileAttributes>;
-  /** Bytes from `from` to the end, as they lie there; `toRead`: how many there are, which are asked for ahead. */
+  /** Yields the bytes from `from` to the end, as stored; `toRead`: number of bytes to request ahead. */
   read(from: number, toRead: number): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ const readBytes = 64 * 1024;
 /** reads that are under way of one file */
 const ahead = 16;
 
-/** `onBytes`: told of every sign of life. Rejects with what the program ends by, or a ProtocolFault. */
+/** `onBytes`: called for every sign of life. Rejects with the reason for which the program ends, or a ProtocolFault. */
 export async function openSession(
   input: Readable,
   output: Writable,
@@ -183,7 +183,7 @@ function atEnd(error: unknown): null {
   throw error;
 }
 
-/** Answers what is left of the bytes: the beginning of a message. ProtocolFault for one that is too long. */
+/** Returns the rest of the bytes: the beginning of a message. ProtocolFault for one that is too long. */
 function takeMessages(bytes: Uint8Array, take: (type: number, body: MessageReader) => void): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;

@@ -22,7 +22,7 @@ export interface SftpAddress {
   readonly hostKey: string | null;
   /** used if none of these is given: the keys and the agent of the current user (true), or nothing (false) */
   readonly ownKeys: boolean;
-  /** a folder of this user for what ssh reads from files; each goes once the session is open */
+  /** a private folder for the files that ssh reads; each is removed once the session is open */
   readonly scratch: string;
   /** name for messages */
   readonly label: string;
@@ -37,12 +37,15 @@ export interface OpenSftp {
 
 /** silence of a server that owes an answer, after which the connection is given up */
 const idleMs = 30_000;
-/** Prints what the pipe beside it has: in no file, and in no environment. */
+/** Script that prints the content of the pipe beside it: the password is in no file, and in no environment. */
 const askpass = '#!/bin/sh\nIFS= read -r password <"${0%/*}/password" && printf \'%s\\n\' "$password"\n';
 /** ssh may ask more than once, by several methods */
 const mostAsked = 3;
 
-/** AppErrors: `service_unavailable` where the server cannot be reached now, `unprocessable_input` where it is another or lets nobody in. */
+/**
+ * AppErrors: `service_unavailable` if the server cannot be reached now, `unprocessable_input` if its key differs or it refuses the
+ * login.
+ */
 export async function openSftp(address: SftpAddress, signal: AbortSignal): Promise<OpenSftp> {
   let last: unknown = null;
   for (const to of address.addresses)
@@ -80,7 +83,7 @@ async function connect(address: SftpAddress, to: string, signal: AbortSignal): P
         reject(reasonOf(complaints, label));
       });
     });
-    // it is told to whoever asks, and to the requests that wait
+    // the fault is reported to new callers, and to pending requests
     ended.catch(() => undefined);
     alive();
     const session = await openSession(child.stdout, child.stdin, ended, alive).catch((error: unknown) => {
@@ -94,7 +97,7 @@ async function connect(address: SftpAddress, to: string, signal: AbortSignal): P
   }
 }
 
-/** A pipe with a name that this user alone may read; what is in it is gone when it is closed. */
+/** Opens a named pipe that only this user may read; its content is gone when it is closed. */
 async function passwordPipe(path: string, password: string, label: string): Promise<FileHandle> {
   await promisify(execFile)('mkfifo', ['-m', '600', path]).catch((error: NodeJS.ErrnoException) => {
     throw missing(error, label, 'mkfifo');
@@ -160,7 +163,7 @@ async function prepare(
     });
   else environment['SSH_AUTH_SOCK'] = process.env['SSH_AUTH_SOCK'];
   const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${quoted(value)}`]);
-  // settings of whoever runs this could send it elsewhere
+  // settings of the current user could connect to another server
   return { argv: ['-F', 'none', '-T', '-x', '-a', ...options, '-s', '--', 'server', 'sftp'], environment };
 }
 
@@ -169,7 +172,7 @@ function quoted(value: string): string {
   return `"${value.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/** In paths, % begins what ssh puts in. */
+/** Escapes %, with which ssh begins placeholders in paths. */
 function path(name: string): string {
   return name.replaceAll('%', '%%');
 }

@@ -1,4 +1,4 @@
-/** Tokens of an OpenID Connect provider, checked with the keys that it publishes or that lie in a file. */
+/** Verifies tokens of an OpenID Connect provider with the keys that it publishes or those in a file. */
 import { readFile } from 'node:fs/promises';
 import { createLocalJWKSet, errors, jwtVerify } from 'jose';
 import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
@@ -21,7 +21,7 @@ export interface OidcVerifierOptions {
 const toleranceSeconds = 30;
 const longestToken = 16 * 1024;
 
-/** AppError `service_unavailable` where the keys are to come from a file that is not there or holds none. */
+/** AppError `service_unavailable` if the keys must come from a file that does not exist or holds none. */
 export async function createOidcVerifier(
   options: OidcVerifierOptions,
   more: { readonly logger?: Logger; readonly nowMs?: () => number } = {},

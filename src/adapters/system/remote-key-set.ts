@@ -29,7 +29,7 @@ const freshMs = 10 * 60_000;
 /** Between two attempts, whatever tokens name. */
 const cooldownMs = 30_000;
 const timeoutMs = 5_000;
-/** A provider that is well answers in this time; a token waits no longer where keys are known. */
+/** Time in which a healthy provider answers; if keys are known, a token waits no longer. */
 const patienceMs = 500;
 
 interface KnownKeys {
@@ -37,7 +37,7 @@ interface KnownKeys {
   readonly atMs: number;
 }
 
-/** `keyOf` rejects with an error of jose: `isKeyOutage` tells those of the provider from those of the token. */
+/** `keyOf` rejects with an error of jose: `isKeyOutage` distinguishes those of the provider from those of the token. */
 export function createRemoteKeySet(options: RemoteKeySetOptions): RemoteKeySet {
   const { url, graceMs, logger, nowMs = Date.now } = options;
   let known: KnownKeys | null = null;

@@ -6,7 +6,10 @@ import type { SecretBox } from '../../ports/stores/secret-box.ts';
 
 const keyBytes = 32;
 const nonceBytes = 12;
-/** Hex digits of a key's SHA-256 that a sealed text begins with: they tell which key opens it, and nothing of the key. */
+/**
+ * Number of hex digits of a key's SHA-256 with which a sealed text begins: they identify the key that opens it, and reveal nothing of
+ * the key.
+ */
 const idLength = 12;
 
 interface NamedKey {
@@ -15,9 +18,9 @@ interface NamedKey {
 }
 
 /**
- * `key`: 32 bytes, what is sealed from now on. `oldKeys` only open what was sealed with them before the key was changed. A
- * sealed text is `v2.`, the key's id, a dot, and the base64url form of nonce, ciphertext and tag; what stands in front of
- * the second dot is authenticated too. `v1.` texts, from before keys had ids, are opened with whichever key fits.
+ * `key`: 32 bytes, used for sealing. `oldKeys` only open texts that were sealed with them before the key was changed. A sealed text is
+ * `v2.`, the key's id, a dot, and the base64url form of nonce, ciphertext and tag; the text before the second dot is authenticated too.
+ * `v1.` texts, from before keys had ids, are opened with whichever key fits.
  */
 export function createSecretBox(
   key: Uint8Array<ArrayBuffer>,
@@ -48,7 +51,7 @@ export function createSecretBox(
         const plain = await decrypt(candidate.key, id === undefined ? '' : head, body);
         if (plain !== null) return plain;
       }
-      // The cause would say nothing more, and must not carry what was sealed
+      // The cause would say nothing more, and must not contain the sealed text
       throw new AppError(
         'internal_error',
         'a stored secret cannot be read: it was sealed with another svc.secret.key, which svc.secret.old_keys may give; else store it anew',

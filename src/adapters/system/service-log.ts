@@ -1,4 +1,7 @@
-/** The log of a service: written where its host wants it, the last of it held in memory for those who may read it. */
+/**
+ * The log of a service: written to the destination that its host chooses, with the last part held in memory for callers that may read
+ * it.
+ */
 import { type LogLevel, type ServiceLog } from '../../ports/service-log.ts';
 
 /** How much of the last lines is held in memory. */
@@ -10,7 +13,7 @@ export interface WrittenLog extends ServiceLog {
   write(line: string): void;
 }
 
-/** `write` takes what is written; lines are held until there is more than 1 MiB of them. */
+/** `write` receives the output; lines are held in memory up to 1 MiB. */
 export function createServiceLog(write: (line: string) => void): WrittenLog {
   const lines: Buffer[] = [];
   let held = 0;

@@ -15,7 +15,7 @@ import { baseEnvironment } from '../processes/tool-runner.ts';
 
 /** A copy in which nothing arrives for so long is ended: azcopy itself tries for a quarter of an hour and more. */
 const defaultSilenceMs = 120_000;
-/** between two looks at what has arrived */
+/** between two checks of the received bytes */
 const checkIntervalMs = 1000;
 /** how long one small request may take */
 const answerMs = 30_000;
@@ -81,7 +81,7 @@ export function createAzcopyTransfer(options: AzcopyOptions): PackageTransfer {
   };
 }
 
-/** A server that does not answer, or not in TLS, is told of at once: azcopy would try it again and again. */
+/** Checks that a server answers, and in TLS, and reports failures at once: azcopy would retry again and again. */
 async function reach({
   location,
   checked,

@@ -143,8 +143,8 @@ interface BoundAnswers {
 }
 
 /**
- * Breaks off answers that no storage with a package in it gives: a list is held whole, and what is downloaded fills the disk. Files
- * are counted as they are read: with a progress callback of its own the client does not notice that an answer breaks off.
+ * Aborts answers that no storage with a package would give: a list is held in memory as a whole, and downloads fill the disk. Bytes of
+ * files are counted while reading: with its own progress callback the client does not notice that an answer breaks off.
  */
 function boundAnswers(maxBytes: number, patienceMs: number): BoundAnswers {
   let received = 0;

@@ -9,7 +9,7 @@ import type { PackageFolder, PartDigest } from '../../ports/files/package-folder
 import { fileFault } from '../file-staging/faults.ts';
 import { makeFolder } from '../file-staging/create-folder.ts';
 
-/** Longest line, in bytes: far over any source model, far under what a text may hold. */
+/** Longest line, in bytes: far longer than any source model, far shorter than the longest string. */
 const maxLineBytes = 256 * 1024 * 1024;
 const writeBytes = 256 * 1024;
 
@@ -39,9 +39,9 @@ export function createLocalPackageFolder(directory: string): PackageFolder {
 const unfinished = '.package-';
 
 /**
- * Lets `fill` write a package, and puts it into `directory` when it is done, `last` after all else: where that is not there,
- * there is no package. The folder may be absent, empty, or hold files that all are `known` ones, which are replaced; else
- * AppError `conflict`, and nothing is touched.
+ * Lets `fill` write a package, and moves it into `directory` when it is done, `last` after all other files: without that file, there is
+ * no package. The folder may be absent, empty, or hold only `known` files, which are replaced; otherwise AppError `conflict`, and
+ * nothing is touched.
  */
 export async function replaceFolder<T>(
   directory: string,

@@ -1,7 +1,7 @@
 /** Copies the files of a package between a folder and a location in cloud storage. */
 export interface PackageTransfer {
-  /** The manifest last. AppError `service_unavailable` where the copy breaks off. */
+  /** Uploads the manifest last. AppError `service_unavailable` if the copy breaks off. */
   upload(folder: string): Promise<void>;
-  /** Into an empty folder. AppError `unprocessable_input` where there is nothing. */
+  /** Downloads into an empty folder. AppError `unprocessable_input` if there is nothing. */
   download(folder: string): Promise<void>;
 }

@@ -24,17 +24,17 @@ export interface TransferProgramOptions extends Pick<
 }
 
 export interface LocalTransferProgram extends TransferProgram {
-  /** Before the first run: removes what processes that were killed have left: requests, which hold passwords, and packages on their way. */
+  /** Run before the first transfer: removes leftovers of killed processes: requests, which hold passwords, and incomplete packages. */
   sweep(): Promise<void>;
-  /** Ends what still runs; new runs fail. */
+  /** Ends the running programs; new runs fail. */
   close(): Promise<void>;
 }
 
-/** How long a process that was told to end may take before it is killed. */
+/** Time that a process may take to end before it is killed. */
 const graceMs = 3000;
-/** a transfer is over by then */
+/** age after which any transfer is over */
 const oldMs = 7 * 24 * 3_600_000;
-/** no answer is longer; what is written beyond goes to the log in pieces */
+/** no answer is longer; longer lines go to the log in pieces */
 const maxLineCharacters = 64 * 1024;
 
 export function createTransferProgram(options: TransferProgramOptions): LocalTransferProgram {
@@ -48,7 +48,7 @@ export function createTransferProgram(options: TransferProgramOptions): LocalTra
     const either = AbortSignal.any([signal, closing.signal]);
     either.throwIfAborted();
     await mkdir(scratchDirectory, { recursive: true, mode: 0o700 });
-    // a folder of its own with 0700: the file is nobody else's from its first moment
+    // a folder of its own with 0700: no other user can ever read the file
     const folder = await mkdtemp(join(scratchDirectory, folderPrefix(process.pid)));
     try {
       const file = join(folder, 'request.json');
@@ -109,7 +109,7 @@ function isAlive(pid: number): boolean {
 
 interface Surroundings {
   readonly workingDirectory: string;
-  /** for what the program writes in between */
+  /** folder for the program's temporary files */
   readonly scratch: string;
   readonly guard: ProcessGuard;
 }
@@ -134,7 +134,7 @@ async function runToEnd(
     child.once('error', reject);
     child.once('exit', (code) => resolve(code));
   });
-  // settled before it is awaited, where the output ends later
+  // handled before it is awaited, in case the output ends later
   ended.catch(() => undefined);
   let kill: NodeJS.Timeout | undefined;
   const stop = (): void => {

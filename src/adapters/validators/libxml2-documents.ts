@@ -1,7 +1,7 @@
 /**
- * libxml2 in WebAssembly over documents, one after the other. What is hard for it may take for ever, or leave its memory broken: it
- * runs in a thread that can be ended (src/adapters/validators/libxml2.ts). Its own package keeps from us what it says before an error inside, and
- * takes the square of the time for faults of many siblings, so messages are collected here.
+ * Checks documents with libxml2 in WebAssembly, one after the other. A difficult document may take for ever, or leave its memory
+ * corrupt: libxml2 runs in a thread that can be ended (src/adapters/validators/libxml2.ts). Its own package hides the message before an
+ * internal error, and takes quadratic time for faults of many siblings, so messages are collected here.
  */
 import type {
   ParseOption as ParseOptions,
@@ -81,7 +81,7 @@ export async function openSet(set: StandaloneXsdSet): Promise<OpenedSet> {
     },
   };
 
-  /** Our own reader has found the document well-formed: what this one has against it is a limit of its own. */
+  /** Our own reader has found the document well-formed: a fault that this parser reports is one of its own limits. */
   function parse(bytes: Uint8Array, option: ParseOptions): Document | Validity {
     try {
       return XmlDocument.fromBuffer(bytes, { option });

@@ -1,6 +1,6 @@
 /**
- * Documents checked by libxml2 in WebAssembly, in a thread that is ended when a document takes too long, and begun anew when one has
- * broken it: nothing but that document is lost. It holds each document as a tree.
+ * Checks documents with libxml2 in WebAssembly, in a thread that is ended when a document takes too long, and restarted after a
+ * document has broken it: only that document is lost. Each document is held as a tree.
  */
 import { once } from 'node:events';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
@@ -29,7 +29,7 @@ export async function createLibxml2Validator(
 ): Promise<DocumentValidator> {
   async function begin(): Promise<Worker> {
     const thread = startThread({ workerData: set, env: {} });
-    // also once nobody waits for an answer; whoever asks next is told that there is none
+    // also when nobody waits for an answer; the next request learns that there is none
     thread.on('error', () => undefined);
     const answer = await answerOf<Libxml2Opened>(thread, timeMs * 10, interrupted);
     if (typeof answer !== 'string' && answer !== late && 'opened' in answer) return thread;

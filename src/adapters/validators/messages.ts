@@ -10,7 +10,7 @@ const maxMessage = 500;
 
 type FaultLocation = Pick<ValidityFault, 'line' | 'path'>;
 
-/** Gathers what is said of one document. */
+/** Gathers the messages about one document. */
 export interface ValidityList extends Validity {
   readonly faults: ValidityFault[];
   count: number;
@@ -21,7 +21,7 @@ export function emptyValidity(): ValidityList {
   return { faults: [], count: 0, unjudged: null };
 }
 
-/** `Element '{ns}a', attribute 'b': …`, or what went wrong inside the program, after which it judges no more. */
+/** Adds `Element '{ns}a', attribute 'b': …`, or an internal error of the program, after which it does not judge further. */
 export function addMessage(list: ValidityList, text: string, locationOf: () => FaultLocation): void {
   const [, internal] = /^Internal error: (.*)/s.exec(text) ?? [];
   if (internal !== undefined) {
@@ -35,7 +35,7 @@ export function addMessage(list: ValidityList, text: string, locationOf: () => F
   list.faults.push({ ...locationOf(), message: oneLine(text), element, attribute });
 }
 
-/** A document that has faults is not valid, whatever else could not be looked at. */
+/** Returns the result for a document. One with faults is invalid, whatever could not be checked. */
 export function judged({ faults, count, unjudged }: ValidityList): Validity {
   return { faults, count, unjudged: count > 0 ? null : unjudged };
 }
@@ -63,7 +63,7 @@ function reasonOf(text: string): string {
     : text;
 }
 
-/** Programs print values as they are, and one of them what it prints line by line. */
+/** Joins lines, because programs print values unchanged, and one of them prints line by line. */
 function oneLine(text: string): string {
   const whole = text.trim().replaceAll(/\r\n|[\n\r\u2028\u2029]/g, ' ');
   return whole.length <= maxMessage ? whole : `${whole.slice(0, maxMessage)} …`;

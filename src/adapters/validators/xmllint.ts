@@ -1,4 +1,4 @@
-/** Documents checked by `xmllint --stream`, a process for each, which lets them stream: the XSD set lies in a folder of its own. */
+/** Checks documents with `xmllint --stream`, a process for each, which reads them as a stream: the XSD set is in a folder of its own. */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ function environment(): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', XML_CATALOG_FILES: '' };
 }
 
-/** Its version, as `xmllint (libxml2 2.9.14)`; null where it is not installed. */
+/** Returns its version, as `xmllint (libxml2 2.9.14)`, or null if it is not installed. */
 export async function findXmllint(): Promise<string | null> {
   const answer = await promisify(execFile)('xmllint', ['--version'], { env: environment() }).catch(
     () => null,
@@ -75,7 +75,7 @@ export async function createXmllintValidator(
     async checkAll(documents, withinMs) {
       const answers: Validity[] = [];
       for (const bytes of documents) {
-        // A document may quote what xmllint prints: a name that cannot be known keeps its words apart from the program's
+        // A document may quote xmllint's output: an unpredictable name distinguishes its words from the program's
         const name = `${randomBytes(12).toString('hex')}.xml`;
         await writeFile(join(folder, name), bytes, { mode: 0o600 });
         try {
@@ -101,7 +101,7 @@ interface XmllintRun extends Required<XmllintOptions> {
 async function runXmllint(
   { program, set, folder, timeMs, interrupted }: XmllintRun,
   name: string,
-  /** null: it lies in the folder */
+  /** null: the document is in the folder */
   chunks: AsyncIterable<Uint8Array> | null,
 ): Promise<Validity> {
   const argv = ['--stream', '--noout', '--nonet', '--huge', '--schema', set.main, name];
@@ -154,7 +154,7 @@ async function runXmllint(
     chunks === null
       ? Promise.resolve()
       : feed(chunks).catch((error: unknown) => {
-          // it stops reading when it has seen enough; what the document's own reader throws is ours
+          // it stops reading when it has seen enough; an exception of the document's own reader is ours
           if (['EPIPE', 'ECONNRESET'].includes((error as NodeJS.ErrnoException).code ?? '')) return;
           inputError = error;
           child.kill('SIGKILL');
@@ -170,7 +170,7 @@ async function runXmllint(
   );
 }
 
-/** Reads what xmllint prints: `NAME:LINE: [element a: ]Schemas validity error : TEXT`, then `NAME validates`. */
+/** Parses the output of xmllint: `NAME:LINE: [element a: ]Schemas validity error : TEXT`, then `NAME validates`. */
 class AnswerReader {
   readonly setFaults: SetFault[] = [];
   lastWords = '';
@@ -200,7 +200,7 @@ class AnswerReader {
     else this.lastWords = line;
   }
 
-  /** Our own reader has found the document well-formed: what this one has against it is a limit of its own. */
+  /** Our own reader has found the document well-formed: a fault that this parser reports is one of its own limits. */
   #limit(line: number, reason: string): void {
     this.#validity.unjudged ??= { reason, location: { line, path: null } };
   }

@@ -1,4 +1,4 @@
-/** `conversion-job-service COMMAND …`: what is there and what is done, for whoever may read the home folder. */
+/** `conversion-job-service COMMAND …`: shows and changes the installation, for users who can read the home folder. */
 import { parseArgs } from 'node:util';
 import { closestWord, didYouMean } from '../../engine/closest-word.ts';
 import { readBuildInfo } from '../../adapters/server/build-info.ts';
@@ -92,7 +92,7 @@ async function administer(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof UsageError) {
       terminal.complain(usage());
-      // below the rest, where a person looks first
+      // below the rest, because a person looks there first
       terminal.complain(`\nconversion-job-service: ${error.message}`);
       return exitCodes.usage;
     }

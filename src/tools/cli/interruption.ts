@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** A terminal's Ctrl-C comes twice where npm or a launcher passes it on: one wish. */
+/** Time within which a second Ctrl-C counts as the same one, because npm or a launcher may pass it on. */
 const repeatMs = 500;
 
 export interface Interruption {

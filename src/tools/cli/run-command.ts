@@ -27,10 +27,7 @@ export async function runCommand(
   await runSuccessively(tool, (argv, begun) => runTool(tool, argv, convert, begun));
 }
 
-/**
- * `run`: resolves to an exit code, and leaves nothing that goes on; is told when it was begun, where it is not the first of the
- * process.
- */
+/** `run`: resolves to an exit code, and leaves nothing running; receives its start time, unless it is the first of the process. */
 export async function runSuccessively(
   tool: string,
   run: (argv: readonly string[], begun: ProcessTime | undefined) => Promise<number>,

@@ -80,7 +80,7 @@ export async function runTool(
   }
 }
 
-/** The job's worker asks what became of an attempt that died while it published. */
+/** The job's worker queries the result of an attempt that died while it published. */
 async function reconcileSession(session: ToolSession): Promise<number> {
   try {
     const { isPublished } = await import('../session/reconcile-job.ts');
@@ -161,15 +161,15 @@ async function runSession(
 /** Returns what is known of a run that published nothing. A schema that the run has made is removed at its end. */
 async function withoutOwnSchema({ soFar, committing, idOrg, idJob, home }: ToolSession): Promise<RunSoFar> {
   if (soFar.origin === null || committing) return soFar;
-  // the failure is the one to tell, whatever becomes of the question
+  // report the failure, whatever the result of the query
   const origin = await home.adapters.catalog.findOrigin(idOrg, soFar.origin).catch(() => null);
   return origin?.id_job === idJob ? { ...soFar, origin: null, chosen: null } : soFar;
 }
 
-/** How long clearing away what was begun may take. */
+/** Time limit for cleaning up an interrupted run. */
 const clearingMs = 5000;
 
-/** The record ends at once; what the run holds of its target and of this machine is given back after that, as far as it can be. */
+/** Ends the record at once; then releases the run's resources in the target and on this machine, as far as possible. */
 async function endInterrupted(
   tool: Tool,
   session: ToolSession,
@@ -200,7 +200,7 @@ async function endInterrupted(
   return exitCode;
 }
 
-/** One line that tells what to do next; `again`: an outage that may pass. */
+/** Returns one line with advice; `again`: an outage that may pass. */
 function describe(error: unknown): {
   readonly text: string;
   readonly again: boolean;

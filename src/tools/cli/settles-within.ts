@@ -1,4 +1,4 @@
-/** Waits for what may take too long, and leaves no timer behind: one that is left keeps the process until it is due. */
+/** Waits with a time limit, and leaves no timer behind, because a pending timer keeps the process alive. */
 
 /** Whether `work`, which must not reject, ends within `ms`. */
 export async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {

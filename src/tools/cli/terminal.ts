@@ -66,14 +66,14 @@ export function createTerminal(): Terminal {
   };
 }
 
-/** Bytes per second; null where it cannot be told yet. */
+/** Returns bytes per second, or null if it cannot be computed yet. */
 function speedOf(marks: readonly { readonly at: number; readonly bytes: number }[]): number | null {
   const [first, end] = [marks[0], marks.at(-1)];
   if (first === undefined || end === undefined || end.at - first.at < everyMs) return null;
   return ((end.bytes - first.bytes) * 1000) / (end.at - first.at);
 }
 
-/** `speed` in bytes per second, `leftMs`: null for what is not known. */
+/** `speed` in bytes per second, `leftMs`: null if unknown. */
 export function progressLine(
   fraction: number,
   done: PassProgress | undefined,

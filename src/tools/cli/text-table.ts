@@ -28,7 +28,7 @@ const gap = '  ';
 /** no column is cut to less */
 const narrowest = 8;
 
-/** Takes from the widest columns what is too much. */
+/** Shrinks the widest columns until the table fits. */
 function fit(widths: number[], room: number): void {
   for (let over = widths.reduce((sum, one) => sum + one, 0) - room; over > 0; over -= 1) {
     const widest = widths.indexOf(Math.max(...widths));

@@ -6,7 +6,7 @@ void runCommand('xsd2er', async (session) => {
     const { convertXsd } = await import('../schemas/convert-xsd.ts');
     return convertXsd(session);
   }
-  // a schema is made of documents by what loads them: without a target it loads none
+  // documents make their schema in the code that loads them: without a target it loads none
   const { convertXml } = await import('../convert/documents.ts');
   return convertXml(session);
 });

@@ -14,7 +14,10 @@ export interface HeartbeatOrder {
   readonly beats: SharedArrayBuffer;
 }
 
-/** Opens one connection and returns what sends a heartbeat over it. The modules are loaded when they are needed: most threads send none. */
+/**
+ * Opens one connection and returns a function that sends a heartbeat over it. The modules are loaded when needed: most threads send
+ * none.
+ */
 async function connect({
   databaseUrl,
   hasServiceRole,
@@ -30,7 +33,7 @@ async function connect({
     applicationName: 'conversion-job-service tool',
     max: 1,
     idOrg: everyOrganisation,
-    // a connection on which nothing is answered is opened anew within the lease
+    // a connection without answers is reopened within the lease
     openSocket: createSocketOpener(leaseMs / 3),
     ...(hasServiceRole ? { role: serviceRole } : {}),
   });

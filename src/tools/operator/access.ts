@@ -1,4 +1,4 @@
-/** Keys, organisations, targets and the audit log by hand: what /v2/admin does, for whoever may read the home folder. */
+/** Commands for keys, organisations, targets and the audit log, equivalent to /v2/admin, for users who can read the home folder. */
 import { userInfo } from 'node:os';
 import { issueKey } from '../../access/issue-key.ts';
 import { AppError } from '../../errors.ts';

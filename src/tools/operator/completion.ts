@@ -4,7 +4,7 @@ import { tools } from '../../jobs/request/tools.ts';
 import { commands, optionValues, shells, toolCommands } from './every-command.ts';
 import { UsageError } from './specification.ts';
 
-/** An option of a program; `values`: those that there are, where they can be counted. */
+/** An option of a program; `values`: the possible values, if there is a fixed list. */
 interface Flag {
   readonly short: string | null;
   readonly long: string;
@@ -56,7 +56,7 @@ const serviceFlags: readonly Flag[] = Object.entries(optionValues).map(([name, v
   meaning: value === '' ? name : `${name} ${value}`,
 }));
 
-/** First words, and what may follow each. */
+/** Returns the first words, and the words that may follow each. */
 function wordsOfService(): ReadonlyMap<string, readonly string[]> {
   const words = new Map<string, string[]>();
   for (const name of [...Object.keys(commands), ...toolCommands, 'worker']) {

@@ -52,7 +52,7 @@ export const credentialCommands: Readonly<Record<string, Command>> = {
   },
 };
 
-/** The words of a complaint never repeat what was read. */
+/** Messages never repeat the input. */
 function members(text: string): AccessTexts & { readonly kind?: string } {
   const usage =
     'the standard input must be one JSON object of texts, such as {"kind":"s3","access_key":"…","secret_key":"…"}';

@@ -152,7 +152,7 @@ async function* decoded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<strin
   for await (const piece of pieces) yield decoder.decode(piece, { stream: true });
 }
 
-/** AppError `not_found` tells the newest job. */
+/** AppError `not_found` names the newest job. */
 async function findJob({ adapters }: Opened, idOrg: number, text: string): Promise<JobRecord> {
   const idJob = number('ID', text, 1);
   const job = await adapters.jobs.findJob(idOrg, idJob);

@@ -1,4 +1,4 @@
-/** `schemas`, `schema`, `ddl`, `views`, `dictionary` and `diagram`: what is known of conversions. */
+/** `schemas`, `schema`, `ddl`, `views`, `dictionary` and `diagram`: shows the facts about conversions. */
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { knownOrigins, originNamed } from '../../catalog/schemas/named.ts';
@@ -186,7 +186,7 @@ async function written(out: string, content: string | Uint8Array): Promise<strin
   return file;
 }
 
-/** AppError `not_found` lists what there is. */
+/** AppError `not_found` lists the existing schemas. */
 async function findSchema(
   { adapters: { catalog } }: Opened,
   idOrg: number,

@@ -1,4 +1,4 @@
-/** `tables compact`: what is done to folders of Delta and Iceberg tables. */
+/** `tables compact`: maintains folders of Delta and Iceberg tables. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

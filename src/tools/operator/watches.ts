@@ -1,4 +1,4 @@
-/** Watches by hand: what /v2/watches does, for whoever may read the home folder. */
+/** Commands for watches, equivalent to /v2/watches, for users who can read the home folder. */
 import { AppError } from '../../errors.ts';
 import {
   watchFileStatuses,
@@ -141,7 +141,7 @@ async function setPaused(opened: Opened, word: string, options: Options, paused:
   return shown(await changeWatch(opened.adapters, settingsOf(opened), idOrg, idWatch, { paused }));
 }
 
-/** By its name, or else its id. AppError `not_found` says what there is. */
+/** Finds a watch by its name, otherwise by its id. AppError `not_found` lists the existing ones. */
 async function found(
   { adapters: { watches } }: Opened,
   word: string,
@@ -182,7 +182,7 @@ function flagsIn(text: string): Readonly<Record<string, unknown>> {
     if (typeof flags === 'object' && flags !== null && !Array.isArray(flags))
       return flags as Readonly<Record<string, unknown>>;
   } catch {
-    // told below, as what is JSON and no object
+    // reported below, like JSON that is not an object
   }
   throw new UsageError(`--options must be an object of flags, such as '{"-f": "parquet"}'`);
 }

@@ -1,4 +1,4 @@
-/** The metadata database a transfer works on: the one its request names, or that of the home folder, where it also has a job record. */
+/** The metadata database of a transfer: the one that its request names, or that of the home folder, which then also has a job record. */
 import { createCheckedSockets } from '../../adapters/postgres/client/checked-socket.ts';
 import { connectPostgres, type Sql } from '../../adapters/postgres/client/connect.ts';
 import { migrate, missingMigrations } from '../../adapters/postgres/metadb/schema/run-migrations.ts';
@@ -20,7 +20,7 @@ import { secretsOfTransfer, type ToolTransfer } from './request.ts';
 export interface TransferDatabase {
   readonly store: TransferStore;
   readonly idOrg: number;
-  /** the job that the origins are said to come from, where the database knows it */
+  /** the job recorded as the source of the origins, if the database knows it */
   readonly idJob: number | null;
   /** Ends the record of a run by hand; a run of the service has its own. */
   finish(failure: string | null): Promise<void>;

@@ -29,9 +29,9 @@ const requestFile = z.strictObject({
   metadb_sslmode: text,
   /** the database may ask for the password as text or MD5 without TLS */
   metadb_plain_password: z.boolean().optional(),
-  /** for the same user, where the server refuses `metadb_password` */
+  /** for the same user, if the server refuses `metadb_password` */
   metadb_own_password: text,
-  /** addresses that were checked: nothing else is connected to */
+  /** addresses that were checked: the only ones to connect to */
   metadb_addresses: addresses,
   az_addresses: addresses,
 });
@@ -52,7 +52,7 @@ migrate import -i FOLDER             what a package holds, under new ids
 A cloud location holds a token, which belongs into a file, not into a command line; so does metadb_password.
 The last line of the output is the answer as JSON: {"error":false,"origin_ids":"12, 13"}`;
 
-/** AppError `invalid_option` for what is no call of it; the message never repeats a value of the file. */
+/** AppError `invalid_option` for an invalid call; the message never repeats a value of the file. */
 export async function readTransferCall(argv: readonly string[]): Promise<TransferCall> {
   const [command, ...words] = argv;
   if (command !== 'export' && command !== 'import') throw wrong('the first word is export or import');
@@ -72,7 +72,7 @@ export async function readTransferCall(argv: readonly string[]): Promise<Transfe
 
 type Words = Readonly<Partial<Record<(typeof wordNames)[number], string>>>;
 
-/** Members that other users of the machine would see in a command line: told to be elsewhere, where they are tried. */
+/** Members that other users of the machine would see in a command line: an error names the right place for them. */
 const secretWords = ['az-output-path', 'az-input-path', 'metadb-password'] as const;
 const databaseWords = ['metadb-host', 'metadb-port', 'metadb-user', 'metadb-db'] as const;
 const wordNames = ['request', 'origin', 'out', 'in', ...databaseWords, ...secretWords] as const;

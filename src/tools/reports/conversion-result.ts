@@ -12,15 +12,15 @@ export interface ConversionDetails {
     readonly document: string | null;
     readonly line: number | null;
     readonly column: number | null;
-    /** code of the diagnostic, such as `unknown_root`; null where there is none */
+    /** code of the diagnostic, such as `unknown_root`; null if there is none */
     readonly code: string | null;
     readonly message: string;
   }[];
-  /** keys, uniques and keyrefs of the XSD that documents broke; absent where none are declared */
+  /** keys, uniques and keyrefs of the XSD that documents broke; absent if none are declared */
   readonly broken?: readonly BrokenRule[];
   /** natural keys that values broke, so that the target does not have them; absent for none */
   readonly broken_keys?: readonly BrokenKey[];
-  /** `-S m`: what became of documents; absent in other modes */
+  /** `-S m`: counts of documents by outcome; absent in other modes */
   readonly merged?: {
     readonly inserted: number;
     readonly replaced: number;
@@ -31,7 +31,7 @@ export interface ConversionDetails {
   readonly replaced_files?: readonly ReplacedFile[];
   /** `--skip-loaded`, `--keys hash`: documents that were not loaded; absent without */
   readonly left_out?: LeftOut;
-  /** the highest row keys given out, by table; absent where they follow from the documents, or nothing was loaded */
+  /** the highest row keys given out, by table; absent if they follow from the documents, or nothing was loaded */
   readonly keys?: Readonly<Record<string, number>>;
 }
 
@@ -39,7 +39,7 @@ export interface ConversionDetails {
 export interface LeftOut {
   /** the target holds them already */
   readonly loaded: number;
-  /** the same file stood among the inputs before */
+  /** the same file occurred before among the inputs */
   readonly repeated: number;
 }
 
@@ -57,7 +57,7 @@ export const nothingKept: KeptContent = { values: 0, documents: 0 };
 
 /** The result of a tool, for the job record and the summary. */
 export interface Conversion {
-  /** for documents that were counted: what became of them */
+  /** how the counted documents were processed */
   readonly does: 'loaded' | 'read' | null;
   readonly origin: number | null;
   readonly logical: number | null;
@@ -72,7 +72,7 @@ export interface Conversion {
   readonly advice?: string;
   /** rows by table name; tables without rows are left out */
   readonly tables: Readonly<Record<string, number>>;
-  /** distinct paths of the mapping, and paths met that it does not know */
+  /** distinct paths of the mapping, and paths found that it does not know */
   readonly mapped: number;
   readonly unknown: number;
   readonly bytes: number;

@@ -1,11 +1,14 @@
-/** Numbers and what they count, in words. */
+/** Formats numbers with nouns. */
 
 /** `1,234 rows`, `1 row` */
 export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** 1,234,567. What the platform groups by would first load what it knows of every language, for longer than a small document takes. */
+/**
+ * Formats a number as 1,234,567. The platform's formatter would first load its data on every language, which takes longer than a small
+ * document.
+ */
 export function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }

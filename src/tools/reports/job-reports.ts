@@ -5,9 +5,9 @@ import type { JobProgress } from '../../ports/stores/jobs.ts';
 const delayMs = 250;
 
 export interface JobReports {
-  /** To be written soon, together with what is told until then. */
+  /** Adds progress, which is written soon, together with later progress until then. */
   add(progress: JobProgress): void;
-  /** Resolves when the record holds all that was told; a fault of any write since the last time comes here. */
+  /** Resolves when the record holds all reported progress; throws the fault of any write since the last call. */
   flush(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export function createJobReports(write: (progress: JobProgress) => Promise<unkno
     const progress = pending;
     pending = null;
     written = written.then(() => write(progress));
-    // told by flush
+    // flush reports the fault
     written.catch(() => undefined);
   }
 

@@ -1,10 +1,10 @@
-/** The log of a job that is run by hand: beside the terminal, where the service reads logs of jobs. */
+/** The log of a job that a person runs: written beside the terminal to the place where the service reads logs of jobs. */
 import type { LogAppender } from '../../ports/files/log-appender.ts';
 
 export interface KeptLog {
   /** The line is written soon, behind those before it. */
   write(line: string): void;
-  /** Resolves when all lines are written. The first fault is told to `onFault`, and ends the log. */
+  /** Resolves when all lines are written. The first fault is passed to `onFault`, and ends the log. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ export interface ProcessTime {
   readonly cpuMs: number;
 }
 
-/** Each step ends where the next begins; one that is taken up again is the same step. */
+/** Each step ends where the next begins; a step with the name of an earlier one adds to it. */
 export class StepTimes {
   readonly #spent = new Map<string, { ms: number; cpuMs: number }>();
   #name = startStep;

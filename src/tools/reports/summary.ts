@@ -25,13 +25,13 @@ export interface ToolSummary {
   /** documents that start with an element which the schema does not have are counted apart, as `unknown_root` */
   readonly rejected: number;
   readonly unknown_root: number;
-  /** files and members of archives: those that are documents, and those that were passed over; absent where no inputs are documents */
+  /** files and members of archives: documents, and those that were passed over; absent if no inputs are documents */
   readonly inputs?: { readonly read: number; readonly skipped: number };
   /** content that went to `_unmapped`: values, and documents that were kept whole */
   readonly unmapped: KeptContent;
   readonly rows: number;
   readonly tables: Readonly<Record<string, number>>;
-  /** paths of the mapping, and paths met that it does not know; of a run that failed, null is not known */
+  /** paths of the mapping, and paths found that it does not know; in a failed run, null means unknown */
   readonly xpaths: { readonly mapped: number | null; readonly new: number | null };
   readonly bytes: number | null;
   /** seconds of all steps except `start` */
@@ -39,11 +39,11 @@ export interface ToolSummary {
   readonly mb_per_s: number | null;
   /** natural keys that the target does not have, as values broke them; absent for none */
   readonly broken_keys?: readonly BrokenKey[];
-  /** `--from`: rows that were read, and where the next load goes on; absent without */
+  /** `--from`: rows that were read, and the start of the next load; absent without */
   readonly from?: RowsRead;
   /** `--skip-loaded`, `--keys hash`: documents that were not loaded, as the target or the load has the same ones; absent without */
   readonly left_out?: ConversionDetails['left_out'];
-  /** `-S m`: documents by what became of them; absent in other modes */
+  /** `-S m`: documents by outcome; absent in other modes */
   readonly merged?: ConversionDetails['merged'];
   readonly steps: readonly StepTime[];
 }
@@ -59,7 +59,7 @@ export interface RowsRead {
 
 /** The facts about a run that are known before it has ended. */
 export interface RunSoFar {
-  /** set by what reads them; null: there are none */
+  /** set by the reader of rows; null: there are none */
   from: RowsRead | null;
   /** counts of the inputs walked so far; null: the inputs are not open */
   inputs: InputSet['seen'] | null;
@@ -131,10 +131,7 @@ export function summaryOfFailure(run: RunSoFar, status: 'failed' | 'killed', rej
   };
 }
 
-/**
- * `target`: where rows were loaded, as it is called in the log; null: nowhere. `advice`: the last line, which says what gives the content of
- * `_unmapped` a place.
- */
+/** `target`: name of the target in the log; null: none. `advice`: the last line, which says how to map the content of `_unmapped`. */
 export function printSummary(
   summary: ToolSummary,
   does: Conversion['does'],

@@ -1,4 +1,7 @@
-/** Elements that may hold anything (`xs:anyType`), and held text alone: rows of their own for what `--prune` makes a column of. */
+/**
+ * Finds elements that may hold anything (`xs:anyType`), and held text alone: they get rows of their own, but `--prune` makes a column
+ * of them.
+ */
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { xsiNamespace } from '../../engine/model/name-labels.ts';
 import type { PlanNode, RelationalModel } from '../../engine/model/relational-model.ts';

@@ -52,7 +52,7 @@ function nameFault(name: string): string | null {
   return reservedName(name);
 }
 
-/** The only one of XML; else the only one of text or bytes. */
+/** Returns the only column of XML; otherwise the only one of text or bytes. */
 function evident(columns: readonly QueryColumn[]): number {
   const [xml, others] = [['xml'], ['text', 'bytes']].map((kinds) =>
     columns.flatMap(({ holds }, at) => (kinds.includes(holds) ? [at] : [])),

@@ -1,4 +1,4 @@
-/** `--after`: where the last load from there into this target ended, whatever became of the process that did it. */
+/** `--after`: finds the end of the last load from the source into this target, whatever happened to its process. */
 import { AppError } from '../../errors.ts';
 import type { QueryMark } from '../../ports/stores/query-marks.ts';
 import { lastLoaded, markSourceOf } from '../../runtime/rows/marks.ts';
@@ -13,7 +13,7 @@ export interface Resumption {
   readonly from: string | null;
   /** Whether the row was loaded before: one of those that have the value `from`. Each is known once. */
   wasLoaded(value: string, digest: string): boolean;
-  /** A row that is loaded, in the order of the column. AppError `unprocessable_input` where too many have one value. */
+  /** Records a loaded row, in the order of the column. AppError `unprocessable_input` if too many have one value. */
   met(value: string, digest: string): void;
   /** mark of the rows that were read; null: none */
   readonly mark: string | null;

@@ -44,7 +44,7 @@ export async function openRows(session: ToolSession): Promise<QueryRows> {
   }
 }
 
-/** The checked addresses of a server; none for what a person starts, whom the operator's list does not bind. */
+/** Returns the checked addresses of a server; none for a person's own run, which the operator's list does not restrict. */
 async function addressesOf(
   { byHand, home }: ToolSession,
   { host, port }: RowServer,
@@ -54,7 +54,7 @@ async function addressesOf(
   return { addresses: (await guard.check(host, port)).addresses };
 }
 
-/** AppError `input_not_found` where there is none. */
+/** AppError `input_not_found` if there is none. */
 async function fileAt(session: ToolSession, file: string): Promise<string> {
   const path = session.byHand ? resolve(file) : await session.resolvePath(file, true);
   return (await localCopies(session, [path], 'from'))[0]!;

@@ -29,7 +29,7 @@ export class DocumentSpool {
     this.#folder = folder;
   }
 
-  /** AppError `service_unavailable` where the disk is full. */
+  /** AppError `service_unavailable` if the disk is full. */
   async add(name: string, bytes: Uint8Array, carried: CarriedValues): Promise<void> {
     const open = (this.#open ??= await this.#begin());
     await this.#whileWritten(
@@ -67,7 +67,7 @@ export class DocumentSpool {
     this.paths.push(path);
     const archive = pack();
     const written = pipeline(archive, createWriteStream(path, { mode: 0o600 }));
-    // it is met by whoever adds or ends
+    // the fault is handled by the caller that adds or ends
     written.catch(() => undefined);
     return { pack: archive, written, documents: 0, bytes: 0 };
   }

@@ -22,7 +22,7 @@ export interface SpooledRows {
   settle(): Promise<void>;
 }
 
-/** AppErrors of the place, `invalid_option` where the columns are not clear; what a document holds is told when it is read. */
+/** AppErrors of the place, `invalid_option` if the columns are ambiguous; faults of a document are reported when it is read. */
 export async function spooledRows(session: ToolSession): Promise<SpooledRows> {
   const rows = await openRows(session);
   try {

@@ -25,8 +25,8 @@ export function valueOf(type: ColumnType['kind'], cell: QueryCell): string | nul
 const longestName = 200;
 
 /**
- * `id=17,received_at=2026-11-25T08:00:00Z.xml`: what tells the row from others, as a name that a file can have. Columns without a value are left out; where
- * none is left it is the row's number.
+ * Returns a file name that distinguishes the row from others: `id=17,received_at=2026-11-25T08:00:00Z.xml`. Columns without a value are
+ * left out; if none is left, the name is the row's number.
  */
 export function nameOf(
   values: readonly (readonly [column: string, value: string | null])[],
@@ -57,8 +57,9 @@ function shortened(name: string): string {
 }
 
 /**
- * Text is in no encoding, whatever it declares (XML 1.0, 4.3.3: what is known from outside counts): it is written as UTF-8, and the declaration blanked, so
- * that lines and columns stay. Bytes are as their document says.
+ * Returns the bytes of a document. Text has no encoding, whatever it declares (XML 1.0, 4.3.3: external information takes precedence):
+ * it is written as UTF-8, and the declaration is blanked, so that lines and columns stay. Bytes have the encoding that the document
+ * declares.
  */
 export function bytesOf(cell: string | Uint8Array): Uint8Array {
   if (typeof cell !== 'string') return cell;

@@ -1,6 +1,6 @@
 /**
- * A tool under a worker checks its own claim, too: where the worker is stopped, or its machine unreachable, the tool notices that
- * its job is another's or killed, and ends with all that it has started.
+ * A tool under a worker also checks its own claim: if the worker is stopped, or its machine unreachable, the tool notices that another
+ * worker has its job, or that it was killed, and ends with all processes that it has started.
  */
 import type { Claim, JobStore } from '../../ports/stores/jobs.ts';
 
@@ -22,13 +22,13 @@ export function watchClaim(
     jobs
       .checkClaim(claim)
       .then((answer) => {
-        // the process may do another run by now
+        // the process may be doing another run now
         if (stopped) return;
         if (answer === 'lost') return end('lost');
         if (answer === 'ok') killedSince = null;
         else if (performance.now() - (killedSince ??= performance.now()) > killGraceMs) end('kill');
       })
-      // an outage tells nothing
+      // an outage decides nothing
       .catch(() => undefined)
       .finally(() => (asking = false));
   }, everyMs);

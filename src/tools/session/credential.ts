@@ -5,8 +5,8 @@ import { findCredential, noCredential, type Credential } from '../../files/crede
 import type { Adapters } from '../../ports/adapters.ts';
 
 /**
- * Looked for once; null without it. `hide`: told what must be read nowhere. AppError `invalid_option` where there
- * is none.
+ * The credential is looked up once; null without the option. `hide`: receives the secrets that must appear nowhere. AppError
+ * `invalid_option` if there is none.
  */
 export function createCredentialFinder(
   adapters: Pick<Adapters, 'credentials' | 'secrets'>,

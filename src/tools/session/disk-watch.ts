@@ -1,4 +1,4 @@
-/** A job that writes files into its organisation's folder ends where they take more of the disk than they may. */
+/** Ends a job that writes files into its organisation's folder if they take more of the disk than allowed. */
 import type { DiskSpace } from '../../files/disk-space.ts';
 import { AppError } from '../../errors.ts';
 
@@ -6,9 +6,9 @@ import { AppError } from '../../errors.ts';
 const everyMs = 10_000;
 
 export interface DiskWatch {
-  /** Before a file is written there. AppError `payload_too_large` where no room is left. */
+  /** Called before a file is written there. AppError `payload_too_large` if no room is left. */
   begin(): Promise<void>;
-  /** To be called now and then: throws what a look at the disk has found; the next look is begun. */
+  /** Called now and then: throws the result of the last check of the disk, and begins the next check. */
   goOn(): void;
 }
 

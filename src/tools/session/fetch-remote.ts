@@ -1,4 +1,4 @@
-/** Inputs that lie in buckets and on the web, brought to a folder of the job on this machine. */
+/** Fetches inputs from buckets and the web to a folder of the job on this machine. */
 import { parseRemoteLocation } from '../../files/remote-location.ts';
 import type { WatchedFiles } from '../../jobs/request/shape.ts';
 import { fetchLocation } from '../../runtime/remote/fetch.ts';

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts';
 
 /** bytes between two looks at the disk */
 const everyBytes = 64 * 1024 * 1024;
-/** Stays free: the metadata database may lie on the same disk. */
+/** Space that stays free: the metadata database may be on the same disk. */
 const leastFree = 1024 ** 3;
 const leastFreePart = 0.05;
 
@@ -18,8 +18,8 @@ export interface FetchRoom {
 }
 
 /**
- * A function that is told of bytes as they come. It throws AppErrors: `unprocessable_input` past the limit, `service_unavailable` if the disk is nearly
- * full.
+ * Returns a function to call with the number of received bytes. It throws AppErrors: `unprocessable_input` past the limit,
+ * `service_unavailable` if the disk is nearly full.
  */
 export function createFetchRoom({ directory, mostBytes, room = roomOf }: FetchRoom): (count: number) => void {
   let bytes = 0;

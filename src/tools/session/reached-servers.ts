@@ -30,7 +30,7 @@ export function createReachedServers(
       if (outage.of === 'room') return true;
       const server = serverOf(outage.label);
       if (server === null) return false;
-      // a job that loses its server again and again may be what ends the server
+      // a job that loses its server again and again may be the cause
       if (reached.has(server)) return !waitedBefore;
       return server === metadb || (await jobs.isReachedServer(idOrg, server));
     },

@@ -40,7 +40,7 @@ export async function isPublished(session: ToolSession): Promise<boolean> {
     if (error instanceof AppError && (error.code === 'conflict' || error.code === 'not_found')) return false;
     throw error;
   } finally {
-    // the answer is known by now; what was staged is removed by the next load
+    // the answer is known; the next load removes the staged rows
     await sink.abort().catch(() => undefined);
     await sink.close();
   }

@@ -1,4 +1,4 @@
-/** Inputs and outputs of a job whose files lie in a remote store: downloaded to this machine, and uploaded. */
+/** Downloads and uploads inputs and outputs of a job whose files are in a remote store. */
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -20,7 +20,7 @@ export function localFolder(session: ToolSession, name: string): string {
   return join(jobFolder(session.home.home, session.idJob), name);
 }
 
-/** Paths of copies of what lies at these locations; paths of this machine stay as they are. */
+/** Returns paths of local copies of these locations; paths of this machine stay as they are. */
 export async function localCopies(
   session: ToolSession,
   locations: readonly string[],
@@ -37,7 +37,7 @@ export async function localCopies(
   return paths;
 }
 
-/** Locations of the files and folders below a folder that a pattern names; none where it names nothing. */
+/** Returns locations of the files and folders below a folder that match a pattern; none if nothing matches. */
 export async function matching(
   session: ToolSession,
   folder: string,
@@ -59,7 +59,7 @@ export async function isEmptyRemoteFolder(session: ToolSession, location: string
   return true;
 }
 
-/** Takes all files of a folder of this machine to a location. `refuse`: AppError `conflict` where one is there already. */
+/** Uploads all files of a local folder to a location. `refuse`: AppError `conflict` if one exists there. */
 export async function uploadFolder(
   session: ToolSession,
   directory: string,

@@ -1,4 +1,4 @@
-/** The places of the operator that inputs are fetched from and targets lie in, and how a job reaches them. */
+/** The operator's places for inputs and targets, and how a job reaches them. */
 import { checkAddress, createOutgoingGuard } from '../../access/outgoing-guard.ts';
 import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
 import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
@@ -11,7 +11,7 @@ import { sourceAt, type RemoteLocation } from '../../files/remote-location.ts';
 import { noSource } from '../../runtime/remote/sftp.ts';
 import type { ToolSession } from './tool-session.ts';
 
-/** `by`: who named the host. AppError `host_not_allowed` where it may not be reached. */
+/** `by`: party that named the host. AppError `host_not_allowed` if it may not be reached. */
 export type CheckHost = (url: URL, by: 'request' | 'operator') => Promise<CheckedHost>;
 
 /** The party that requests access: a job, or a person. */
@@ -26,7 +26,7 @@ export function checksOf({
   readonly home: { readonly config: Pick<Asker['home']['config'], 'allowedHosts'> };
 }): CheckHost {
   const resolver = createHostResolver();
-  // a person is bound by no list, and nor is what the operator names
+  // no list restricts a person, nor the places that the operator names
   const free = createOutgoingGuard(['*'], resolver);
   const guard = byHand ? free : createOutgoingGuard(home.config.allowedHosts, resolver);
   // looked up once a run: its connections are used again

@@ -9,8 +9,8 @@ import { localCopies, isRemote, matching } from './remote-files.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /**
- * Paths for `openInputs`; `folder` is for copies of what lies in a remote store. `spools`: as of `fetchRemote`. AppError `path_not_allowed`, `invalid_option` or
- * `input_not_found` under a worker.
+ * Returns paths for `openInputs`; `folder` is for copies of files in a remote store. `spools`: as in `fetchRemote`. AppError
+ * `path_not_allowed`, `invalid_option` or `input_not_found` under a worker.
  */
 export async function inputPaths(
   session: ToolSession,
@@ -29,7 +29,7 @@ export async function inputPaths(
   return localCopies(session, located.flat(), folder);
 }
 
-/** Paths of what lies in buckets and on the web, by the place among the inputs. */
+/** Returns paths of inputs in buckets and on the web, by their index among the inputs. */
 async function fetchAll(
   session: ToolSession,
   inputs: readonly string[],
@@ -61,7 +61,7 @@ async function locate(session: ToolSession, input: string): Promise<readonly str
   }
 }
 
-/** A match may be a link, or lie behind one: each is looked at by itself. */
+/** Each match is checked separately, because it may be a link, or behind one. */
 async function matchingHere(
   session: ToolSession,
   directory: string,

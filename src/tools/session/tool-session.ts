@@ -1,4 +1,4 @@
-/** One run of a tool: its request, its job record, and where it says what it does. */
+/** One run of a tool: its request, its job record, and its output. */
 import { rm } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { EngineLimits } from '../../engine/limits.ts';
@@ -58,7 +58,7 @@ export interface ToolSession {
   readonly archiveLimits: ArchiveLimits;
   /** small documents that were fetched */
   readonly spool: FileSpool;
-  /** by path: the address that a file was fetched from, without what lies beside it there */
+  /** by path: the address that a file was fetched from, without its neighbours there */
   readonly fetchedAlone: Map<string, string>;
   readonly kernels: TokenizerKernels;
   /** facts that are known so far, for the summary */
@@ -78,7 +78,7 @@ export interface ToolSession {
   readonly interrupted: AbortSignal;
   /** rows are being committed, or have been */
   readonly committing: boolean;
-  /** `fraction` 0 … 1; at most a write per second reaches the record. Throws `Interrupted`, and where the disk is full. */
+  /** `fraction` 0 … 1; at most a write per second reaches the record. Throws `Interrupted`, and an error if the disk is full. */
   progress(fraction: number, done?: PassProgress): void;
   /** Called before work on a model of so many elements, or on so many bytes, which may take long without a pause: the lease of the job is renewed all the same. */
   expectWork(size: WorkSize): void;
@@ -89,8 +89,9 @@ export interface ToolSession {
   /** Waits until the record holds all that was reported. */
   reported(): Promise<void>;
   /**
-   * Whether this attempt still holds the job, and nobody has killed it: asked in the last moment before rows are committed. From
-   * then on only the target knows how the job ends (src/jobs/worker/reconcile.ts); `written` is what its record will say then.
+   * Returns whether this attempt still holds the job, and nobody has killed it: checked in the last moment before rows are committed.
+   * From then on only the target knows how the job ends (src/jobs/worker/reconcile.ts); `written` is the content of its record in that
+   * case.
    */
   beginCommit(written: WrittenSoFar): Promise<boolean>;
   /** Notes that the target with this label was opened: a job may wait for its server from then on. */
@@ -98,7 +99,7 @@ export interface ToolSession {
   /** Whether the job may wait for the end of the outage without losing the attempt. */
   mayWaitFor(outage: Outage | null): Promise<boolean>;
   resolvePath(path: string, mustExist: boolean): Promise<string>;
-  /** Ends the record of a run by hand, whose log is whole by then; a worker ends its jobs itself. */
+  /** Ends the record of a run by hand, whose log is complete then; a worker ends its jobs itself. */
   finish(status: 'completed' | 'failed' | 'killed', failure: string | null): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Sockets to a database that is not ours, TLS included: what comes over them is looked at before the driver sees it, and a server that
- * hangs up before it has let us in is not asked again and again, as the driver (3.4.9) would.
+ * Sockets to a foreign database, including TLS: incoming data are checked before the driver reads them, and a server that hangs up
+ * during the login is not tried again and again, as the driver (3.4.9) would.
  */
 import { once } from 'node:events';
 import { isIP, type Socket } from 'node:net';
@@ -80,7 +80,7 @@ function wantsTls(sslmode: string | null, local: boolean): boolean {
   return sslmode === null ? !local : sslmode !== 'disable';
 }
 
-/** The socket, encrypted; as it was where the server offers no TLS and `sslmode` does not insist. */
+/** Returns the encrypted socket, or the plain one if the server offers no TLS and `sslmode` does not require it. */
 async function secured(socket: Socket, host: string, sslmode: string | null): Promise<Socket> {
   const timer = setTimeout(() => {
     socket.destroy(Object.assign(new Error('no answer to the TLS handshake'), { code: 'CONNECT_TIMEOUT' }));
@@ -117,7 +117,7 @@ async function hangUp(socket: Socket): Promise<never> {
   throw new ServerFault('hung up during the TLS handshake', 'CONNECTION_CLOSED');
 }
 
-/** The driver, whose listeners come and go, gets what passes; the rest ends the connection with its reason. */
+/** Passes valid data to the driver, whose listeners change; invalid data end the connection with the reason. */
 function inspect(socket: Socket, check: MessageCheck, divert?: (chunk: Uint8Array) => Uint8Array): void {
   const write = socket.write.bind(socket) as (...values: unknown[]) => boolean;
   socket.write = (...values: unknown[]): boolean => {
@@ -136,7 +136,8 @@ function inspect(socket: Socket, check: MessageCheck, divert?: (chunk: Uint8Arra
       return rest.length === 0 || emit(event, rest);
     }
     over = true;
-    // Told by hand and closed without: the driver forgets queries that come between the error of a socket and its end.
+    // Emits the error by hand and destroys the socket without one: the driver forgets queries between the error of a socket and its
+    // end.
     emit('error', new ServerFault(fault));
     socket.destroy();
     return false;

@@ -24,8 +24,8 @@ export interface ConnectOptions {
   /** connected to in place of the address's host, which was resolved to these and checked */
   readonly addresses?: readonly string[];
   /**
-   * Opens the sockets, as on Node, where a connection that is cut half must be noticed (`createSocketOpener`); absent: the driver's
-   * own. The server is told to notice it, too.
+   * opens the sockets, as on Node, if a half-open connection must be detected (`createSocketOpener`); absent: the driver's own. The
+   * server is configured to detect it, too.
    */
   readonly openSocket?: OpenSocket;
   /** array parameters and results need the server's type table, one more query per pool (false) */
@@ -47,7 +47,7 @@ export interface SocketChecks {
   readonly requiresProof: boolean;
 }
 
-/** How the server ends sessions whose client is gone: what they have locked is free within a minute. */
+/** Settings with which the server ends sessions whose client is gone: their locks are released within a minute. */
 const noticeGoneClients = {
   tcp_keepalives_idle: 15,
   tcp_keepalives_interval: 5,
@@ -101,9 +101,9 @@ export function connectPostgres(address: string, options: ConnectOptions): Sql {
 const losses = new Set(['CONNECTION_CLOSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 /**
- * The pool, changed: when the connection of a transaction is lost, the driver (3.4.9) rejects `begin`, and then writes the rollback that
- * belongs to the failed work, or what the work asks next, to a socket that is no more: an exception that nobody can catch. So
- * work that fails by the loss never ends, and a transaction that is over takes no query.
+ * Wraps the pool. If the connection of a transaction is lost, the driver (3.4.9) rejects `begin`, and then writes the rollback of the
+ * failed work, or its next query, to a socket that no longer exists: an exception that nobody can catch. In the wrapped pool, work that
+ * fails because of the loss never ends, and a finished transaction accepts no query.
  */
 export function withoutLateQueries(sql: Sql): Sql {
   const begin = sql.begin.bind(sql) as (...all: readonly unknown[]) => Promise<unknown>;
@@ -164,7 +164,7 @@ export function sqlState(error: unknown): string | null {
   return error instanceof postgres.PostgresError ? error.code : null;
 }
 
-/** Ids outside what JavaScript holds exactly name nothing that exists. */
+/** Returns whether an id is valid: numbers that JavaScript cannot represent exactly name no record. */
 export function isId(id: number): boolean {
   return Number.isSafeInteger(id) && id > 0;
 }

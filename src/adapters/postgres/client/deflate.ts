@@ -9,7 +9,7 @@ export function deflated(bytes: Uint8Array): Promise<Buffer> {
   return deflateAsync(bytes, { level: 1 });
 }
 
-/** At once, as what is read of a model is known only when somebody looks at it. */
+/** Inflates synchronously, because it is not known in advance which parts of a model are read. */
 export function inflated(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return inflateRawSync(bytes);
 }

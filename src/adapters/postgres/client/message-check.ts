@@ -16,7 +16,7 @@ export interface MessageCheckOptions {
 export interface MessageCheck {
   /** Checks the next bytes of the connection. Returns the fault, in words that follow the server's name, or null if there is none. */
   see(chunk: Uint8Array): string | null;
-  /** Takes note of what goes to the server. */
+  /** Records the bytes that are sent to the server. */
   sent(chunk: Uint8Array | string): void;
   /** the server has let us in */
   readonly ready: boolean;
@@ -228,7 +228,7 @@ function copyStatement(chunk: Uint8Array): boolean {
 
 const alien = 'does not answer as PostgreSQL does';
 
-/** The number of columns of a RowDescription; null where its parts do not fill it exactly. */
+/** Returns the number of columns of a RowDescription, or null if its parts do not fill it exactly. */
 function columnsOf(body: Buffer): number | null {
   if (body.length < 2) return null;
   const count = body.readUInt16BE(0);

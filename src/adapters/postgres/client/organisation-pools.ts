@@ -40,7 +40,7 @@ export function createOrganisationPools(options: OrganisationPoolOptions): Organ
     ending.add(ended);
   }
 
-  /** null where all places are taken: making and ending connections all the time would cost more than transactions do. */
+  /** Returns null if all places are taken: making and ending connections all the time would cost more than transactions do. */
   function poolOf(idOrg: number): Pool | null {
     const known = pools.get(idOrg);
     if (known !== undefined) return known;

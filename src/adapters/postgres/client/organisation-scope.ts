@@ -5,8 +5,8 @@ import type { Sql, TransactionSql } from './connect.ts';
 export const everyOrganisation = '*';
 
 /**
- * Runs `work` in a transaction that sees this organisation's rows and no other's, whatever its statements ask for.
- * Functions that begin a transaction of their own join this one; `mode` is its isolation where that matters.
+ * Runs `work` in a transaction that sees only this organisation's rows, whatever its statements query. Functions that begin a
+ * transaction of their own join this one; `mode` is its isolation if that matters.
  */
 export async function withinOrganisation<T>(
   sql: Sql,

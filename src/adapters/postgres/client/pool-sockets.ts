@@ -24,7 +24,7 @@ export interface PoolSockets {
 
 const openSockets = new WeakMap<object, () => number>();
 
-/** How many connections a pool has open; 0 for what is no pool of ours. */
+/** Returns the number of open connections of a pool; 0 for other objects. */
 export function openConnections(pool: object): number {
   return openSockets.get(pool)?.() ?? 0;
 }

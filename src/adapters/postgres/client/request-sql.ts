@@ -1,6 +1,6 @@
 /**
- * A pool that stands for the database client of the present request: edge runtimes let no connection serve two requests, while the
- * application and its stores are made once.
+ * A pool that delegates to the database client of the current request: edge runtimes do not let a connection serve two requests, but
+ * the application and its stores are made once.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Sql } from './connect.ts';

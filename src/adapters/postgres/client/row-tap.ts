@@ -40,7 +40,7 @@ class MessageWalk {
   /** bytes of the message that are still to come */
   #missing = 0;
 
-  /** Puts rows into `rows`, where there is such a list, and answers the rest. */
+  /** Adds rows to `rows` if there is such a list, and returns the other messages. */
   sort(chunk: Uint8Array, rows: Uint8Array[] | null): Uint8Array {
     const rest: Uint8Array[] = [];
     for (let at = 0; at < chunk.length;) {

@@ -1,6 +1,9 @@
 /** Faults of servers that the driver does not find by itself. */
 
-/** A server that is not to be trusted, or not to be had, in words that follow its name. `code` as of other faults of connections. */
+/**
+ * The fault of a server that is untrustworthy or unreachable, in words that follow its name. `code` is as in other faults of
+ * connections.
+ */
 export class ServerFault extends Error {
   readonly code: 'SERVER_FAULT' | 'CONNECTION_CLOSED';
 

@@ -1,4 +1,4 @@
-/** The Unix socket of the embedded database, which has another name where the server had to take another port. */
+/** Finds the Unix socket of the embedded database, which has another name if the server had to use another port. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

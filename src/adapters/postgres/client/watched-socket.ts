@@ -57,7 +57,7 @@ function checkLogin(socket: Socket, requiresProof: boolean): void {
   };
   socket.emit = (event: string | symbol, ...values: unknown[]): boolean => {
     if (event === 'error' && state === 'login') state = 'over';
-    // without the driver's listeners, the socket is a part of one with TLS by now
+    // without the driver's listeners, the socket is now part of one with TLS
     if (event === 'close' && state === 'login' && socket.listenerCount('data') > 0)
       fail(new ServerFault('hung up before it let us in', 'CONNECTION_CLOSED'));
     if (event !== 'data' || state === 'in') return emit(event, ...values);
@@ -73,7 +73,7 @@ function checkLogin(socket: Socket, requiresProof: boolean): void {
   };
 }
 
-/** Connected to the first server that answers; the fault of the last where none does. */
+/** Connects to the first server that answers; throws the fault of the last if none does. */
 export async function firstOpenSocket(servers: readonly ServerAddress[]): Promise<Socket> {
   let fault: unknown;
   for (const server of servers) {
@@ -136,8 +136,8 @@ export function closeWhenStalled(socket: Socket, stallMs: number): Socket {
 }
 
 /**
- * By a timer of its own: the driver takes all listeners off the socket when it starts TLS on it. Looks are counted, not time: while this process
- * is busy, or stands still, what came waits in the socket unread, and the first look behind that comes before it is read.
+ * Watches with a timer of its own: the driver removes all listeners from the socket when it starts TLS. It counts checks, not time:
+ * while this process is busy or stopped, received data wait in the socket unread, and the first check after that precedes reading them.
  */
 function watch(socket: Socket, limitMs: number, measure: () => number): Socket {
   const everyMs = Math.min(checkMs, limitMs / 2);

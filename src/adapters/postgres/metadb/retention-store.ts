@@ -10,7 +10,7 @@ export function createPostgresRetentionStore(sql: Sql): RetentionStore {
   const before = (ageMs: number) => sql`statement_timestamp() - ${ageMs}::float8 * interval '1 millisecond'`;
   return {
     async alone(work) {
-      // The lock ends with its transaction, and that with the connection of a process that dies; it holds nothing else
+      // The lock ends with its transaction, which ends with the connection of a process that dies; it locks nothing else
       return sql.begin(async (tx) => {
         const [lock] = await tx<
           { taken: boolean }[]

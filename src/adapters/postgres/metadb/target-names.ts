@@ -1,7 +1,7 @@
 /**
- * Names of SQL schemas of the metadata database that hold loaded rows (`metadb:NAME`), and whose they are. A name is taken by a job that
- * loads, and stays taken for as long as the job runs or the SQL schema holds a table: what no load has made, or was dropped, is
- * anybody's. All of it goes across organisations, as it tells whether a name is another's.
+ * Names of SQL schemas of the metadata database that hold loaded rows (`metadb:NAME`), and their owners. A job that loads takes a name,
+ * which stays taken while the job runs or the SQL schema holds a table. A schema that no load has made, or that was dropped, is free.
+ * All queries cross organisations, because they find out whether a name is another's.
  */
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
@@ -100,7 +100,10 @@ export async function removeTargetSchema(sql: Sql, idOrg: number, name: string):
   });
 }
 
-/** One at a time: two jobs that name what is nobody's meet here, and so do a count and what it counts. */
+/**
+ * Serialises access to names: two jobs that claim the same free name exclude each other here, and so do a count and changes to the
+ * counted names.
+ */
 async function lockNames(tx: TransactionSql): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended('svc.target_schema', 0))`;
 }

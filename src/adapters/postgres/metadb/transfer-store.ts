@@ -19,7 +19,7 @@ export function createPostgresTransferStore(sql: Sql): TransferStore {
   };
 }
 
-/** A transaction in the place of a pool: what begins a transaction of its own gets a savepoint. */
+/** Wraps a transaction as a pool: a nested transaction becomes a savepoint. */
 function asPool(tx: TransactionSql): Sql {
   return new Proxy(tx as unknown as Sql, {
     get: (target, member, receiver) =>
@@ -89,7 +89,7 @@ function changesOf(tx: TransactionSql): TransferChanges {
     },
 
     async addJobStatistics(idSch, statistics, created) {
-      // The jobs stay where they ran
+      // The jobs stay in the database where they ran
       await tx`
         insert into svc.job_statistics (id_sch, id_job, statistics, created)
         values (${idSch}, null, ${JSON.stringify(statistics)}, ${created}::text::timestamptz)`;

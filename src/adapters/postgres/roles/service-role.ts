@@ -9,8 +9,8 @@ export const serviceRole = 'svc_service';
 const roleLock = 730_519;
 
 /**
- * Makes the role where it is missing, lets this login take it on, and lets it read and write the tables of `svc`: all but
- * change or remove what the audit log holds. False where the login may not do that: the service then works as its login.
+ * Creates the role if it is missing, lets this login assume it, and lets it read and write the tables of `svc`, except changing or
+ * removing entries of the audit log. Returns false if the login may not do that: the service then works as its login.
  */
 export async function ensureServiceRole(sql: Sql): Promise<boolean> {
   if (await isServiceRoleReady(sql)) return true;
@@ -46,7 +46,7 @@ async function isServiceRoleReady(sql: Sql): Promise<boolean> {
   return row?.ready === true;
 }
 
-/** An expression; NULL where there is no such role. */
+/** SQL expression; NULL if there is no such role. */
 export function serviceRoleReady(sql: Sql) {
   return sql`(
     select pg_has_role(current_user, r.oid, case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end)

@@ -122,7 +122,10 @@ export function mappingRecords(
   });
 }
 
-/** `isRoot`: rows of root elements lie there; elsewhere the keys above lead to the document, and its own is checked by no foreign key. */
+/**
+ * `isRoot`: the table has rows of root elements; in other tables the keys of the parents lead to the document, and no foreign key
+ * checks its own.
+ */
 function keyKind({ columns }: Table, column: number, isRoot: boolean): 'PK' | 'FK' | null {
   const { role, references } = columns[column] ?? { role: 'value', references: null };
   if (role === 'row_key') return 'PK';

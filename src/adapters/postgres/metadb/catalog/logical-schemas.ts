@@ -314,7 +314,7 @@ export async function listMappings(
      where l.id_lschma = ${idLschma} and s.id_org = ${idOrg}`;
   if (row === undefined) return [];
   const inactive = new Set(JSON.parse(row.inactive) as number[]);
-  // most maps have none, and to read a map takes seconds where it is long
+  // most maps have none, and reading a long map takes seconds
   if (which === 'inactive' && inactive.size === 0) return [];
   const lines = await mappingRecords(
     await readModel(row),

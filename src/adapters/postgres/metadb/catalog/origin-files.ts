@@ -1,4 +1,4 @@
-/** Files of origins: their names, and what the files of XSD sets held. */
+/** The files of origins: their names, and the content of the files of XSD sets. */
 import type { NewOriginFile, OriginFileContent } from '../../../../ports/stores/catalog.ts';
 import { isId, storable } from '../../client/connect.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
@@ -34,7 +34,7 @@ export async function insertOriginFiles(
       left join svc.file_content c on f.kept and c.id_org = ${idOrg} and c.sha256 = f.sha256`;
 }
 
-/** Stores what is not there yet. What is there is locked until the origin that refers to it stands. */
+/** Stores content that does not exist yet. Existing content is locked until the origin that refers to it is stored. */
 async function keepContents(
   tx: TransactionSql,
   idOrg: number,
@@ -91,7 +91,7 @@ export async function loadOriginFiles(
   return files;
 }
 
-/** Removes those of the contents that no origin refers to any more, but for those that one is being made with. */
+/** Removes contents that no origin refers to any more, except those of an origin that is being made. */
 export async function dropUnusedContents(tx: TransactionSql, contents: readonly number[]): Promise<void> {
   if (contents.length === 0) return;
   const locked = await tx<{ id_content: number }[]>`

@@ -70,7 +70,7 @@ async function lockFamily(tx: TransactionSql, idOrg: number, idParentSch: number
   return parent.id_family;
 }
 
-/** Local names; prefixed where the namespace is not the target's. */
+/** Returns local names, with a prefix if the namespace is not the target's. */
 function rootElements(model: SourceModel): string[] {
   const prefixes = new Map(Object.entries(model.namespaces).map(([prefix, uri]) => [uri, prefix]));
   const roots = model.primaryRoots > 0 ? model.roots.slice(0, model.primaryRoots) : model.roots;
@@ -197,7 +197,7 @@ export async function saveStatistics(
       earlier.flatMap(({ statistics: text }) => (text === null ? [] : [JSON.parse(text) as unknown])),
     );
     await tx`update svc.origin set statistics = ${JSON.stringify(merged)} where id_sch = ${idSch}`;
-    // A later attempt of the same job replaces what an earlier one left.
+    // A later attempt of the same job replaces the statistics of an earlier one.
     await tx`
       insert into svc.job_statistics (id_sch, id_job, statistics) values (${idSch}, ${idJob}, ${JSON.stringify(statistics)})
       on conflict (id_job) do update set id_sch = excluded.id_sch, statistics = excluded.statistics, created = clock_timestamp()`;
@@ -237,7 +237,7 @@ export async function refineOrigin(
              namespaces = ${JSON.stringify(model.namespaces)}
        where id_sch = ${idSch} and id_org = ${idOrg}`;
     if (changed.count !== 1) throw new AppError('not_found', `there is no schema ${idSch}`);
-    // it is no more what an XSD set was compiled to, nor what models were drawn from
+    // the model no longer matches the compiled XSD set, nor the inputs that models were drawn from
     await tx`update svc.logical_schema set drawn_from = '{}' where id_sch = ${idSch}`;
     await tx`
       delete from svc.compiled_set

@@ -48,7 +48,7 @@ import {
   removeTargetSchema,
 } from '../target-names.ts';
 
-/** `read` answers what is only asked; absent: in transactions on the same pool. */
+/** `read` runs read-only queries; absent: in transactions on the same pool. */
 export function createPostgresCatalogStore(
   sql: Sql,
   read: OrganisationReader = readInTransaction(sql),
@@ -97,7 +97,7 @@ export function createPostgresCatalogStore(
     targetKeys: (idOrg, sqlSchema) => within(idOrg, (tx) => targetKeys(tx, idOrg, sqlSchema)),
     targetKeysOf: (idOrg, sqlSchemas) => within(idOrg, (tx) => targetKeysOf(tx, idOrg, sqlSchemas)),
     saveNaturalKeys: (idOrg, idSch, keys) => within(idOrg, (tx) => saveNaturalKeys(tx, idOrg, idSch, keys)),
-    // across organisations: contents of files are shared, and who else refers to them decides whether they go
+    // across organisations: contents of files are shared, and other references to them decide whether they are removed
     removeOrigin: (idOrg, idSch) => removeOrigin(sql, idOrg, idSch),
 
     async installation() {

@@ -1,10 +1,13 @@
-/** The counters of row keys in a SQL schema of the metadata database: what a target has given out. */
+/** The counters of row keys in a SQL schema of the metadata database: the keys that a target has given out. */
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import type { Sql } from '../../client/connect.ts';
 import { actAsLoader } from '../../roles/loader-role.ts';
 
-/** The counters by table, read in a transaction that speaks for the organisation. Null where the schema is not its own, or was not loaded into. */
+/**
+ * Returns the counters by table, read in a transaction for the organisation, or null if the schema belongs to another, or nothing was
+ * loaded into it.
+ */
 export async function targetKeys(
   tx: Sql,
   idOrg: number,

@@ -22,7 +22,7 @@ export async function listEnded(sql: Sql, sinceMs: number): Promise<readonly End
   return rows.map(({ summary, ...row }) => ({ ...withStatusName(row), ...sums(summary) }));
 }
 
-/** A summary is what a tool wrote: another version may have written another one. */
+/** Sums a summary defensively: another version of the tool may have written another form. */
 function sums(summary: string | null): Pick<EndedJob, 'documents' | 'rows' | 'bytes'> {
   const members = (summary === null ? {} : JSON.parse(summary)) as Readonly<Record<string, unknown>>;
   const count = (name: string): number => {
@@ -40,7 +40,7 @@ export async function queueAgeMs(sql: Sql): Promise<number> {
   return Math.max(0, row?.age ?? 0);
 }
 
-/** Longer than a claim takes where a place is free. */
+/** Waiting time that exceeds the time for a claim if a place is free. */
 const waitsMs = 5000;
 
 export async function countWaitingOrganisations(sql: Sql): Promise<number> {

@@ -60,7 +60,7 @@ export function createJobNotifications(sql: Sql): JobNotifications {
     listening = true;
     listener ??= postgres({
       ...sql.options,
-      // A parsed set of options is taken as it stands, with these replaced.
+      // A parsed set of options is used unchanged, except these.
       max: 1,
       idle_timeout: null,
       max_lifetime: null,

@@ -15,7 +15,7 @@ export async function findJob(sql: Sql, idOrg: number, idJob: number): Promise<J
   return row === undefined ? null : jobRecord(row);
 }
 
-/** Pages begin with the ids alone, from an index: what is told of those in front of the page is never worked out. */
+/** Lists jobs. Pages begin with the ids alone, from an index: the other columns of jobs in front of the page are never computed. */
 export async function listJobs(
   sql: Sql,
   idOrg: number,
@@ -140,8 +140,9 @@ function workflowRecord({ id_workflow, name, jobs: rows }: WorkflowRow): Workflo
 }
 
 /**
- * A workflow stands as its current job does: the first that has not completed. One that is queued behind completed ones counts
- * as running; where all completed, so did the workflow. As a failed job ends all that follow, its state is the workflow's.
+ * Returns the status of a workflow: that of its current job, the first that has not completed. A job that is queued after completed
+ * ones counts as running; if all have completed, so has the workflow. A failed job ends all that follow, so its state is the
+ * workflow's.
  */
 function workflowStatus(statuses: readonly JobStatus[]): JobStatus {
   const current = statuses.findIndex((status) => status !== 'completed');

@@ -1,6 +1,6 @@
 /**
- * The job table as a queue: claims with leases and epochs, reports, ends, and what becomes of dead workers' jobs.
- * Times are compared with `statement_timestamp()`: indexes cannot be searched for the volatile `clock_timestamp()`.
+ * The job table as a queue: claims with leases and epochs, reports, ends, and the jobs of dead workers. Times are compared with
+ * `statement_timestamp()`: indexes cannot be searched for the volatile `clock_timestamp()`.
  */
 import { AppError } from '../../../../errors.ts';
 import type { JobStatus } from '../../../../jobs/record.ts';
@@ -12,7 +12,7 @@ import { jobColumns, jobRecord, type JobRow } from './records.ts';
 import { resolveReferences } from './references.ts';
 import type { JobStoreSettings } from './settings.ts';
 
-/** A running job past its deadline is told so by its heartbeat; one that goes on regardless is ended after this. */
+/** A running job learns from its heartbeat that its deadline has passed; one that continues regardless is ended after this. */
 const deadlineGraceMs = 60_000;
 
 /** Jobs that wait for an outage are tried so that they use half of the organisation's places at most, yet at least this often. */
@@ -126,7 +126,7 @@ export async function readJobRequest(sql: Sql, idJob: number): Promise<StoredJob
   const record = jobRecord(columns);
   const { params, params_json } = record;
   const resolved = await resolveReferences(sql, record.id_workflow, { request: stored, params, params_json });
-  // kept, so that the record shows what was run, also when the job before it is gone
+  // stored, so that the record shows the request that was run, even when the job before it is gone
   if (resolved.request !== stored)
     await sql`
       update svc.job set request = ${resolved.request}, params = ${resolved.params}, params_json = ${resolved.params_json}

@@ -50,9 +50,7 @@ export interface PostgresJobStore extends JobStore {
   close(): Promise<void>;
 }
 
-/**
- * `read` answers what is only asked; absent: in transactions on the same pool. The pool stays the caller's.
- */
+/** `read` runs read-only queries; absent: in transactions on the same pool. The caller keeps ownership of the pool. */
 export function createPostgresJobStore(
   sql: Sql,
   options: Partial<JobStoreSettings> = {},

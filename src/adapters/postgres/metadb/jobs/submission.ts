@@ -58,7 +58,7 @@ async function submitWithin(
   return { idWorkflow, idJobs, replayed: false };
 }
 
-/** Keeps the key for this submission, or answers what it was used for. A second request with it waits for the first. */
+/** Records the key for this submission, or returns the submission that it was used for. A second request with it waits for the first. */
 async function takeKey(
   tx: TransactionSql,
   settings: JobStoreSettings,
@@ -224,7 +224,7 @@ export async function rerun(
   const absent = new AppError('not_found', 'there is no such job');
   if (!isId(idJob)) throw absent;
   return sql.begin(async (tx) => {
-    // The lock makes a repeated call wait, then find what this one made.
+    // The lock makes a repeated call wait, and then find the job that this one made.
     const [old] = await tx<RerunSource[]>`
       select j.id_workflow, svc.epoch_ms(j.end_date) as end_date, j.tool, j.request, j.params, j.params_json, w.name as workflow_name
         from svc.job j join svc.workflow w using (id_workflow)

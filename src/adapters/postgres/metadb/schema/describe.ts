@@ -4,7 +4,7 @@ import type { Sql, TransactionSql } from '../../client/connect.ts';
 /** One block per table, then functions; ends with a line feed. */
 export async function describeDatabase(pool: Sql): Promise<string> {
   return pool.begin('isolation level repeatable read read only', async (sql) => {
-    // The catalogue's functions leave out the names of schemas that lie in the search path.
+    // The catalogue's functions omit the names of schemas in the search path.
     await sql`set local search_path = ''`;
     return describeTables(sql);
   });
@@ -31,7 +31,7 @@ async function describeTable(sql: TransactionSql, oid: number): Promise<string[]
       from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
      where a.attrelid = ${oid}::oid and a.attnum > 0 and not a.attisdropped
      order by a.attname collate "C"`;
-  // NOT NULL constraints are told with the columns: only newer servers keep them as constraints too.
+  // NOT NULL constraints are described with the columns: only newer servers store them as constraints too.
   const constraints = await sql<{ text: string }[]>`
     select format('  constraint %s %s', conname, pg_get_constraintdef(oid)) as text from pg_constraint
      where conrelid = ${oid}::oid and contype in ('p', 'u', 'f', 'c', 'x') order by conname collate "C"`;

@@ -24,9 +24,9 @@ const advisoryLock = 7_305_184_201;
 const oldestServer = 140_000;
 
 /**
- * Applies what is missing, under a lock, in one transaction; answers the names of what was applied.
- * AppError `service_unavailable` when the server is too old or not UTF-8, when a file differs from what was applied, when the
- * database was made by a version before 1.0, and when it was migrated by a newer version of the program.
+ * Applies missing migrations, under a lock, in one transaction; returns their names. AppError `service_unavailable` if the server is
+ * too old or not UTF-8, if a file differs from the applied one, if a version before 1.0 made the database, or if a newer version of the
+ * program migrated it.
  */
 export async function migrate(sql: Sql, migrations?: readonly Migration[]): Promise<readonly string[]> {
   const wanted = migrations ?? readMigrations();
@@ -61,14 +61,14 @@ export async function migrate(sql: Sql, migrations?: readonly Migration[]): Prom
   });
 }
 
-/** Names of what a database lacks; changes nothing. AppError as `migrate`, for one of a newer version. */
+/** Returns the names of missing migrations without changing anything. AppError as in `migrate`, for a database of a newer version. */
 export async function missingMigrations(sql: Sql): Promise<readonly string[]> {
   const wanted = readMigrations();
   const checksums = wanted.map((migration) => sha256(migration.sql));
   return missing(wanted, checksums, await applied(sql)).map((index) => wanted[index]!.name);
 }
 
-/** An expression: what was applied, for `areAllApplied`. */
+/** SQL expression for the applied migrations, for `areAllApplied`. */
 export function appliedAsJson(sql: Sql) {
   return sql`(select json_agg(json_build_object('name', name, 'checksum', checksum))::text from svc.migration)`;
 }

@@ -49,7 +49,7 @@ export function watchVersion(sql: Sql, logger: Logger): VersionWatch {
   }
 
   async function loop(): Promise<void> {
-    // the pool tells of an outage to whoever needs an answer
+    // the pool reports an outage to callers that need an answer
     await check().catch(() => undefined);
     if (!stopped) timer = setTimeout(() => void loop(), checkMs);
   }

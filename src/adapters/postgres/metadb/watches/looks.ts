@@ -8,8 +8,8 @@ export async function beginLook(tx: TransactionSql): Promise<number> {
 }
 
 /**
- * A waiting file takes the version that was met, and waits anew where it is another. Versions that are known are not touched: a look
- * that meets nothing new writes nothing but when waiting files were met.
+ * Records objects. A waiting file gets the version that was found, and waits again if the version differs. Known versions are not
+ * touched: a look that finds nothing new writes nothing, unless it found waiting files.
  */
 export async function recordObjects(
   tx: TransactionSql,

@@ -99,7 +99,7 @@ export async function tellStalled(tx: TransactionSql, { watch, idOrg }: WatchCla
   if (row !== undefined) await record(tx, 'stalled', idOrg, watchRecord(row));
 }
 
-/** In the transaction that it tells of. */
+/** Records an event in the transaction that it reports. */
 async function record(
   tx: TransactionSql,
   moment: 'stalled' | 'rejected',

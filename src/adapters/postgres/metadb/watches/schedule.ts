@@ -29,7 +29,7 @@ export function createPostgresWatchSchedule(
   notifications: Pick<JobNotifications, 'waitForWatches'>,
   jobs: JobStoreSettings,
 ): WatchSchedule {
-  /** Work under the row of a watch that is still ours; null where it is not. */
+  /** Runs work under a lock on the row of a watch whose claim still holds; returns null if it does not. */
   const held = async <T>(claim: WatchClaim, work: (tx: TransactionSql) => Promise<T>): Promise<T | null> => {
     const done = await sql.begin(async (tx) => {
       const [row] = await tx`
@@ -38,7 +38,7 @@ export function createPostgresWatchSchedule(
     });
     return done.result;
   };
-  /** Null where the watch looks elsewhere by now, too, or for other files: what was met is not for it. */
+  /** Also returns null if the watch now looks at another place, or for other files: the result of the look is not for it. */
   const looking = <T>(claim: WatchClaim, work: (tx: TransactionSql) => Promise<T>): Promise<T | null> =>
     held(claim, async (tx) => {
       const { id_watch: id, location, pattern, options } = claim.watch;

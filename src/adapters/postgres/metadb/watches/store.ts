@@ -20,7 +20,7 @@ import { countsOf, fileColumns, watchColumns, watchRecord, type WatchRow } from 
 
 const uniqueViolation = '23505';
 
-/** `read` answers what is only asked; absent: in transactions on the same pool. */
+/** `read` runs read-only queries; absent: in transactions on the same pool. */
 export function createPostgresWatchStore(
   sql: Sql,
   read: OrganisationReader = readInTransaction(sql),
@@ -173,7 +173,7 @@ async function replaceWatch(
   return findWatch(tx, idOrg, idWatch);
 }
 
-/** They stay loaded, and count again where they are met. */
+/** Files that were left stay loaded, and count again if they are found. */
 async function leaveFiles(tx: Sql, idWatch: number, leaves: (name: string) => boolean): Promise<void> {
   const files = await tx<{ id_file: number; name: string }[]>`
     select id_file, name from svc.watch_file
