@@ -11,7 +11,7 @@ export interface Principal {
 }
 
 const keyForm = /^svk_([A-Za-z0-9]{1,64})_([A-Za-z0-9_-]{1,256})$/;
-/** compared with where there is no such key, so that both answers cost the same */
+/** compared with if there is no such key, so that both answers take the same time */
 const noSecret = '0'.repeat(64);
 
 /** How long a key that was looked up is trusted: one that another process revokes ends within a second (docs/decisions/service/secrets.md). */
@@ -27,7 +27,7 @@ export interface KeyCheck {
 }
 
 export function createKeyCheck(access: Pick<AccessStore, 'findKey'>, clock: Clock): KeyCheck {
-  /** by the whole key, its secret included, so that what is known of it says that it is right */
+  /** keyed by the whole key, including its secret, so that a hit proves that the key is right */
   let known = new Map<string, { readonly record: ApiKeyRecord; readonly sinceMs: number }>();
 
   async function findKey(key: string, sinceMs: number): Promise<ApiKeyRecord | null> {

@@ -5,7 +5,9 @@ import type { AccessStore } from '../ports/stores/access.ts';
 import type { TokenVerifier } from '../ports/network/token-verifier.ts';
 import type { Principal } from './check-key.ts';
 
-/** null when the token is not valid, or its claims name no organisation that is there. A token without scopes may do what any key may. */
+/**
+ * Returns null if the token is invalid, or its claims name no existing organisation. A token without scopes has the rights of any key.
+ */
 export async function checkToken(
   access: AccessStore,
   verifier: TokenVerifier,

@@ -23,7 +23,7 @@ export function randomId(): string {
   ).join('');
 }
 
-/** Compares without telling by its duration where two texts differ; their lengths are not secret. */
+/** Compares in constant time, so that the duration does not reveal where two texts differ; their lengths are not secret. */
 export function equalInConstantTime(a: string, b: string): boolean {
   let difference = a.length ^ b.length;
   for (let at = 0; at < a.length; at += 1) {

@@ -98,12 +98,12 @@ const carriers: readonly { readonly range: Range; readonly at: readonly (readonl
   { range: range('::/96', 'IPv4-compatible'), at: [last] },
 ];
 
-/** Each that the address may stand for; none: it carries no other. */
+/** Returns each IPv4 address that the address may carry; none if it carries no other. */
 function embeddedIpv4(address: AddressBytes): readonly AddressBytes[] {
   if (address.length !== 16 || address.slice(0, 15).every((byte) => byte === 0)) return [];
   const byteIndexes = carriers.find(({ range: { prefix, bits } }) => startsWith(address, prefix, bits))?.at;
   if (byteIndexes !== undefined) return byteIndexes.map((bytes) => bytes.map((at) => address[at]!));
-  // ISATAP (RFC 5214 §6.1), under any prefix; what is special by its prefix stays so
+  // ISATAP (RFC 5214 §6.1), under any prefix; an address that is special by its prefix stays so
   const isTunnel = (address[8]! & 0xfd) === 0 && startsWith(address.slice(9), [0, 0x5e, 0xfe], 24);
   return isTunnel && !specialIpv6.some(({ prefix, bits }) => startsWith(address, prefix, bits))
     ? [last.map((at) => address[at]!)]

@@ -6,18 +6,19 @@ import { formatAddress, isLoopback, looksNumeric, parseAddress, specialRange } f
 
 export interface OutgoingGuard {
   /**
-   * Resolves the host once and checks every address it has. AppError `host_not_allowed` where `svc.allow.hosts` does not
-   * let it pass, `service_unavailable` where an allowed name cannot be resolved.
+   * Resolves the host once and checks every address it has. AppError `host_not_allowed` if `svc.allow.hosts` does not permit it,
+   * `service_unavailable` if an allowed name cannot be resolved.
    */
   check(host: string, port: number): Promise<CheckedHost>;
-  /** The same for an http: or https: address; its port is the scheme's where it has none. */
+  /** The same for an http: or https: address; the default port is that of the scheme. */
   checkUrl(url: URL): Promise<CheckedHost>;
 }
 
 /**
- * `allowedHosts`: the entries of `svc.allow.hosts`. A host passes when an entry is its text: no other spelling of an
- * address does. A name must not lead to a loopback, link-local, metadata, multicast or unspecified address, unless that
- * address is an entry itself: who owns the name decides what it resolves to, not the operator. `*` lets everything pass.
+ * Returns a guard for outgoing connections. `allowedHosts`: the entries of `svc.allow.hosts`. A host passes if an entry equals its
+ * text: no other spelling of an address does. A name must not resolve to a loopback, link-local, metadata, multicast or unspecified
+ * address, unless that address is an entry itself: the owner of the name, not the operator, decides what it resolves to. `*` permits
+ * everything.
  */
 export function createOutgoingGuard(allowedHosts: readonly string[], resolver: HostResolver): OutgoingGuard {
   const everything = allowedHosts.includes('*');
@@ -67,7 +68,10 @@ function notAllowed(host: string, reason?: string): AppError {
   );
 }
 
-/** Lower case, IPv6 in brackets; null for what is neither a name nor an address: lists, sockets, credentials, numbers that are no address. */
+/**
+ * Returns the host in lower case, IPv6 in brackets, or null for text that is neither a name nor an address: lists, sockets,
+ * credentials, invalid numbers.
+ */
 function hostForm(given: string): string | null {
   const host = given.toLowerCase();
   const address = parseAddress(host);

@@ -1,4 +1,4 @@
-/** Delivers what the outbox holds: again and again, at longer and longer intervals, until it is taken or given up. */
+/** Delivers the events of the outbox: again and again, at longer and longer intervals, until they are accepted or given up. */
 import type { OutgoingGuard } from '../access/outgoing-guard.ts';
 import { AppError } from '../errors.ts';
 import { pause } from '../jobs/worker/waiting.ts';
@@ -32,7 +32,7 @@ export interface DeliveryOptions {
 
 export interface EventDelivery {
   start(): void;
-  /** Ends what is under way; it is delivered again later. Idempotent. */
+  /** Ends pending deliveries; they are repeated later. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -154,7 +154,7 @@ export function createEventDelivery(options: DeliveryOptions): EventDelivery {
   };
 }
 
-/** A job's start is told before its end. */
+/** Groups events so that a job's start is delivered before its end. */
 function byJob(events: readonly (JobEvent | WatchEvent)[]): (JobEvent | WatchEvent)[][] {
   return [...Map.groupBy(events, subjectOf).values()];
 }
@@ -230,7 +230,7 @@ async function send(
   };
 }
 
-/** A little longer by chance: receivers that were away are not met by everything at once. */
+/** Adds a random delay, so that a receiver that was away does not get everything at once. */
 function retryPauseMs(attempt: number, firstMs: number): number {
   return Math.min(firstMs * 4 ** (attempt - 1), longestPauseMs) * (1 + Math.random() / 10);
 }

@@ -1,4 +1,4 @@
-/** Runs of jobs as OpenLineage tells of them (specification 2-0-2): START, then one of COMPLETE, FAIL and ABORT. */
+/** OpenLineage events for runs of jobs (specification 2-0-2): START, then one of COMPLETE, FAIL and ABORT. */
 import { sha256Hex } from '../access/credential.ts';
 import { columnType, isText, transformationOf } from '../catalog/feeds/lineage.ts';
 import { listMappingsOfLogicalSchema } from '../catalog/mappings/document-map.ts';
@@ -33,7 +33,7 @@ type Stores = Pick<Adapters, 'catalog' | 'jobs'>;
 /** `path`: of the facet's schema. */
 type MakeFacet = (path: string, members: object) => Facet;
 
-/** The event as JSON. Where the schema of the job is gone by now, its tables are left out. */
+/** Returns the event as JSON. If the schema of the job no longer exists, its tables are left out. */
 export async function openLineageBody(
   { catalog, jobs }: Stores,
   settings: LineageSettings,
@@ -101,8 +101,8 @@ export async function openLineageBody(
 }
 
 /**
- * One name for all runs of a kind, and for all events of a run: by what was known when it was asked for. That is the schema, the
- * name of the one to be made, or the input.
+ * Returns one name for all runs of a kind, and for all events of a run, from the facts known at submission: the schema, the name of the
+ * new schema, or the input.
  */
 async function jobName({ catalog, jobs }: Stores, job: JobRecord): Promise<string> {
   const action = actionOf(job);
@@ -114,7 +114,10 @@ async function jobName({ catalog, jobs }: Stores, job: JobRecord): Promise<strin
   return [`org-${job.id_org}`, job.job_type, ...(typeof name === 'string' ? [name] : [])].join('.');
 }
 
-/** `$N`: what an earlier job of the workflow made; the record of a job has it in place of the reference only once it has begun. */
+/**
+ * Resolves `$N`, the result of an earlier job of the workflow; the record of a job contains it instead of the reference only once the
+ * job has begun.
+ */
 async function referredOrigin(jobs: Stores['jobs'], job: JobRecord, given: string): Promise<number | null> {
   const position = /^\$(\d{1,4})$/.exec(given)?.[1];
   if (position === undefined) return null;

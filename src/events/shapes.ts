@@ -70,7 +70,7 @@ export function isJobEvent(event: JobEvent | WatchEvent): event is JobEvent {
   return 'job' in event;
 }
 
-/** AppError `internal_error` where the stored record is none. */
+/** AppError `internal_error` if the stored record is invalid. */
 export function readStoredEvent(stored: StoredEvent): JobEvent | WatchEvent {
   const { job, moment, ...event } = stored;
   if (moment === 'stalled')
@@ -152,7 +152,7 @@ export function actionOf({ params_json: json }: JobRecord): Readonly<Record<stri
 
 const runSummary = z.looseObject({ tables: z.record(z.string(), z.number()).default({}) });
 
-/** Rows by table, as the summary of a run has them; none where it has no summary. */
+/** Returns rows by table from the summary of a run; none if it has no summary. */
 export function rowsByTable(summary: unknown): Readonly<Record<string, number>> {
   return summary === null ? {} : read(runSummary, summary, 'the summary of the run').tables;
 }

@@ -2,7 +2,7 @@
 
 const prefix = 'whsec_';
 
-/** Null where the text is no secret: `whsec_` and the base64 of 24 to 64 bytes. */
+/** Returns null if the text is not a secret: `whsec_` and the base64 of 24 to 64 bytes. */
 export function decodeWebhookSecret(text: string): Uint8Array<ArrayBuffer> | null {
   const base64 = text.startsWith(prefix) ? text.slice(prefix.length) : text;
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 !== 0) return null;
@@ -10,7 +10,7 @@ export function decodeWebhookSecret(text: string): Uint8Array<ArrayBuffer> | nul
   return bytes.byteLength >= 24 && bytes.byteLength <= 64 ? bytes : null;
 }
 
-/** The headers that tell who sent a body, and when. */
+/** Returns the headers that authenticate the sender of a body, and its time. */
 export async function signedHeaders(
   secret: Uint8Array<ArrayBuffer>,
   id: string,

@@ -1,4 +1,4 @@
-/** Bodies that arrive too slowly: whoever sends a byte now and then must not hold a connection, a file and memory for ever. */
+/** Rejects bodies that arrive too slowly: a sender of a byte now and then must not hold a connection, a file and memory for ever. */
 import { AppError } from '../errors.ts';
 
 export interface Pace {
@@ -9,8 +9,8 @@ export interface Pace {
 }
 
 /**
- * The same bytes. Reading fails with AppError `invalid_body` where the body is below its pace, which cancels it, or breaks off: a
- * sender that hangs up is no fault of the service.
+ * Passes the same bytes on. Reading fails with AppError `invalid_body` if the body is slower than its pace, which cancels it, or breaks
+ * off: a sender that hangs up is no fault of the service.
  */
 export function atPace(body: ReadableStream<Uint8Array>, pace: Pace): ReadableStream<Uint8Array> {
   const reader = body.getReader();
@@ -21,7 +21,7 @@ export function atPace(body: ReadableStream<Uint8Array>, pace: Pace): ReadableSt
     {
       async pull(controller) {
         let late = false;
-        // Only what is waited for counts: a reader that takes its time does not make the sender slow
+        // Only waiting time counts: a slow reader does not make the sender slow
         timer ??= setTimeout(() => {
           late = true;
           timer = undefined;

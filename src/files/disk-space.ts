@@ -1,16 +1,16 @@
-/** How much of the disk an organisation's files and logs take, and that uploads end where that would be more than they may. */
+/** Measures how much of the disk an organisation's files and logs use, and ends uploads that would exceed the limit. */
 import { AppError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FileStore } from '../ports/files/organisation-files.ts';
 import type { JobStore } from '../ports/stores/jobs.ts';
 
-/** Jobs write files, too, and other processes take uploads: what was counted holds for so long. */
+/** Time for which a count is valid, because jobs write files, too, and other processes accept uploads. */
 const freshMs = 10_000;
 
 export interface DiskSpace {
   /**
-   * Stores a body that takes no more than is left. AppError `payload_too_large` where less is left than was declared, or the body
-   * brings; of uploads that arrive at the same time what they declared is counted, or what has come, where that is more.
+   * Stores a body that fits into the remaining space. AppError `payload_too_large` if less is left than was declared, or than the body
+   * contains. Concurrent uploads count with their declared size, or with the received bytes if these are more.
    */
   within<T>(
     idOrg: number,
@@ -18,7 +18,7 @@ export interface DiskSpace {
     body: ReadableStream<Uint8Array>,
     store: (body: ReadableStream<Uint8Array>) => Promise<T>,
   ): Promise<T>;
-  /** AppError `payload_too_large` where `bytes` more are too many by now; 0 where none are left. */
+  /** AppError `payload_too_large` if `bytes` more are too many now; 0 checks whether any are left. */
   check(idOrg: number, bytes: number): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export interface DiskUsers {
   readonly jobs: Pick<JobStore, 'listIds'>;
 }
 
-/** `mostBytes`: of one organisation; where that is `Number.MAX_SAFE_INTEGER`, nothing is counted. */
+/** `mostBytes`: limit for one organisation; if it is `Number.MAX_SAFE_INTEGER`, nothing is counted. */
 export function createDiskSpace({ files, jobs }: DiskUsers, clock: Clock, mostBytes: number): DiskSpace {
   const organisations = new Map<number, Usage>();
 

@@ -15,21 +15,21 @@ export interface PathPattern {
   readonly filesOnly: boolean;
 }
 
-/** `**`, or what one name looks like. */
+/** `**`, or the pattern of one name. */
 type Segment = 'folders' | readonly Piece[];
 
 /** `*`, or one character: any, or one within (or without) these ranges of code points. */
 type Piece = 'any' | { readonly ranges: readonly Range[]; readonly within: boolean };
 type Range = readonly [first: number, last: number];
 
-/** Indexes of segments that the next name may stand for. */
+/** Indexes of segments that the next name may match. */
 export type PatternState = ReadonlySet<number>;
 
 const anyCharacter: Piece = { ranges: [], within: false };
 const wildcard = /[*?[]/;
 const closedSet = /\[[!^]?\]?[^\]/]*\]/g;
 
-/** Null where the path has no wildcard. AppError `invalid_option` says what is no pattern, and what to write instead. */
+/** Returns null if the path has no wildcard. AppError `invalid_option` describes an invalid pattern, and the right form. */
 export function parsePathPattern(path: string): PathPattern | null {
   const isPattern = wildcard.test(path);
   if (path.length > fixedLimits.patternLength)
@@ -88,7 +88,7 @@ function parseSegment(path: string, text: string): readonly Piece[] {
   return pieces;
 }
 
-/** A `]` that stands first is one of the characters. */
+/** A `]` in the first place is one of the characters. */
 function setEnd(characters: readonly string[], start: number): number {
   const first = start + (isNegation(characters[start + 1]) ? 2 : 1);
   return characters.indexOf(']', first + 1);
@@ -136,8 +136,8 @@ export function patternStart(pattern: PathPattern): PatternState {
 export type MetKind = 'file' | 'folder' | 'link';
 
 /**
- * A name that is met: whether a path that ends with it matches, and what may follow below it where it is a folder. A name that begins
- * with a dot is met only by a segment that does.
+ * Advances by one name: returns whether a path that ends with it matches, and the state below it if it is a folder. Only a segment that
+ * begins with a dot matches a name that does.
  */
 export function patternStep(
   pattern: PathPattern,
@@ -160,7 +160,7 @@ export function patternStep(
   return { matches, below: kind === 'file' ? new Set() : withoutFolders(pattern, below) };
 }
 
-/** How much of a file's path names what matches: all of it, or a folder that it lies in; null where nothing does. */
+/** Returns the length of the part of a file's path that matches: the whole path, or a parent folder; null if nothing does. */
 export function matchedLength(pattern: PathPattern, path: string): number | null {
   let state = patternStart(pattern);
   for (let start = 0; start < path.length && state.size > 0;) {
@@ -174,7 +174,7 @@ export function matchedLength(pattern: PathPattern, path: string): number | null
   return null;
 }
 
-/** `**` stands for no folder, too. */
+/** `**` also matches no folder. */
 function withoutFolders({ segments }: PathPattern, state: readonly number[]): PatternState {
   const whole = new Set<number>();
   for (let at of state) {
@@ -184,7 +184,7 @@ function withoutFolders({ segments }: PathPattern, state: readonly number[]): Pa
   return whole;
 }
 
-/** The last `*` takes a character more wherever what is behind it does not fit: no other needs to be thought of again. */
+/** If the rest does not match, the last `*` takes one more character: no earlier one needs to be reconsidered. */
 function isMatch(segment: readonly Piece[], name: readonly number[]): boolean {
   if (name[0] === 0x2e && !isDot(segment[0])) return false;
   let piece = 0;

@@ -21,7 +21,7 @@ export type RemoteLocation =
       readonly port: number;
       /** null: the credential says it */
       readonly user: string | null;
-      /** a file, a folder or a pattern, from the root on, or below the user's home where it does not begin with '/' */
+      /** a file, a folder or a pattern, from the root, or below the user's home if it does not begin with '/' */
       readonly path: string;
     }
   | { readonly kind: 'http'; readonly text: string; readonly url: URL };
@@ -38,7 +38,7 @@ export function isRemoteLocation(input: string): boolean {
 const signature =
   /^(?:x-amz-signature|x-amz-security-token|x-goog-signature|signature|sig|token|access_token|key|api_?key|password|passwd|pwd|(?:client_)?secret)$/i;
 
-/** AppError `invalid_option` for what is no such location, or would put a secret into the job's record. */
+/** AppError `invalid_option` for an invalid location, or one that would put a secret into the job's record. */
 export function parseRemoteLocation(text: string): RemoteLocation {
   const scheme = text.slice(0, text.indexOf(':')).toLowerCase();
   if (scheme === 's3') {
@@ -89,7 +89,7 @@ function requireNoSteps(text: string, path: string): void {
   if (path.split('/').includes('..')) throw refused(shown(text), stepsAdvice);
 }
 
-/** Whether whoever reads the path as that of an address is led to another one, escapes among it. */
+/** Returns whether a reader of the path as a URL would be led to another path, including by escapes. */
 function leadsUp(path: string): boolean {
   return path.split(/[/\\]|%2f|%5c/i).some((step) => /^(?:\.|%2e){2}$/i.test(step));
 }
@@ -97,7 +97,7 @@ function leadsUp(path: string): boolean {
 const passwordAdvice =
   'a password in an address would stand in the job’s record: name what holds it (--credential NAME, or a source of the operator: svc.sources.NAME.*)';
 
-/** The path is what it is, without escapes, as keys of buckets are. */
+/** Parses an SFTP address. The path is literal, without escapes, like keys of buckets. */
 function sftpLocation(text: string): RemoteLocation {
   const [, user, host, port = '22', path = ''] =
     /^sftp:\/\/(?:([^/@]*)@)?([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?(\/.*)?$/is.exec(text) ?? [];
@@ -119,7 +119,7 @@ function sftpLocation(text: string): RemoteLocation {
   };
 }
 
-/** `host`, or `host:port` where that is not the usual one. */
+/** Returns `host`, or `host:port` for a port that is not the usual one. */
 export function serverOf({ host, port }: Extract<RemoteLocation, { kind: 'sftp' }>): string {
   return port === 22 ? host : `${host}:${port}`;
 }
@@ -146,7 +146,7 @@ export function isLoopbackName(host: string): boolean {
   return /^(?:localhost|(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);
 }
 
-/** Without what may be a secret: a password that makes the address none may hold whatever ends a host elsewhere. */
+/** Removes parts that may be secret: a password that makes the address invalid may contain any character that ends a host elsewhere. */
 function shown(text: string): string {
   return text.replace(/\/\/.*@/s, '//').replace(/[?#].*$/s, '');
 }
@@ -160,7 +160,7 @@ export function kindOfLocation({ kind }: RemoteLocation): SourceAccess['kind'] {
   return kind === 'http' ? 'https' : kind;
 }
 
-/** A blob that is named by its address at the account of the credential is one of a container of it; all else stays as it is. */
+/** Converts the address of a blob at the credential's account to a location in a container of it; other locations stay unchanged. */
 export function storeLocation(location: RemoteLocation, access: SourceAccess | null): RemoteLocation {
   if (location.kind !== 'http' || access?.kind !== 'az') return location;
   const base = new URL(access.endpoint.replace(/\/*$/, '/'));
@@ -170,7 +170,7 @@ export function storeLocation(location: RemoteLocation, access: SourceAccess | n
   return bucket === '' ? location : { kind: 'az', text, bucket, key: steps.join('/') };
 }
 
-/** AppError `invalid_option` for what is no escape. */
+/** AppError `invalid_option` for an invalid escape. */
 function unescaped(step: string): string {
   try {
     return decodeURIComponent(step);
@@ -194,7 +194,10 @@ export function openSources(sources: readonly SourceConfig[], idOrg: number | nu
   );
 }
 
-/** The source that a location lies in, the longest first; undefined: none that this organisation may read (null: a person, who may read all). */
+/**
+ * Returns the source that contains a location, the longest match first; undefined if this organisation may read none (null: a person,
+ * who may read all).
+ */
 export function sourceAt(
   sources: readonly SourceConfig[],
   location: string,

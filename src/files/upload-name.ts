@@ -5,8 +5,8 @@ const maxBytes = 200;
 const readable = /\.(?:xml|xsd|gz|zip|tar|tgz)$/i;
 
 /**
- * A name that is safe in a path: the last step of what the client said, without control characters and what shells,
- * URLs or file systems give a meaning to. A name without an ending that the tools know gets that of its kind.
+ * Returns a name that is safe in a path: the last step of the client's text, without control characters and characters that have a
+ * meaning in shells, URLs or file systems. A name without a suffix that the tools know gets that of its kind.
  */
 export function cleanFileName(given: string, kind: UploadKind): string {
   const last = given.normalize('NFC').split(/[/\\]/).at(-1) ?? '';
@@ -18,7 +18,7 @@ export function cleanFileName(given: string, kind: UploadKind): string {
   return shorten(readable.test(named) ? named : `${named}.${kind}`);
 }
 
-/** The name of a body that came without one, told by its first bytes. */
+/** Returns the name of a body that came without one, from its first bytes. */
 export function defaultFileName(kind: UploadKind, start: Uint8Array): string {
   if (start[0] === 0x1f && start[1] === 0x8b) return `upload.${kind}.gz`;
   if (start[0] === 0x50 && start[1] === 0x4b) return 'upload.zip';

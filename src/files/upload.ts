@@ -15,7 +15,7 @@ export interface Upload {
   readonly token: string | undefined;
   readonly name: string | undefined;
   readonly declaredBytes: number | null;
-  /** asked for once all else is right: a client may wait until it is */
+  /** requested once everything else is valid: a client may wait until then */
   body(): ReadableStream<Uint8Array> | null;
 }
 

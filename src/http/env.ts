@@ -7,7 +7,7 @@ import type { HeldConnection } from '../ports/network/held-connection.ts';
 /** The values that middleware sets for the handlers of one request. */
 export interface AppEnv {
   Bindings: {
-    /** absent where the host does not bound its connections */
+    /** absent if the host does not limit its connections */
     svcConnection?: HeldConnection;
   };
   Variables: {

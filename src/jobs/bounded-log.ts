@@ -1,4 +1,4 @@
-/** A job's log that ends where it has reached its size: what a job says is made of its documents, of which there may be any number. */
+/** Ends a job's log at its size limit: the output of a job depends on its documents, of which there may be any number. */
 import type { LogAppender } from '../ports/files/log-appender.ts';
 
 const lineEnd = 0x0a;
@@ -34,7 +34,7 @@ export function boundedLog(log: LogAppender, sizeBytes: number, mostBytes: numbe
   };
 }
 
-/** Bytes up to the last line end within `most`; none where no line ends there. */
+/** Returns the number of bytes up to the last line end within `most`; 0 if there is none. */
 function wholeLines(bytes: Uint8Array, most: number): number {
   return most === 0 ? 0 : bytes.lastIndexOf(lineEnd, most - 1) + 1;
 }

@@ -29,7 +29,7 @@ export interface LogRange {
   readonly tail?: number;
 }
 
-/** Largest slice: what is asked for beyond it comes with the next offset. */
+/** Largest slice: the rest of a larger request follows with the next offset. */
 export const maxSliceBytes = 4 * 1024 * 1024;
 
 const stepBytes = 64 * 1024;
@@ -62,7 +62,7 @@ export async function readJobLog(
   };
 }
 
-/** The log from an offset to where it ends now, in pieces: memory does not depend on its size. AppError `not_found`. */
+/** Streams the log from an offset to its current end, in pieces: memory does not depend on its size. AppError `not_found`. */
 export async function* streamJobLog(
   adapters: LogAdapters,
   idOrg: number,
@@ -83,7 +83,7 @@ export async function* streamJobLog(
   }
 }
 
-/** `bytes` end at a line's end where the log has one within reach, always between characters; `nextOffset` resumes after them. */
+/** `bytes` end at a line end if one is within reach, always between characters; `nextOffset` resumes after them. */
 export type LogEvent =
   | {
       readonly kind: 'data';
@@ -111,7 +111,7 @@ export async function* followJobLog(
     if (options.signal.aborted) return;
     const may = await unlessOutage(options.mayGoOn());
     if (may === false) return;
-    // The status first: what a job wrote before it ended is in the log by then
+    // The status is read first: the log then contains all output from before the job ended
     const status = may === null ? null : await unlessOutage(statusOf(adapters.jobs, idOrg, idJob));
     if (status === null) {
       await pause(options.pollMs, options.signal);

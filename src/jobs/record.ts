@@ -1,12 +1,12 @@
 /** The job record and its states (docs/decisions/service/job-queue.md). */
 
-/** Letters stand for them on the wire and in the database (src/jobs/status-letters.ts). */
+/** The API and the database use letters for them (src/jobs/status-letters.ts). */
 export type JobStatus =
   | 'queued'
   | 'running'
   /** for its next attempt */
   | 'waiting'
-  /** told to end */
+  /** asked to end */
   | 'terminating'
   | 'completed'
   | 'failed'
@@ -25,7 +25,7 @@ export const terminalStatuses: ReadonlySet<JobStatus> = new Set<JobStatus>([
   'lost',
 ]);
 
-/** From each state, the states that may follow. The database holds the same table and refuses all else. */
+/** From each state, the states that may follow. The database holds the same table and refuses all other changes. */
 export const legalTransitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   queued: ['running', 'killed', 'expired'],
   running: ['completed', 'failed', 'terminating', 'expired', 'waiting', 'lost'],

@@ -6,8 +6,8 @@ import { commandLine, requireCommands } from './submit.ts';
 import type { Caller } from './submit.ts';
 
 /**
- * A run that moved rows moves them by the same logical schema again. AppError `commands_disabled`, `not_found`, `job_not_terminal`;
- * `conflict` for exports and imports, which no queue runs, and where the logical schema is no more there.
+ * Runs a job again. A run that moved rows uses the same logical schema again. AppError `commands_disabled`, `not_found`,
+ * `job_not_terminal`; `conflict` for exports and imports, which no queue runs, and if the logical schema no longer exists.
  */
 export async function rerunJob(
   adapters: { readonly jobs: JobStore },
@@ -41,7 +41,7 @@ export async function rerunJob(
   };
 }
 
-/** The one that the run's summary names and the record does no more; null where it is there, or rows were not moved. */
+/** Returns the logical schema that the run's summary names and the record no longer does; null if it exists, or rows were not moved. */
 function deletedLogicalSchema({ record, summary }: JobRun): number | null {
   const movesRows =
     record.job_type === 'Write' || record.job_type === 'Unload' || record.parm_path_output !== null;

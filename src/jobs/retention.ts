@@ -1,4 +1,7 @@
-/** Removes what has been kept long enough (docs/decisions/service/limits.md): jobs with their logs, uploads, idempotency keys, events. */
+/**
+ * Removes records past their retention time (docs/decisions/service/limits.md): jobs with their logs, uploads, idempotency keys,
+ * events.
+ */
 import type { Limits } from '../config/limits.ts';
 import type { FileStore } from '../ports/files/organisation-files.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -24,7 +27,7 @@ export interface RetentionAdapters {
 
 export type RetentionLimits = Pick<Limits, 'keepJobsMs' | 'keepUploadsMs' | 'keepIdempotencyKeysMs'>;
 
-/** Null where another process does the same now. */
+/** Returns null if another process is doing the same now. */
 export async function sweepExpired(
   { retention, files, logger }: RetentionAdapters,
   limits: RetentionLimits,
@@ -40,7 +43,7 @@ export async function sweepExpired(
       jobs += removed.jobs;
       after = removed.lastWorkflow;
     }
-    // Looked up first: an upload that becomes a job's input from now on is younger than what goes
+    // Looked up first: an upload that becomes a job's input after this is younger than those to be removed
     const inUse = await retention.inputsInUse();
     const now = await retention.nowMs();
     swept = {

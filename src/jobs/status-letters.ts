@@ -1,4 +1,4 @@
-/** The letters that job states have on the wire and in the metadata database; everywhere else they have names. */
+/** The letters for job states in the API and in the metadata database; all other code uses names. */
 import type { JobStatus } from './record.ts';
 
 export const statusLetters = {

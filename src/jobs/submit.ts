@@ -32,11 +32,11 @@ export interface Caller {
   readonly traceparent?: string;
 }
 
-/** The advice where Spark is asked for and not installed. */
+/** The advice if Spark is requested but not installed. */
 export const noSpark =
   '--engine spark: there is no Spark here: install Apache Spark 4 (pip install pyspark), and set svc.spark.submit to the path of its spark-submit';
 
-/** The line that starts a job's tool: it names the job and nothing else. */
+/** Returns the line that starts a job's tool: it names only the job. */
 export function commandLine(tool: string, idJob: number): string {
   return `${tool} -j ${idJob}`;
 }
@@ -158,7 +158,10 @@ function parse(
   }
 }
 
-/** AppError `target_not_owned` where a SQL schema of the metadata database is another organisation's. None is taken before a job loads. */
+/**
+ * AppError `target_not_owned` if a SQL schema of the metadata database belongs to another organisation. No name is taken before a job
+ * loads.
+ */
 export async function checkOwners(
   catalog: Pick<CatalogStore, 'ownsTargetSchema'>,
   idOrg: number,
@@ -172,7 +175,7 @@ export async function checkOwners(
   }
 }
 
-/** One error for all: a refused host is a matter of permission and speaks only when nothing else is wrong. */
+/** Returns one error for all faults. A refused host is a matter of permission, and is reported only if nothing else is wrong. */
 export function accessError(faults: readonly AccessFault[]): AppError {
   const first = faults.find(({ code }) => code !== 'host_not_allowed') ?? faults[0]!;
   return new AppError(first.code, first.detail, {

@@ -1,4 +1,4 @@
-/** Waiting for the jobs of a workflow to end, so that whoever submits them needs no loop. */
+/** Waits for the jobs of a workflow to end, so that their submitter needs no loop. */
 import type { JobStore } from '../ports/stores/jobs.ts';
 import { terminalStatuses, type JobStatus } from './record.ts';
 import { pause } from './worker/waiting.ts';
@@ -10,10 +10,10 @@ export interface JobWait {
   readonly signal: AbortSignal;
 }
 
-/** time between two looks where nobody tells of an end: short jobs are seen at once, long ones cost a query a second */
+/** interval between two polls if ends are not notified: short jobs are seen at once, long ones cost a query a second */
 const [shortestPauseMs, longestPauseMs] = [50, 1000];
 
-/** States of the jobs, in their order, when all have ended or the time is up. A job that is gone by then counts as lost. */
+/** Returns the states of the jobs, in their order, when all have ended or the time is up. A job that no longer exists counts as lost. */
 export async function waitForJobs(
   jobs: Pick<JobStore, 'listWorkflowJobs' | 'waitForEnd'>,
   idOrg: number,

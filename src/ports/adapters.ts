@@ -43,7 +43,7 @@ export interface BuildInfo {
   } | null;
 }
 
-/** A setting and who gave it; the value is told of defaults alone. */
+/** A setting and its origin; the value is shown for defaults alone. */
 export interface SettingOrigin {
   readonly name: string;
   readonly source: 'systemEnvironment' | 'backend.properties' | 'default';
@@ -64,20 +64,20 @@ export interface Adapters {
   readonly logger: Logger;
   /** exports spans; absent if no collector is configured */
   readonly tracer?: Tracer;
-  /** absent where the runtime keeps the log itself */
+  /** absent if the runtime keeps the log itself */
   readonly log?: ServiceLog;
   /** origin of each setting */
   readonly settings: readonly SettingOrigin[];
   readonly health: HealthProbe;
   readonly assets: AssetStore;
-  /** verifies tokens of the identity provider that are accepted beside our keys; absent where there is none */
+  /** verifies tokens of the identity provider that are accepted beside our keys; absent if there is none */
   readonly tokens?: TokenVerifier;
-  /** knows the callers of a host with a sign-in of its own; absent where there is none */
+  /** knows the callers of a host with a sign-in of its own; absent if there is none */
   readonly callers?: HostCallers;
   readonly runtime: RuntimeInfo;
-  /** absent where the runtime does not tell */
+  /** absent if the runtime does not report them */
   readonly process?: ProcessFigures;
-  /** absent where the runtime has no such figures */
+  /** absent if the runtime has no such figures */
   readonly figures?: OperationFigureSource;
   readonly build: BuildInfo;
   /** names of hosts that requests name, for the gate that they pass */

@@ -10,11 +10,11 @@ export interface HealthComponent {
 export interface HealthProbe {
   /** The metadata database; never rejects, a fault is DOWN. Detail `database` as in Spring: `PostgreSQL`. */
   db(): Promise<HealthComponent>;
-  /** Free space below the home folder: details `total`, `free`, `threshold` in bytes, `path`, `exists`. UNKNOWN where there is no disk. */
+  /** Free space below the home folder: details `total`, `free`, `threshold` in bytes, `path`, `exists`. UNKNOWN if there is no disk. */
   diskSpace(): Promise<HealthComponent>;
-  /** The store that files and logs lie in; absent where that is a folder. Never rejects; bounded in time. */
+  /** The store of files and logs; absent if that is a folder. Never rejects; bounded in time. */
   objectStore?(): Promise<HealthComponent>;
-  /** The workers of this process; UP with `running: 0` where they run elsewhere. */
+  /** The workers of this process; UP with `running: 0` if they run elsewhere. */
   worker(): Promise<HealthComponent>;
   /** Whether the database has the version of this program; OUT_OF_SERVICE after a newer release migrated it. Asks nothing. */
   version?(): HealthComponent;

@@ -1,4 +1,4 @@
-/** Figures of the whole installation for its operator: what waits, and for how long. */
+/** Figures of the whole installation for its operator: waiting work, and its waiting times. */
 
 export interface OperationFigures {
   readonly outbox: readonly {

@@ -1,8 +1,8 @@
-/** The log of the service itself: how much of it is written, and what was written last. */
+/** The log of the service itself: its level, and its most recent part. */
 export const logLevels = ['OFF', 'ERROR', 'WARN', 'INFO'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Bytes from `from` on, counted from the first that this process wrote; what came before is no longer held. */
+/** Bytes from `from` on, counted from the first that this process wrote; earlier ones are no longer held. */
 export interface HeldLog {
   readonly from: number;
   readonly bytes: Uint8Array<ArrayBuffer>;

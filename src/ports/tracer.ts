@@ -1,4 +1,4 @@
-/** Exports spans: what a request, a job or a step of a job took. */
+/** Exports spans: the duration of a request, a job or a step of a job. */
 
 export interface FinishedSpan {
   readonly name: string;
@@ -18,6 +18,6 @@ export interface FinishedSpan {
 export interface Tracer {
   /** Never throws and never waits: a collector that does not answer loses spans, and delays nobody. */
   record(span: FinishedSpan): void;
-  /** Sends what is buffered. Idempotent. */
+  /** Sends the buffered spans. Idempotent. */
   close(): Promise<void>;
 }

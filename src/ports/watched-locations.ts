@@ -10,7 +10,7 @@ export interface WatchedPlace {
   /** location as the watch names it, including its password */
   readonly location: string;
   readonly pattern: string | null;
-  /** name of what it is read with; null: a source of the operator, or nothing */
+  /** name of the credential to read it with; null: a source of the operator, or nothing */
   readonly credential: string | null;
   /** row options of a job (`--from`, `--query`, `--after`); null: the source has files */
   readonly rows: ToolRequest | null;
@@ -22,13 +22,13 @@ export interface WatchedLocation {
   /** Yields the current objects that the watch accepts, in no order. */
   objects(): AsyncIterable<MetObject>;
   /**
-   * Reads all of an object. Answers its SHA-256, hexadecimal, and the object as it was from its first byte to its last: of another
-   * version where it has changed since it was met. Null: it is gone.
+   * Reads a whole object. Returns its SHA-256, hexadecimal, and the object as it was from its first byte to its last, with another
+   * version if it has changed since it was found. Returns null if it is gone.
    */
   digest(object: MetObject): Promise<{ readonly sha256: string; readonly object: MetObject } | null>;
 }
 
 export interface WatchedLocations {
-  /** AppErrors say in words what is wrong with it: `path_not_allowed`, `input_not_found`, `host_not_allowed`, `service_unavailable`, … */
+  /** AppErrors describe the fault: `path_not_allowed`, `input_not_found`, `host_not_allowed`, `service_unavailable`, … */
   open(place: WatchedPlace, signal: AbortSignal): Promise<WatchedLocation>;
 }

@@ -32,10 +32,10 @@ import type { ObjectStore } from '../ports/files/objects.ts';
 import { mergeSettings, settingOrigins } from '../config/java-properties.ts';
 import packageFacts from '../../package.json' with { type: 'json' };
 
-/** Bindings of wrangler.toml; settings stand beside them as text, `SVC_…` as in the environment of Node. */
+/** Bindings of wrangler.toml; settings are text beside them, `SVC_…` as in the environment of Node. */
 export interface WorkerEnvironment {
   readonly HYPERDRIVE?: { readonly connectionString: string };
-  /** used where `svc.files.store` names no S3-compatible store */
+  /** used if `svc.files.store` names no S3-compatible store */
   readonly FILES?: R2Bucket;
   /** the files of the reference page */
   readonly ASSETS?: { fetch(request: Request): Promise<Response> };
@@ -174,7 +174,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
   return { fetch: createApp(adapters, config).fetch, database };
 }
 
-/** workerd has none of its own: what it does follows the compatibility date of wrangler.toml */
+/** workerd has no version of its own: its behaviour follows the compatibility date of wrangler.toml */
 const runtimeVersion = 'edge';
 
 interface Store {
@@ -233,7 +233,7 @@ function ended(answer: Response, done: () => void): Response {
       }
     },
     async cancel(reason) {
-      // the client is gone: nobody can be told
+      // the client is gone: nobody can be notified
       await reader.cancel(reason).catch(() => undefined);
       done();
     },

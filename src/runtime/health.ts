@@ -4,7 +4,7 @@ import { createNodeHealthProbe } from '../adapters/server/health-probe.ts';
 import type { HealthProbe } from '../ports/health-probe.ts';
 import type { OpenedInstallation } from './open/installation.ts';
 
-/** after which a database that does not answer is down, and what it would tell is left out */
+/** time after which an unresponsive database counts as down, and its facts are left out */
 const databaseTimeoutMs = 2000;
 
 /** Below this the disk counts as full, as in Spring Boot. */

@@ -22,7 +22,7 @@ export interface Home {
   readonly secretKeyFile: string;
 }
 
-/** `SVC_HOME`; else for root /var/lib/conversion-job-service, for others the folder for user data. */
+/** Returns `SVC_HOME`; without it, /var/lib/conversion-job-service for root, and the folder for user data for others. */
 export function locateHome(environment: Environment): string {
   const given = environment['SVC_HOME'];
   if (given !== undefined && given !== '') return resolve(given);
@@ -34,7 +34,7 @@ export function locateHome(environment: Environment): string {
   return join(base, 'conversion-job-service');
 }
 
-/** Makes what is missing of the folder, and at the first start the file of settings. */
+/** Creates the missing parts of the folder, and at the first start the file of settings. */
 export async function openHomeFolder(directory: string): Promise<Home> {
   const home: Home = {
     directory,
@@ -58,7 +58,7 @@ export async function openHomeFolder(directory: string): Promise<Home> {
   return home;
 }
 
-/** Writes a file that only its owner may read: all of it or nothing, over what stood there. */
+/** Writes a file that only its owner may read: completely or not at all, replacing an existing one. */
 export async function writePrivateFile(file: string, content: string): Promise<void> {
   const part = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   await writeNewFile(part, content);

@@ -6,7 +6,7 @@ import type { Home } from './home.ts';
 
 const installed = fileURLToPath(installation).replace(/\/$/, '');
 
-/** `encode`: how paths stand in the text, where that is not text itself. */
+/** `encode`: converts a path to its form in the text, if the text is not plain. */
 export function createPathMask(
   home: Pick<Home, 'directory' | 'filesDirectory'>,
   idOrg: number,

@@ -1,4 +1,4 @@
-/** Background work of a service and of a worker: delivering events, and removing what has been kept long enough. */
+/** Background work of a service and of a worker: delivering events, and removing records past their retention time. */
 import { createHostResolver } from '../adapters/outgoing/host-resolver.ts';
 import { createPinnedHttp } from '../adapters/outgoing/checked-http.ts';
 import { createPostgresEventOutbox } from '../adapters/postgres/metadb/event-outbox.ts';
@@ -19,11 +19,11 @@ import type { BuildInfo } from '../ports/adapters.ts';
 import type { OpenedInstallation } from './open/installation.ts';
 
 export interface Housekeeping {
-  /** Ends what is under way. Idempotent. */
+  /** Ends running work. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** The settings of whoever starts last decide which events are recorded from then on. */
+/** The settings of the process that starts last decide which events are recorded from then on. */
 export async function startHousekeeping(
   opened: OpenedInstallation,
   build: Pick<BuildInfo, 'name' | 'version'>,

@@ -1,4 +1,4 @@
-/** A worker on this machine: what the service runs inside itself and `npm run worker` runs alone. */
+/** A worker on this machine: the service runs it in its own process, and `npm run worker` runs it alone. */
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { installation } from '../installation.ts';
@@ -27,7 +27,7 @@ import { readWorkerIdentity } from './worker-identity.ts';
 const pollMs = 1000;
 const killGraceMs = 3000;
 
-/** `environment`: where its SVC_ settings come from; the tools get them too. */
+/** `environment`: source of its SVC_ settings; the tools get them too. */
 export function createJobWorker(
   opened: OpenedInstallation,
   environment: Environment,
@@ -86,7 +86,10 @@ function clearing(runner: ProcessRunner, { home, adapters }: OpenedInstallation)
   };
 }
 
-/** Takes the secrets of the home and of the job's own request, and this machine's paths, out of what its tool, and whatever that starts, prints. A request that no tool understands starts none. */
+/**
+ * Returns a mask that removes secrets and this machine's paths from the output of a tool and its child processes: the secrets of the
+ * home and of the job's own request. An unreadable request starts no tool.
+ */
 async function maskOf(opened: OpenedInstallation, idJob: number): Promise<(text: string) => string> {
   const { jobs, secrets } = opened.adapters;
   const { request, record } = await jobs.findStoredJob(idJob);
@@ -96,7 +99,7 @@ async function maskOf(opened: OpenedInstallation, idJob: number): Promise<(text:
     ...secretsIn(toRun),
     ...(await secretsOfCredential(opened, record.id_org, toRun.credential)),
   ];
-  // The log is masked byte by byte: what is not ASCII in a secret has several of them
+  // The log is masked byte by byte: a character of a secret outside ASCII has several bytes
   const maskBytes = createMask(known.flatMap(secretForms).map(inBytes));
   const hidePaths = createPathMask(opened.home, record.id_org, inBytes);
   return (text) => hidePaths(opened.mask(maskBytes(text)));
@@ -115,7 +118,9 @@ async function secretsOfCredential(
   return found === null ? [] : secretsOfAccess(found.access).flatMap((secret) => secret.split(/[\r\n]+/));
 }
 
-/** The settings go along, and where Spark is; the address of the database does not: tools read it from the home folder's private file. */
+/**
+ * Returns the settings, and the place of Spark, but not the address of the database: tools read it from the home folder's private file.
+ */
 function toolEnvironment(environment: Environment, directory: string): Record<string, string> {
   const tool: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {

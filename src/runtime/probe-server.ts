@@ -1,4 +1,4 @@
-/** Health and metrics of a worker, on a port of its own: `/actuator` as the service has it, and nothing else. */
+/** Health and metrics of a worker, on a port of its own: `/actuator` as in the service, and nothing else. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { readBuildInfo } from '../adapters/server/build-info.ts';
 import { createProcessFigures } from '../adapters/system/process-figures.ts';

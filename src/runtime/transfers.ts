@@ -41,7 +41,7 @@ export function readAddress(databaseUrl: string): MetadataDatabase {
     user,
     database: decodeURIComponent(url.pathname.slice(1)) || user,
     password: decodeURIComponent(url.password) || null,
-    // The service itself speaks TLS only where its address says so
+    // The service itself uses TLS only if its address requests it
     sslMode: url.searchParams.get('sslmode') ?? 'disable',
   };
 }

@@ -1,4 +1,4 @@
-/** The life of a process that serves until it is told to end. */
+/** Runs a process that serves until it is asked to end. */
 import { AppError } from '../errors.ts';
 import { ConfigError } from '../config/wrong-settings.ts';
 
@@ -13,7 +13,7 @@ export async function runUntilSignal(start: () => Promise<{ close(): Promise<voi
     let first: number | null = null;
     const onSignal = (): void => {
       const now = performance.now();
-      // a terminal's Ctrl-C reaches us twice where npm forwards it: one wish, not two
+      // a terminal's Ctrl-C reaches us twice if npm forwards it: both count as one
       if (first !== null && now - first > repeatMs) process.exit(1);
       first ??= now;
       resolve();

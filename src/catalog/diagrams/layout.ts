@@ -23,7 +23,7 @@ export interface Box {
 export interface Layout {
   readonly width: number;
   readonly height: number;
-  /** the model's tables, and behind them `_documents` where a table has its key */
+  /** the model's tables, followed by `_documents` if a table has its key */
   readonly tables: readonly DrawnTable[];
   /** in the order of the tables */
   readonly boxes: readonly Box[];
@@ -120,13 +120,13 @@ export function typeLabel({ type }: Pick<Column, 'type'>): string {
 }
 
 /**
- * The layer of a table is one more than the least of its parents'; parents come before children, but for circles. What is drawn
- * beyond the model's tables has no parents.
+ * Returns the layers. The layer of a table is one more than the least of its parents'; parents come before children, except in cycles.
+ * Tables beyond the model's own have no parents.
  */
 function layersOf(count: number, drawn: number, relations: readonly Relation[]): number[][] {
   const layer = Array.from({ length: drawn }, () => 0);
   const parents = Map.groupBy(
-    // a row that is known by its key lies below the one that has it
+    // a row that is referenced by its key is below the row that holds the key
     relations.map(({ from, to, holdsChild }) =>
       holdsChild === true ? { from: to, to: from } : { from, to },
     ),

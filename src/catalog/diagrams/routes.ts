@@ -10,7 +10,7 @@ export interface Net {
   readonly to: number;
   readonly toColumn: number;
   readonly optional: boolean;
-  /** children lie in columns to the right of the parent's, to its left, or in the same one */
+  /** position of the children's columns: to the right of the parent's, to its left, or the same column */
   readonly direction: 'right' | 'left' | 'level';
   readonly relations: readonly Relation[];
   /** columns that it crosses */
@@ -72,7 +72,7 @@ export function netsOf(relations: readonly Relation[], columnOf: readonly number
   });
 }
 
-/** Tables below each other in their columns, with the slots of the nets that cross between them, near to where each comes from. */
+/** Stacks the tables of each column, with slots for the nets that cross between them, each near to its origin. */
 export function stackColumns(
   columns: readonly (readonly number[])[],
   heights: readonly number[],
@@ -257,7 +257,7 @@ export function* routeNets(
   }
 }
 
-/** Nets that run beside each other get lanes of their own; one that ends above where another begins shares its lane. */
+/** Assigns lanes to parallel nets; a net that ends above the start of another shares its lane. */
 function assignLanes(segments: readonly Segment[]): {
   readonly laneOf: ReadonlyMap<Net, number>;
   readonly count: number;
@@ -287,6 +287,6 @@ export interface Relation {
   readonly toColumn: number;
   /** rows of `to` : rows of `from` for one of it */
   readonly cardinality: '1:1' | '1:n' | '0..1:n';
-  /** the row that holds the key stands above that whose key it is */
+  /** the row that holds the key is above the row that the key identifies */
   readonly holdsChild?: true;
 }

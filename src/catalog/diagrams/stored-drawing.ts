@@ -88,7 +88,7 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** The saved drawing where there is one, else a new one; in pieces. */
+/** Returns the saved drawing if there is one, otherwise a new one; in pieces. */
 export async function diagramDrawing(
   catalog: CatalogStore,
   idOrg: number,
@@ -103,7 +103,7 @@ export async function diagramDrawing(
   return await mapInSlices(drawDiagram(layout, name), (piece) => piece);
 }
 
-/** Keeps a drawing of the newest logical schema, written anew. AppError `invalid_body` for what `checkSvg` refuses. */
+/** Stores a drawing of the newest logical schema, rewritten. AppError `invalid_body` if `checkSvg` refuses it. */
 export async function saveDrawing(
   catalog: CatalogStore,
   idOrg: number,

@@ -61,7 +61,7 @@ const textOnly: ReadonlySet<string> = new Set(['title', 'desc', 'metadata']);
 
 const limits = { ...defaultEngineLimits, xmlMaxDepth: 200, xmlMaxEntityExpansionBytes: 0 };
 
-/** The drawing, written anew (`writeSvg`). AppError `invalid_body` names the place of what is not allowed. */
+/** Returns the drawing, rewritten (`writeSvg`). AppError `invalid_body` names the place of forbidden content. */
 export function checkSvg(svg: string): string {
   return atOnce(svgCheck(svg));
 }

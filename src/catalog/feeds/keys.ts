@@ -1,6 +1,6 @@
 /**
- * Keys of the tables that feeds load: primary and foreign ones from the model, natural ones that people declare or, where they
- * declare none for a table, that the XSD does; its keyrefs are foreign keys beside those.
+ * Keys of the tables that feeds load: primary and foreign ones from the model, natural ones that people declare or, for a table without
+ * any, that the XSD declares; its keyrefs are additional foreign keys.
  */
 import { mapInSlices } from '../../engine/in-slices.ts';
 import type { ColumnRole } from '../../engine/model/relational-model.ts';
@@ -93,7 +93,7 @@ async function keyCounts(
   return (version) => counts.get(version) ?? version.keyCount;
 }
 
-/** A key whose column is told by its place among all columns of the model. */
+/** A key whose column is given by its index among all columns of the model. */
 type KeyPlace = Omit<FeedKey, 'id_col' | 'cfxml'> & { readonly column: number };
 
 function keyPlaces({ tables, declared }: FeedModel, naturalKeys: readonly NaturalKeyColumn[]): KeyPlace[] {
@@ -139,8 +139,8 @@ const structuralRoles: Readonly<Partial<Record<ColumnRole, string>>> = {
 };
 
 /**
- * Declares and drops natural keys, all or nothing. AppError `not_found` names what is not there, `invalid_body` what cannot be
- * part of a natural key.
+ * Declares and drops natural keys, all or none. AppError `not_found` names missing columns, `invalid_body` columns that cannot be part
+ * of a natural key.
  */
 export async function updateFeedKeys(
   catalog: CatalogStore,
@@ -183,7 +183,7 @@ export async function updateFeedKeys(
   );
 }
 
-/** Places are numbered anew, from 1 in every table. */
+/** Positions are renumbered, from 1 in every table. */
 function applied(keys: readonly NaturalKeyColumn[], changes: readonly KeyChange[]): NaturalKeyColumn[] {
   const byColumn = new Map(keys.map((key) => [`${key.tableName}\0${key.columnName}`, key]));
   for (const { tableName, columnName, natural, position } of changes) {

@@ -48,7 +48,7 @@ export interface FeedSequence {
   readonly target_column: string;
   /** from 1; parents come before children */
   readonly load_order: number;
-  /** the highest key given out in the target that was loaded last; where that is not known, how many rows completed runs loaded */
+  /** the highest key given out in the target that was loaded last; if unknown, the number of rows that completed runs loaded */
   readonly last_value: number;
   readonly increment: number;
 }
@@ -216,7 +216,7 @@ export async function listFeedSequences(
   );
 }
 
-/** By feed, as the target that it was loaded into last tells it, or told the run; feeds of which neither is known are left out. */
+/** Returns the latest keys by feed, from the target of the last load, or from its run; feeds for which neither is known are left out. */
 async function latestKeys(
   { catalog, jobs }: Stores,
   idOrg: number,

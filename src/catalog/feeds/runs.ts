@@ -1,4 +1,4 @@
-/** Runs of a feed: its jobs, with what their summaries tell. */
+/** Runs of a feed: its jobs, with the content of their summaries. */
 import { AppError } from '../../errors.ts';
 import type { JobStatus, JobType } from '../../jobs/record.ts';
 import type { Adapters } from '../../ports/adapters.ts';
@@ -7,7 +7,7 @@ import type { BrokenKey } from '../../ports/rows/sink.ts';
 import { findFeed, idsOf, listFeeds } from './list.ts';
 import type { Feed } from './list.ts';
 
-/** In wire form, but for the name of its state; times are epoch milliseconds. */
+/** A run as in the API, except for the name of its state; times are epoch milliseconds. */
 export interface FeedRun {
   readonly cfxml: string;
   readonly pid: number;

@@ -20,8 +20,8 @@ export interface ActivationResult {
 }
 
 /**
- * An element takes with it what lies below it; what is switched on takes with it the elements above it, which hold its place.
- * All or nothing: `not_found` for what is no line of the newest map, `conflict` for keys, positions and the root element.
+ * Activates or deactivates lines of a map. An element includes everything below it; activation includes the parent elements, which hold
+ * its place. All or none: `not_found` if a line is not in the newest map, `conflict` for keys, positions and the root element.
  */
 export async function setActivation(
   catalog: CatalogStore,

@@ -74,7 +74,10 @@ export async function compareMappings(
   return result;
 }
 
-/** A path has several lines where its element has a row and a value, and where it leads to shared tables in more than one way. */
+/**
+ * Groups lines by path. A path has several lines if its element has a row and a value, or if it leads to shared tables in more than one
+ * way.
+ */
 async function byPath(mappings: readonly MappingRecord[]): Promise<Map<string, MappingRecord[]>> {
   const grouped = new Map<string, MappingRecord[]>();
   await mapInSlices(mappings, (line) => {
@@ -89,8 +92,9 @@ async function byPath(mappings: readonly MappingRecord[]): Promise<Map<string, M
 type Pair = readonly [from: MappingRecord | null, to: MappingRecord | null];
 
 /**
- * The lines of one path, each with its counterpart: of the same kind; then those that hold the element's content, whose kind changes
- * where it gets a row of its own. The row itself is then no line of its own: that of the content names its table.
+ * Pairs the lines of one path with their counterparts: first those of the same kind, then those that hold the element's content, whose
+ * kind changes if it gets a row of its own. The row itself is then not a line of its own, because the line of the content names its
+ * table.
  */
 function pairs(from: readonly MappingRecord[], to: readonly MappingRecord[]): readonly Pair[] {
   const counterpart = new Map<MappingRecord, MappingRecord>();

@@ -7,7 +7,7 @@ import type { CatalogStore, MappingRecord, StoredOrigin } from '../../ports/stor
 import { findOrigin } from '../schemas/origin.ts';
 import { figuresOfLines, type LineFigures } from './figures.ts';
 
-/** The map of a logical schema, and what documents had at its lines. */
+/** The map of a logical schema, and the figures of documents at its lines. */
 export interface DocumentMap {
   readonly lines: readonly MappingRecord[];
   /** lines without an entry: documents had nothing there */

@@ -1,4 +1,4 @@
-/** Long texts as UTF-8: what is made of many short pieces is encoded chunk by chunk. */
+/** Encodes long texts as UTF-8: many short pieces are encoded chunk by chunk. */
 
 const chunkCharacters = 64 * 1024;
 

@@ -35,7 +35,7 @@ export interface LineFigures {
   withText: number;
 }
 
-/** How often an element stands in the ones above it. */
+/** How often an element occurs in its parent elements. */
 interface Occurs {
   readonly minOccurs: number;
   readonly maxOccurs: number;
@@ -81,7 +81,7 @@ export function figuresOfLines(
   return { figures: walk.figures, added: walk.added };
 }
 
-/** How many documents have a path, and how often it stands in each element above it, whatever types xsi:type names. */
+/** The number of documents that have a path, and how often it occurs in each parent element, whatever types xsi:type names. */
 type Share = Pick<LineFigures, 'documents' | 'minOccurs' | 'maxOccurs'>;
 
 function sharesByPath(
@@ -126,7 +126,7 @@ class FigureWalk {
   readonly #lines: LinesOfColumns;
   readonly #rowColumns: ReturnType<typeof rowColumnsOf>;
   readonly #isVisited: Uint8Array;
-  /** types that xsi:type may name and that statistics by type tell apart */
+  /** types that xsi:type may name and that statistics by type keep apart */
   readonly #apart: ReadonlySet<string>;
   /** the place whose figures are being noted */
   #place: Place | null = null;
@@ -194,7 +194,7 @@ class FigureWalk {
     }
   }
 
-  /** The plans that an element may be read by; where all have the same xsi:type, that of this type alone. */
+  /** Returns the plans by which an element may be read; if all have the same xsi:type, only that of this type. */
   #plansOf(edge: PlanEdge, element: number): Pick<Place, 'edge' | 'declared' | 'nodes'> {
     const declared = this.#model.nodes[edge.node]!;
     return { edge, declared, nodes: this.#nodesOf(declared, element) };
@@ -404,8 +404,8 @@ function plansWithRows({ declared, nodes: [own] }: Place): readonly PlanNode[] {
 }
 
 /**
- * Returns the elements above a child of the plan `node` without the rounds of a recursion that the map does not write out (`MappingListing`).
- * The innermost element that stands within one of the same plan, and all that is above it up to that one, is left out each time.
+ * Returns the elements above a child of the plan `node` without the rounds of a recursion that the map does not write out
+ * (`MappingListing`). Each time, the innermost element within one of the same plan is removed, with all elements between them.
  */
 function writtenOut(above: Above, node: PlanNode): Above {
   let innermost = above;
@@ -427,7 +427,7 @@ function writtenOut(above: Above, node: PlanNode): Above {
   return innermost;
 }
 
-/** Whether the map lists no child of that plan there: it stands in the third round of a recursion, or again in the second. */
+/** Returns whether the map lists no child of that plan there, because it is in the third round of a recursion, or again in the second. */
 function isLeftOut(above: Above, node: PlanNode): boolean {
   const times = elementsFrom(above)
     .filter(({ nodes }) => nodes.includes(node))
@@ -487,8 +487,8 @@ class LinesOfColumns {
   }
 
   /**
-   * The line of the path. If there is none, the path is deeper in a recursion, and the line that ends alike and shares most steps stands
-   * for it; in a map that leaves out places, the path gets a line.
+   * Returns the line of the path. If there is none, the path is deeper in a recursion, and the result is the line with the same end
+   * that shares most steps; in a map that leaves out places, the path gets a line.
    */
   of(place: LinePlace, { edge, declared }: Pick<Place, 'edge' | 'declared'>): MappingRecord | undefined {
     const own = this.#byPath.get(pathKey(place));
@@ -551,12 +551,12 @@ function closest(lines: Lines, likeness: (line: MappingRecord) => number): Mappi
   return best;
 }
 
-/** Text of an element is told as the element where it is simple. */
+/** The text of a simple element has the kind of the element. */
 function kindOf(kind: MappingRecord['node_type']): string {
   return kind === 'text' || kind === 'element' ? 'value' : (kind ?? '');
 }
 
-/** Steps that both begin with, and as many again where they end alike. */
+/** Counts the common steps at the beginning, and the common steps at the end. */
 function sharedSteps(a: string, b: string): number {
   const [left, right] = [a.split('/'), b.split('/')];
   let at = 0;

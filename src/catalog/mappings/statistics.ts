@@ -11,14 +11,14 @@ import { findOrigin } from '../schemas/origin.ts';
 import { readDocumentMap, type DocumentMap } from './document-map.ts';
 import type { LineFigures } from './figures.ts';
 
-/** In wire form. A path that no document had stands with zeros. */
+/** Statistics as in the API. A path that no document had has zeros. */
 export interface MappingStatistics {
   readonly id_map: number;
   readonly xpath: string;
   readonly table_name: string;
   readonly column_name: string | null;
   readonly documents: number;
-  /** rows of a table; of a column, its values that are not NULL, as far as statistics tell */
+  /** for a table: its rows; for a column: its values that are not NULL, as far as statistics tell */
   readonly occurrences: number;
   /** per parent element */
   readonly min_occurs: number;
@@ -26,7 +26,7 @@ export interface MappingStatistics {
   /** characters; of an empty value 0 */
   readonly min_length: number;
   readonly max_length: number;
-  /** the type of a column that holds the values, as PostgreSQL names it; `none` where there was no value, else the kind of content */
+  /** the type of a column that holds the values, as PostgreSQL names it; `none` if there was no value, otherwise the kind of content */
   readonly inferred_type: string;
   readonly min_value: string | null;
   readonly max_value: string | null;

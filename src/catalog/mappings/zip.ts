@@ -1,4 +1,4 @@
-/** ZIP archives of parts that are in memory. Web standards and fflate, which needs nothing else. */
+/** Builds ZIP archives from parts in memory. Uses web standards and fflate, which has no dependencies. */
 import { deflateSync, Zip, ZipDeflate, ZipPassThrough } from 'fflate';
 import { inSlices, type Steps } from '../../engine/in-slices.ts';
 import { encodedPieces } from './encoded-pieces.ts';

@@ -13,7 +13,7 @@ export interface NewSchema {
   /** paths as uploads returned them, or addresses; at least one of both kinds together */
   readonly xsd: readonly string[];
   readonly xml: readonly string[];
-  /** name of what addresses are read with; absent: sources of the operator */
+  /** name of the credential for remote addresses; absent: sources of the operator */
   readonly credential?: string;
   readonly root?: string;
   readonly mapLevel?: MapLevel;

@@ -1,4 +1,4 @@
-/** The next logical schema of an origin: from its source model, its statistics, and what of its map is active. */
+/** Generates the next logical schema of an origin: from its source model, its statistics, and the active lines of its map. */
 import { lineIdentity } from '../../engine/map/line-identity.ts';
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
@@ -6,8 +6,8 @@ import type { MappingRecord, OriginRecord } from '../../ports/stores/catalog.ts'
 import { findOrigin } from './origin.ts';
 
 /**
- * `maxLength`: bytes a name may have; without it, as before. Answers the origin with the new logical schema, or with the newest
- * where nothing differs from it. AppError as those of the compiler, which makes it.
+ * `maxLength`: longest name in bytes; absent: unchanged. Returns the origin with the new logical schema, or with the newest if nothing
+ * differs from it. AppErrors of the compiler, which makes it.
  */
 export async function generateLogicalSchema(
   { catalog, compiler }: Pick<Adapters, 'catalog' | 'compiler'>,
@@ -18,7 +18,7 @@ export async function generateLogicalSchema(
   const origin = await catalog.loadOrigin(idOrg, idSch);
   if (origin === null) throw new AppError('not_found', 'there is no such schema');
   const newest = await catalog.loadLogicalSchema(idOrg, { idSch });
-  // people switch off what they are shown, which may be another one
+  // people deactivate lines of the schema that they see, which may be another one
   const switched = new Set([newest?.idLschma ?? null, origin.record.id_lschma]);
   const lines: MappingRecord[] = [];
   for (const idLschma of switched)
@@ -37,7 +37,7 @@ export async function generateLogicalSchema(
   return findOrigin(catalog, idOrg, idSch);
 }
 
-/** Identities of what is switched off in a map. */
+/** Returns the identities of the inactive lines in a map. */
 export function inactiveLines(lines: readonly MappingRecord[]): ReadonlySet<string> {
   return new Set(
     lines

@@ -1,4 +1,4 @@
-/** Reading logical schemas and what is made from them. */
+/** Reads logical schemas and generates artefacts from them. */
 import { inSlices, mapInSlices } from '../../engine/in-slices.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { withZonesOfDocuments } from '../../engine/map/zones-of-documents.ts';
@@ -50,7 +50,10 @@ export async function logicalSchemaDdl(
   return [...lines, ...(await inSlices(ddlParagraphs(model, { dialect, ...codes })))];
 }
 
-/** With the types that documents gave it in targets, and the natural keys that people declared; `notes` tells which of them data broke, so that they are left out. */
+/**
+ * Returns the logical schema with the types that documents gave it in targets, and the natural keys that people declared; `notes` names
+ * the keys that data broke, so that they are left out.
+ */
 export async function keyedLogicalSchema(
   { catalog, jobs }: Pick<Adapters, 'catalog' | 'jobs'>,
   idOrg: number,

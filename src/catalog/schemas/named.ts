@@ -1,4 +1,4 @@
-/** Origins and logical schemas by their names; where a name or an id leads nowhere, the message lists what there is. */
+/** Finds origins and logical schemas by their names; if a name or an id does not exist, the message lists the existing ones. */
 import { didYouMean } from '../../engine/closest-word.ts';
 import { AppError } from '../../errors.ts';
 import type { CatalogStore, OriginRecord } from '../../ports/stores/catalog.ts';
@@ -9,7 +9,7 @@ type Names = Pick<CatalogStore, 'listOrigins' | 'listLogicalSchemas'>;
 /** origins that a message names; the rest are counted */
 const mostNamed = 10;
 
-/** The schema that a name stands for. */
+/** The schema that a name identifies. */
 export interface NamedOrigin {
   readonly origin: OriginRecord;
   /** number of versions of the schema; its newest one is meant */
@@ -17,8 +17,8 @@ export interface NamedOrigin {
 }
 
 /**
- * The newest version of the schema of that name, which one family of versions alone may bear. AppError `not_found` lists what there is;
- * `conflict` lists what the name may mean.
+ * Returns the newest version of the schema with that name, which must be unique to one family of versions. AppError `not_found` lists
+ * the existing names; `conflict` lists the candidates.
  */
 export async function originNamed(catalog: Names, idOrg: number, name: string): Promise<NamedOrigin> {
   const origins = await catalog.listOrigins(idOrg);

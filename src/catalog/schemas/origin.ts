@@ -38,7 +38,7 @@ export function familiesOf<T extends Pick<OriginRecord, 'id_sch' | 'id_parent_sc
   const families = new Map<number, T[]>();
   const byName = new Map<string, T[]>();
   for (const origin of origins.toSorted((a, b) => a.id_sch - b.id_sch)) {
-    // a parent is always the older one; of one that was removed only the name tells
+    // a parent is always older; only the name identifies one that was removed
     const parent = origin.id_parent_sch === null ? undefined : families.get(origin.id_parent_sch);
     const family = parent ?? byName.get(origin.name) ?? [];
     family.push(origin);

@@ -17,7 +17,10 @@ export function attachment(name: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
 }
 
-/** A file in chunks, to be saved under its name; of its media types `Accept` chooses, and the first is given where it names none of them. */
+/**
+ * Answers with a file in chunks, to be saved under its name; `Accept` chooses among its media types, the first if it names none of
+ * them.
+ */
 export function savedFile(
   c: Context<AppEnv>,
   { name, content }: { readonly name: string; readonly content: readonly Uint8Array<ArrayBuffer>[] },

@@ -21,7 +21,7 @@ export function longText(c: Context<AppEnv>, pieces: Iterable<string>, contentTy
   return c.body(textStream(pieces), 200, { 'Content-Type': contentType });
 }
 
-/** Bytes in chunks, one after the other as the client takes them; `Content-Length` is told. */
+/** Answers with bytes in chunks, at the client's pace; sends `Content-Length`. */
 export function longBytes(
   c: Context<AppEnv>,
   chunks: readonly Uint8Array<ArrayBuffer>[],

@@ -1,4 +1,4 @@
-/** Errors as they go over the wire (RFC 9457); the one place where error codes meet status codes. */
+/** Errors as in the API (RFC 9457); the only place that maps error codes to status codes. */
 import { z } from '@hono/zod-openapi';
 import type { Context, ErrorHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -134,7 +134,7 @@ export function problemResponse(
   return c.body(JSON.stringify(body), status, { ...headers, 'Content-Type': 'application/problem+json' });
 }
 
-/** The application's `onError`: what the catalogue knows becomes its problem, all else 500 with the request id only. */
+/** Returns the application's `onError`: known errors become their problem, all others 500 with the request id only. */
 export function createErrorHandler(clock: Clock, logger: Logger): ErrorHandler<AppEnv> {
   return (error, c) => {
     if (error instanceof AppError && error.code !== 'internal_error') {
@@ -170,7 +170,10 @@ export function createErrorHandler(clock: Clock, logger: Logger): ErrorHandler<A
   };
 }
 
-/** Hono and its middleware report faults of the request as HTTPException; it is known by shape, as two copies of Hono may meet. */
+/**
+ * Hono and its middleware report faults of the request as HTTPException; it is recognised by its shape, because there may be two copies
+ * of Hono.
+ */
 function frameworkFault(error: Error): { readonly code: ErrorCode; readonly detail: string } | null {
   const status = 'getResponse' in error && 'status' in error ? error.status : null;
   if (status === 400) return { code: 'invalid_parameter', detail: 'the request could not be read' };

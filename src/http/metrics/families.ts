@@ -15,7 +15,7 @@ export interface MetricFamily {
 
 export interface Distribution {
   readonly labels: Readonly<Record<string, string>>;
-  /** how many of the values lie at or below each bound */
+  /** number of values at or below each bound */
   readonly inBucket: readonly number[];
   readonly sum: number;
   readonly count: number;
@@ -132,7 +132,7 @@ export function actuatorName({ name }: Family): string {
     .replaceAll('_', '.');
 }
 
-/** One metric, of the samples that have all the tags (`KEY:VALUE`); null where there is none. */
+/** Returns one metric, from the samples that have all the tags (`KEY:VALUE`), or null if there is none. */
 export function actuatorMetric(family: Family, tags: readonly string[]): ActuatorMetric | null {
   const wanted = tags.map(
     (tag) => [tag.slice(0, tag.indexOf(':')), tag.slice(tag.indexOf(':') + 1)] as const,

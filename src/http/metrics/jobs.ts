@@ -1,6 +1,6 @@
 /**
- * Figures of ended jobs, counted from the start of this process on. They come from the queue, which all processes share: each tells
- * the same of jobs that ended while it ran, wherever those ran. No label names a job, an organisation or a schema.
+ * Metrics of ended jobs, counted from the start of this process. They come from the queue, which all processes share: each reports the
+ * same for jobs that ended while it ran, wherever those ran. No label names a job, an organisation or a schema.
  */
 import { failureReason } from '../../jobs/failure-reason.ts';
 import { statusLetters } from '../../jobs/status-letters.ts';
@@ -52,7 +52,7 @@ export function createJobMetrics(startedMs: number): JobMetrics {
     async families(jobs) {
       // one at a time: two readers would count a job twice
       const mine = last.then(() => catchUp(jobs));
-      // this request awaits `mine` and reports the failure; the next request starts anew
+      // this request awaits `mine` and reports the failure; the next request starts afresh
       last = mine.catch(() => undefined);
       const [age, waiting] = await Promise.all([jobs.queueAgeMs(), jobs.countWaitingOrganisations(), mine]);
       return [

@@ -1,4 +1,4 @@
-/** Figures of the installation: outbox, connections, retention, and what organisations wait for. */
+/** Metrics of the installation: outbox, connections, retention, and waiting organisations. */
 import type { OperationFigureSource, OperationFigures } from '../../ports/operation-figures.ts';
 import { gauge, type Family } from './families.ts';
 

@@ -151,7 +151,7 @@ function isUp({ status }: HealthComponent): boolean {
   return status === 'UP' || status === 'UNKNOWN';
 }
 
-/** Figures of the identity provider's keys, where it is asked for them. */
+/** Returns metrics of the identity provider's keys, if it is configured. */
 function keyFamilies(
   keys: { readonly ageMs: number | null; readonly failures: number } | undefined,
 ): Family[] {

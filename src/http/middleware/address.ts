@@ -11,13 +11,13 @@ export function behind(basePath: string): MiddlewareHandler<AppEnv> {
   };
 }
 
-/** Path of the present request, with all that stands in front of the application. */
+/** Returns the path of the current request, including the prefix of the application. */
 export function clientPath(c: Context): string {
   const prefix = (c.get('basePath') as string | undefined) ?? '';
   return prefix + c.req.path;
 }
 
-/** Route and path of the present request as the interface names them, without what a host has put in front. */
+/** Route and path of the current request as the API names them, without a host's prefix. */
 export interface OwnAddress {
   readonly route: string;
   readonly path: string;

@@ -35,9 +35,9 @@ export interface Guards {
   requireMetrics(): Guard;
   /** Like `requireMetrics`, but also accepts `svc.metrics.token`, which needs no database. */
   requireMetricsOrToken(): Guard;
-  /** For open paths that tell more to an operator: false without a key that `requireMetrics` takes. */
+  /** For open paths that reveal more to an operator: returns false without a key that `requireMetrics` accepts. */
   mayReadMetrics(c: Context<AppEnv>): Promise<boolean>;
-  /** Keys are looked up anew: one of them was revoked. */
+  /** Looks keys up again, because one of them was revoked. */
   forgetKeys(): void;
 }
 
@@ -88,7 +88,7 @@ export function createGuards(
     return now?.idKey === idKey && now.idOrg === idOrg && (scope === null || now.scopes.includes(scope));
   }
 
-  /** The work is done by then: a line that cannot be written is told in the log, and the answer stays. */
+  /** The work is done already: a line that cannot be written is reported in the log, and the answer stays. */
   async function record(
     c: Context<AppEnv>,
     { idKey, idOrg }: Principal,

@@ -4,7 +4,9 @@ import { AppError } from '../../errors.ts';
 import type { Limits } from '../../config/limits.ts';
 
 export interface Followers {
-  /** Takes a slot; answers the function that gives it back, once or more often. AppError `too_many_requests` where there is none. */
+  /**
+   * Takes a slot; returns the function that releases it, which may be called repeatedly. AppError `too_many_requests` if there is none.
+   */
   enter(principal: Principal): () => void;
 }
 

@@ -2,7 +2,7 @@
 import type { Clock } from '../../ports/clock.ts';
 
 export interface RateLimiter {
-  /** Takes one request of this key; 0 when it may pass, else the milliseconds until one may. */
+  /** Counts one request of this key; returns 0 if it may pass, otherwise the milliseconds until one may. */
   take(key: string): number;
 }
 

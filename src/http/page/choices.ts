@@ -3,10 +3,10 @@ import { dialectNames, dialectOf } from '../../engine/sql/dialects/every-dialect
 import { toolOptions } from '../../jobs/options/table.ts';
 
 export interface OptionChoice {
-  /** `-g`; null where there is none */
+  /** `-g`; null if there is none */
   readonly short: string | null;
   readonly long: string;
-  /** form of the value, such as `0..3`; '' where there is none */
+  /** form of the value, such as `0..3`; '' if there is none */
   readonly form: string;
   readonly meaning: string;
   readonly repeatable: boolean;

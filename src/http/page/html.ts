@@ -9,7 +9,7 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
 };
 
-/** `folder`: where the page's files are, seen from its own address (`ui/`, or `convert/ui/` where that has no slash at its end). */
+/** `folder`: path of the page's files, relative to its own address (`ui/`, or `convert/ui/` if that has no slash at its end). */
 export function pageHtml(folder: string): string {
   return `<!DOCTYPE html>
 <html lang="en">

@@ -15,7 +15,7 @@ export function jsonBody(maxBytes: number, mediaType = jsonType): MiddlewareHand
     if (bytes.byteLength === 0) throw new AppError('missing_body', 'the operation needs a JSON body');
     checkCoding(c.req.header('Content-Encoding'));
     checkMediaType(c.req.header('Content-Type'), mediaType);
-    // Hono declares the cache by what comes out of the promises that it holds.
+    // Hono declares the cache by the resolved types of its promises.
     (c.req.bodyCache as Record<string, unknown>).text = Promise.resolve(decodeJson(bytes));
     await next();
   };
@@ -74,7 +74,7 @@ async function readLimited(request: Request, maxBytes: number): Promise<Uint8Arr
   return bytes;
 }
 
-/** RFC 9110 section 15.5.16. What is packed is not unpacked: a body of few bytes could hold any number. */
+/** Refuses compressed bodies (RFC 9110 section 15.5.16), because a small body could expand to any size. */
 function checkCoding(header: string | undefined): void {
   if (header === undefined || /^\s*(?:identity\s*)?$/i.test(header)) return;
   throw new AppError('unsupported_media_type', 'the body must not be packed', {
@@ -133,7 +133,7 @@ export async function refuseProto(c: Context<AppEnv>): Promise<void> {
   throw new AppError('invalid_body', `${pointer} ${detail}`, { errors: [{ pointer, detail }] });
 }
 
-/** RFC 6901 pointer of the first such member; null where there is none. The body is not nested deeply, as was looked at before. */
+/** Returns the RFC 6901 pointer of the first such member, or null if there is none. The depth of the body was checked before. */
 function pointerOfProto(value: unknown, pointer: string): string | null {
   if (typeof value !== 'object' || value === null) return null;
   for (const [name, member] of Object.entries(value)) {
@@ -148,7 +148,7 @@ const maxInt64 = 2n ** 63n - 1n;
 /** digits, and a sign */
 const longestInt64 = 20;
 
-/** Read as doubles, 2^63 and the largest id are one number: they are told apart as they were written. */
+/** Compares digits as written, because as doubles, 2^63 and the largest id are the same number. */
 function refuseLargeIntegers(text: string): void {
   if (!/\d{19}/.test(text)) return;
   const digits = /^-?\d{19,}$/;

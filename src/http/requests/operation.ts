@@ -1,4 +1,4 @@
-/** Route definitions with their handlers, put in an order where a literal path always wins over its `{id}` sibling. */
+/** Defines routes with their handlers, ordered so that a literal path always takes precedence over its `{id}` sibling. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { RouteConfig, RouteHandler, z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
@@ -42,7 +42,7 @@ export function json<S extends z.ZodType>(schema: S, description: string): JsonC
 /** A status that the interface lists and that is never sent: with content, generated clients would take it for another answer. */
 export const notSent = { description: 'Not used.' } as const;
 
-/** An answer whose body is no part of the interface: what is sent beside the status is a help for people. */
+/** Describes an answer whose body is not part of the API: the text beside the status is meant for people. */
 export function undeclared(description: string): { description: string } {
   return { description };
 }
@@ -92,8 +92,8 @@ export function problemsOnly<const S extends number>(...statuses: S[]): Record<S
 }
 
 /**
- * Registers operations path by path, the most literal path first; behind each path's operations stands the answer 405
- * for every other method, so that no less literal path takes them over.
+ * Registers operations path by path, the most literal path first. After each path's operations comes the answer 405 for every other
+ * method, so that no less literal path handles them.
  */
 export function createGroup<const O extends readonly Operation[]>(operations: O) {
   const group = new OpenAPIHono<AppEnv>({ defaultHook: refuseInvalid });

@@ -34,7 +34,7 @@ export function sliceOf({ page, size }: z.infer<typeof sliceQuery>): ListSlice |
   return { offset: (page ?? 0) * limit, limit };
 }
 
-/** Says where the next page is (RFC 8288), relative to the address of this one. */
+/** Adds the link to the next page (RFC 8288), relative to the address of this one. */
 export function linkNext(c: Context<AppEnv>, slice: ListSlice | undefined, more: boolean): void {
   if (slice === undefined || !more) return;
   const query = new URL(c.req.url).searchParams;

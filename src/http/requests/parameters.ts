@@ -15,7 +15,7 @@ function integerUpTo(max: bigint, detail: string) {
     .refine((text) => digits.test(text) && BigInt(text) <= max, { error: detail })
     .transform((text) => {
       const value = BigInt(text);
-      // Ids are numbered from 1 and stay below 2^53: what a double could not tell apart names nothing, like 0.
+      // Ids start at 1 and stay below 2^53: a number that a double cannot represent exactly names nothing, like 0.
       return value > BigInt(Number.MAX_SAFE_INTEGER) ? 0 : Number(value);
     });
 }
@@ -43,7 +43,7 @@ export function int32(meaning: string, example = 0) {
   });
 }
 
-/** Decimal digits of any length; what cannot be an id comes out as 0, which no record has. */
+/** Accepts decimal digits of any length; a number that cannot be an id becomes 0, which no record has. */
 export function bigDigits(meaning: string, example = 7) {
   const detail = 'must be an integer from 0 on';
   return z
@@ -58,7 +58,7 @@ export function bigDigits(meaning: string, example = 7) {
     });
 }
 
-/** A byte offset or count: digits, 0 … 2^63-1. No file is longer than 2^53-1 bytes, which is what more comes out as. */
+/** A byte offset or count: digits, 0 … 2^63-1. No file is longer than 2^53-1 bytes; larger numbers are reduced to that. */
 export function byteCount(meaning: string, example = 0) {
   const detail = 'must be an integer from 0 to 9223372036854775807';
   return z
@@ -90,7 +90,7 @@ export function displayName(maxCharacters: number) {
   });
 }
 
-/** An id in a body, 0 … 2^63-1. What JSON's numbers cannot tell apart comes out as 0, which no record has. */
+/** An id in a body, 0 … 2^63-1. A number that JSON cannot represent exactly becomes 0, which no record has. */
 export function bodyId() {
   const detail = 'must be an integer from 0 to 9223372036854775807';
   return z

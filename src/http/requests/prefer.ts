@@ -1,11 +1,11 @@
 /** `Prefer: wait=N` (RFC 7240 §4.3). */
 
-/** longest wait, in seconds: what stands between may close a connection that is silent for longer */
+/** longest wait, in seconds: intermediaries may close a connection that is silent for longer */
 export const longestWait = 60;
 
 /**
- * Seconds that the client would wait, at most `longestWait`; null where it says nothing of it. What is not understood is passed over
- * (RFC 7240 §2), and of two the first holds.
+ * Returns the seconds that the client would wait, at most `longestWait`, or null if it states none. Invalid preferences are ignored
+ * (RFC 7240 §2), and the first of two applies.
  */
 export function preferredWait(header: string | undefined): number | null {
   for (const preference of (header ?? '').split(',')) {

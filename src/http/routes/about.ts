@@ -1,4 +1,4 @@
-/** The organisation and what the service offers: /v2/about, /v2/extensions. */
+/** Describes the organisation and the features of the service: /v2/about, /v2/extensions. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';

@@ -244,7 +244,7 @@ function revokeKeyOperation({ guards, access, guard }: Shared) {
       const principal = c.get('principal');
       const { id_key: idKey } = c.req.valid('param');
       if (idKey === principal.idKey) throw new AppError('conflict', 'a key cannot end itself');
-      // the database would stumble over what no key is called
+      // the database would reject characters that no key id has
       if (!/^[\x21-\x7e]+$/.test(idKey) || !(await access.revoke(reach(principal), idKey)))
         throw new AppError('not_found', 'there is no such key');
       guards.forgetKeys();

@@ -70,8 +70,8 @@ const queryParameters = [
 ];
 
 /**
- * The same bytes, in the two ways that OpenAPI has of saying so. With the first of them in both, some generated clients cannot tell
- * the media types apart, and write the bytes as JSON.
+ * The same bytes, in the two forms of OpenAPI. With the first form in both places, some generated clients cannot distinguish the media
+ * types, and write the bytes as JSON.
  */
 const binary = { schema: { type: 'string' as const, format: 'binary' } };
 const binaryAsJson = { schema: { type: 'string' as const, contentMediaType: 'application/octet-stream' } };

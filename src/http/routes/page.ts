@@ -65,7 +65,7 @@ export function createPageRoutes(build: BuildInfo, { pageEnabled }: Pick<Config,
     if (!pageEnabled || (file === undefined && name !== 'choices.json'))
       throw new AppError('not_found', 'there is no such file');
     if (file === undefined) return c.body(choices, 200, { 'Content-Type': 'application/json' });
-    // A newer release never meets modules of an older one: the browser keeps them, and asks whether they are still right.
+    // A new release never gets modules of an older one: the browser caches them, and revalidates each.
     const tag = `"${file.digest}"`;
     const headers = { 'Cache-Control': 'no-cache', ETag: tag };
     if (c.req.header('If-None-Match') === tag) return c.body(null, 304, headers);

@@ -12,7 +12,7 @@ import { createGroup, json, notSent, operation, problems } from '../requests/ope
 
 const tags = ['schemas'];
 
-/** '' stands for a member that is not given, as clients send forms that were not filled in. */
+/** '' means an absent member, because clients send forms that were not filled in. */
 function optional(form: RegExp, error: string) {
   return z
     .string()

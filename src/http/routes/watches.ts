@@ -1,4 +1,4 @@
-/** Watches: /v2/watches. Reading them needs `jobs:read`, all else `jobs:run`, as their jobs do. */
+/** Watches: /v2/watches. Reading them needs `jobs:read`, all other operations `jobs:run`, like their jobs. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Config } from '../../config/shape.ts';
 import type { Adapters } from '../../ports/adapters.ts';

@@ -281,7 +281,7 @@ export const SchemaDetails = z
     },
   });
 
-/** An empty list is none: some generated clients send one for what was not given. */
+/** An empty list means none: some generated clients send one for an absent member. */
 const paths = z.array(plainText(4096)).max(1000).optional();
 
 export const CreateSchemaRequest = z

@@ -34,7 +34,7 @@ export const parseModes: Readonly<Record<(typeof parseModeLetters)[ParseMode], P
   s: 'statistics',
 };
 
-/** The modes of a stored request by their names; what is no letter stays, for the check of the request to refuse. */
+/** Returns the modes of a stored request by their names; unknown letters stay, for the check of the request to refuse. */
 export function modesByName(stored: object): object {
   const { saveMode, parseMode } = stored as { readonly saveMode?: unknown; readonly parseMode?: unknown };
   return {

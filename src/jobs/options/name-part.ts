@@ -2,7 +2,10 @@
 import { hasHiddenCharacters } from '../../engine/hidden-characters.ts';
 import type { OptionSpec } from './specification.ts';
 
-/** Part of the names of tables and columns, which people read: nothing in it may be invisible, or turn what stands around it. */
+/**
+ * Checks a part of the names of tables and columns, which people read: it may contain no invisible characters, nor any that change the
+ * direction of the text around it.
+ */
 export function namePart(value: string): string | null {
   return hasHiddenCharacters(value)
     ? 'must not hold control characters, line ends, characters without width or marks that turn text around'

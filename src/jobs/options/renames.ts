@@ -3,7 +3,7 @@ import type { RequestDraft } from '../request/tool-request.ts';
 import { namePart } from './name-part.ts';
 import { reservedName } from './reserved-names.ts';
 
-/** Answers what is wrong with it. */
+/** Returns the fault of the value, or null if there is none. */
 export function renames(draft: RequestDraft, value: string): string | null {
   const fault = namePart(value);
   if (fault !== null) return fault;

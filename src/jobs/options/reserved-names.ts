@@ -1,4 +1,4 @@
-/** Names that options may not give to tables and columns: a target could not tell them from its own. */
+/** Names that options may not give to tables and columns, because a target could not distinguish them from its own. */
 import { isReservedColumn } from '../../engine/model/reserved-columns.ts';
 import { fileKeyName, hasOwnPrefix, ownPrefix } from '../../engine/model/side-tables.ts';
 

@@ -1,4 +1,4 @@
-/** `--from` and `--after`: rows whose documents stand in a column. */
+/** `--from` and `--after`: rows with documents in a column. */
 import { rowSourceOf } from '../request/row-source.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
 

@@ -11,7 +11,7 @@ export interface CombinationFault {
   readonly detail: string;
 }
 
-/** `defaults`: what members that no option set hold. */
+/** `defaults`: values of members that no option set. */
 export function checkCombinations(
   request: RequestDraft,
   defaults: Omit<ToolRequest, 'tool'>,
@@ -115,7 +115,7 @@ export function checkCombinations(
   return faults;
 }
 
-/** `--from` and what belongs to it. */
+/** Checks `--from` and the options that belong to it. */
 function faultsOfRows(request: RequestDraft, fault: (flag: string | null, detail: string) => void): void {
   const { from, query, xmlColumn, after, inputs, saveMode, deleteMissing } = request;
   if (from === undefined) {

@@ -31,7 +31,7 @@ const sparkSettingsOverRest: ReadonlySet<string> = new Set([
   'spark.yarn.tags',
 ]);
 
-/** `--spark-conf`; answers what is wrong with it. */
+/** Reads `--spark-conf`; returns its fault, or null if there is none. */
 export function sparkSetting(
   draft: RequestDraft,
   value: string,

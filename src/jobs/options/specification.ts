@@ -14,8 +14,8 @@ export interface OptionSpec {
   readonly overRest: boolean;
   /** one line for the usage text: value names, then the meaning */
   readonly usage: readonly [value: string, meaning: string];
-  /** Puts the value into the request; answers what is wrong with it, or null. `rest`: see parseExecution. */
+  /** Puts the value into the request; returns its fault, or null. `rest`: see parseExecution. */
   apply(draft: RequestDraft, value: string, rest: { readonly index: number } | null): string | null;
-  /** Command line only: the value when the next argument belongs to it too, else null. */
+  /** Command line only: returns the value if the next argument belongs to it too, otherwise null. */
   joinsNext?(value: string, next: string | undefined): string | null;
 }

@@ -1,4 +1,7 @@
-/** The options each tool has: an allow-list (docs/decisions/service/tools-are-processes.md). What is not in this table does not exist. */
+/**
+ * The options each tool has: an allow-list (docs/decisions/service/tools-are-processes.md). An option that is not in this table does
+ * not exist.
+ */
 import { parsePartition } from '../../engine/sql/partition-wish.ts';
 import { credentialName } from '../../files/remote-location.ts';
 import { layoutNames } from '../../ports/rows/layouts.ts';

@@ -1,4 +1,7 @@
-/** With what a catalogue of Iceberg tables is reached: what the request gives, what `--credential` names, or a source of the operator. */
+/**
+ * Chooses the login for a catalogue of Iceberg tables: from the request, from the credential that `--credential` names, or from a
+ * source of the operator.
+ */
 import type { SourceConfig } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import { credentialMisfit, type Credential } from '../../files/credentials.ts';
@@ -16,8 +19,8 @@ export interface CatalogueAccess {
 }
 
 /**
- * `idOrg`: null for a person, whom no source's organisations bind. AppErrors: `invalid_option` for a credential of another place and for a user
- * without a secret, `target_not_allowed` where the operator's source is only for reading.
+ * `idOrg`: null for a person, whom the organisations of a source do not restrict. AppErrors: `invalid_option` for a credential of
+ * another place and for a user without a secret, `target_not_allowed` if the operator's source is read-only.
  */
 export function catalogueLogin(
   sources: readonly SourceConfig[],

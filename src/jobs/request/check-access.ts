@@ -35,13 +35,13 @@ export interface AccessSettings {
   readonly allowedHosts: readonly string[];
   /** an external metadata database may be a target too; null: the embedded one, reached as `metadb:NAME` only */
   readonly metadbUrl: string | null;
-  /** places that inputs are fetched from, and targets may lie in; absent: none */
+  /** places from which inputs are fetched, and which may hold targets; absent: none */
   readonly sources?: readonly SourceConfig[] | undefined;
 }
 
 /**
- * `pointerOf` answers the place in the request of an option's value, `at` which of several; `inputPointers` those of the inputs. `made`:
- * names of origins that are made before this request runs; `earlier`: what is written before it does.
+ * `pointerOf` returns the place of an option's value in the request, `at` the index among several; `inputPointers` those of the inputs.
+ * `made`: names of origins that are made before this request runs; `earlier`: outputs that are written before it does.
  */
 export async function checkAccess(
   adapters: Pick<Adapters, 'files' | 'catalog' | 'credentials' | 'secrets'>,
@@ -91,7 +91,7 @@ export async function checkAccess(
   for (const [at, set] of (request.xsd ?? []).entries()) await path(pointerOf('--xsd', at), set, true);
   const schemas =
     request.tool === 'xml2er' ? [...request.inputs.entries()].filter(([, name]) => isXsdName(name)) : [];
-  // beside documents they are the schema, where no option names one
+  // beside documents they are the schema, if no option names one
   const isSchema = schemas.length < request.inputs.length && !namesSchema(request);
   if (
     schemas.length > 0 &&
@@ -104,7 +104,7 @@ export async function checkAccess(
         code: 'invalid_option',
         detail: xsdIsNoDocument(input),
       });
-  /** `file`: told of a path, which has faults of its own. */
+  /** `file`: called with a path, which has faults of its own. */
   const targetFault = async (
     target: ReturnType<typeof parseTarget>,
     isWritten: boolean,
@@ -118,7 +118,7 @@ export async function checkAccess(
       case 'mysql': {
         const fault = hostFault(settings, target);
         if (fault !== null || target.user !== null || request.outUser !== undefined) return fault;
-        // else it would be the user that the service runs as
+        // otherwise it would be the user that the service runs as
         return { code: 'target_not_allowed', detail: 'names no user: give one with -u' };
       }
       case 'bucket':
@@ -179,7 +179,10 @@ export async function checkAccess(
   return faults;
 }
 
-/** Rows are read as the user that the request names; the metadata database is a host like any other. `file`: told of one to be checked. */
+/**
+ * Checks that rows are read as the user that the request names; the metadata database is a host like any other. `file`: called with a
+ * file to be checked.
+ */
 async function rowsFault(
   { allowedHosts }: AccessSettings,
   from: string,
@@ -287,7 +290,7 @@ export function addressFault(
   }
 }
 
-/** A target in a bucket lies in a source of the operator, who says of it whether jobs may write there. */
+/** Checks that a target in a bucket is in a source of the operator, who decides whether jobs may write there. */
 function bucketFault(
   sources: readonly SourceConfig[],
   idOrg: number,

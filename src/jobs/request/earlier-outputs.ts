@@ -9,7 +9,7 @@ import { storesNothing, type ToolRequest } from './tool-request.ts';
 export type ReadAs = 'duckdb' | 'sqlite' | 'folder' | 'documents' | 'rows';
 
 export interface EarlierOutputs {
-  /** Whether an earlier execution makes what this path names. */
+  /** Returns whether an earlier execution makes the file or folder at this path. */
   makes(path: string, as: ReadAs): Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-/** The secrets that a request names: they are masked in all of its members, wherever they stand. */
+/** Masks the secrets that a request names in all of its members, wherever they occur. */
 import { settingHoldsSecret } from '../options/spark-settings.ts';
 import { passwordsIn } from '../secrets/mask-secrets.ts';
 import type { ToolRequest } from './tool-request.ts';
@@ -19,7 +19,7 @@ export function secretsIn(request: ToolRequest): string[] {
   return [...found].flatMap((secret) => secret.split(/[\r\n]+/)).filter(isLong);
 }
 
-/** Passwords and signatures in addresses, as they stand there and decoded. */
+/** Returns passwords and signatures in addresses, as written and decoded. */
 export function secretsOfAddresses(texts: readonly string[]): string[] {
   const found = new Set<string>();
   for (const text of texts) {

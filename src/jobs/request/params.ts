@@ -1,4 +1,7 @@
-/** How a request is shown: `params`, one line for people, and `params_json`. Both hold what was given and nothing else, secrets masked. */
+/**
+ * Formats a request for display: `params`, one line for people, and `params_json`. Both hold only the given values, with secrets
+ * masked.
+ */
 import { createMask } from '../secrets/mask-secrets.ts';
 import { secretsIn } from './known-secrets.ts';
 import { shellWord } from './shell-word.ts';
@@ -8,7 +11,7 @@ import type { GivenOption, ToolRequest } from './tool-request.ts';
 
 const mask = '***';
 
-/** Inputs, then the options in their order: the words that stand behind the tool's name in a shell. */
+/** Returns the inputs, then the options in their order: the words that follow the tool's name in a shell. */
 export function maskedParams(request: ToolRequest, secrets: readonly string[] = []): string {
   const { inputs, given } = request;
   const maskText = createMask([...secretsIn(request), ...secrets]);
@@ -16,7 +19,7 @@ export function maskedParams(request: ToolRequest, secrets: readonly string[] = 
   const options = given.flatMap((option) => {
     const value = shownValue(option, maskText);
     if (value === null) return [flagOf(option)];
-    // a value that looks like an option is told apart by its long form
+    // a value that looks like an option is distinguished by its long form
     if (value.startsWith('-')) return [shellWord(`${option.long}=${value}`)];
     return [flagOf(option), shellWord(value)];
   });
@@ -25,8 +28,8 @@ export function maskedParams(request: ToolRequest, secrets: readonly string[] = 
 }
 
 /**
- * `{"spark":{…},"action":{…}}` as text: the engine's settings (`engine`, and on top the request's), then the tool's options by their
- * long names with `_` for `-`. `in` holds the inputs, `out` the target. What was given several times is a list.
+ * Returns `{"spark":{…},"action":{…}}` as text: the engine's settings (`engine`, overridden by the request's), then the tool's options
+ * by their long names with `_` for `-`. `in` holds the inputs, `out` the target. An option that was given several times has a list.
  */
 export function paramsJson(
   request: ToolRequest,

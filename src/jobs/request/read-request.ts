@@ -44,7 +44,7 @@ export function parseToolArguments(tool: Tool, argv: readonly string[]): ToolReq
       continue;
     }
     at += 1;
-    // The kind of an extra column may stand in an argument of its own: -R loaded NOW
+    // The kind of an extra column may be an argument of its own: -R loaded NOW
     const joined = option.joinsNext?.(next, argv[at + 1]) ?? null;
     if (joined !== null) at += 1;
     items.push({ pointer: '', flag, value: joined ?? next });

@@ -2,7 +2,7 @@
 import { AppError } from '../../errors.ts';
 import type { RegisteredTarget } from '../../ports/rows/registered.ts';
 
-/** A process may hold the package more than once, bundled and not: all of them know what one was told. */
+/** A process may hold the package more than once, bundled and not: all of them share one registry. */
 const key = Symbol.for('conversion-job-service.targets');
 const everywhere = globalThis as { [key]?: Map<string, RegisteredTarget> };
 const registered = (everywhere[key] ??= new Map<string, RegisteredTarget>());

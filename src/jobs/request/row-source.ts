@@ -11,7 +11,7 @@ export type RowSourceLocation =
 
 export type RowServer = Extract<RowSourceLocation, { kind: 'postgresql' | 'mysql' }>;
 
-/** Answers the place, or what is wrong with its text; the answer never repeats a password. */
+/** Returns the source, or the fault of its text; the answer never repeats a password. */
 export function rowSourceOf(text: string): RowSourceLocation | { readonly fault: string } {
   if (isRemoteLocation(text)) return fileOf(text, text.replace(/[?#].*$/s, ''));
   const target = parseTarget(text);

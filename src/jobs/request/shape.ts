@@ -69,15 +69,15 @@ const storedRequest = z
     tool: z.enum(tools),
     /** files, folders, patterns, archives or `-`, as given: relative ones are the organisation's when run by the service */
     inputs: z.array(z.string()).readonly(),
-    /** `-j`: everything else comes from that job's record */
+    /** `-j`: all other members come from that job's record */
     jobId: id.optional(),
     /** `--from`: in place of inputs, a database or a file of rows, as given */
     from: z.string().optional(),
-    /** `--query`: of the database, what its rows are */
+    /** `--query`: the query that returns the database's rows */
     query: z.string().optional(),
-    /** `--xml-column`: the column that documents stand in */
+    /** `--xml-column`: the column that holds documents */
     xmlColumn: z.string().optional(),
-    /** `--after`: rows above the mark alone, which is where the run before ended, or `mark` */
+    /** `--after`: only rows above the mark, which is the end of the previous run, or `mark` */
     after: z.object({ column: z.string(), mark: z.string().optional() }).readonly().optional(),
     /** `--json`: the summary as one JSON object in the last line */
     json: z.boolean(),
@@ -102,12 +102,12 @@ const storedRequest = z
     xsd: z.array(z.string()).readonly().optional(),
     /** `--entry`: files that an XSD set is entered by */
     entry: z.array(z.string()).readonly().optional(),
-    /** `--credential`: what inputs by address, and those of `xsd`, are read with */
+    /** `--credential`: access data for inputs by address, and for those of `xsd` */
     credential: z.string().optional(),
     /** job ids whose statistics are used */
     useStats: z.array(id).readonly().optional(),
     mapLevel: z.literal([0, 1, 2, 3]).optional(),
-    /** see `parseModeOf` for what holds when absent */
+    /** see `parseModeOf` for the default */
     parseMode: parseMode.optional(),
     dryRun: z.boolean(),
     /** target as given; see `parseTarget` */
@@ -124,7 +124,7 @@ const storedRequest = z
       'write-schema',
       'print-schema',
     ]) satisfies z.ZodType<SaveMode>,
-    /** `-S m`: paths of what tells a document from others, as given; absent: its name does */
+    /** `-S m`: paths that identify a document, as given; absent: its name */
     key: z.string().optional(),
     /** `-S m`: documents that are replaced, or whose source is gone, stay, with the time until which they were valid */
     history: z.boolean().optional(),
@@ -161,7 +161,7 @@ const storedRequest = z
     tables: z.enum(['used', 'all']),
     /** absent: keys, on the tables and columns that the job makes; given: on those that are there, too */
     indexes: z.enum(['none', 'keys', 'all']).optional(),
-    /** absent: what loads before kept in the target is kept up to date */
+    /** absent: tables and checks that earlier loads made in the target are kept up to date */
     codes: z.enum(['none', 'table', 'check']).optional(),
     /** absent: those that loads made before are kept up to date */
     views: z.boolean().optional(),
@@ -173,7 +173,7 @@ const storedRequest = z
     workers: z.int().optional(),
     engine: z.enum(['local', 'spark']),
     sparkConf: z.record(z.string(), z.string()).readonly(),
-    /** er2xml, unload: where the rows are */
+    /** er2xml, unload: source of the rows */
     in: z.string().optional(),
     /** er2xml, unload: one document by its name */
     document: z.string().optional(),

@@ -1,4 +1,4 @@
-/** Text as one word of a POSIX shell, on one line: what stands behind the name of a tool can be pasted there. */
+/** Formats text as one word of a POSIX shell, on one line: the parameters of a tool can be pasted after its name. */
 
 /** The words that a shell, zsh included, takes literally in any position. */
 const plain = /^[\p{L}\p{N}_@%+:,./-][\p{L}\p{N}_@%+=:,./-]*$/u;
@@ -6,7 +6,7 @@ const plain = /^[\p{L}\p{N}_@%+:,./-][\p{L}\p{N}_@%+=:,./-]*$/u;
 /** Ends a line or moves a cursor; a tab asks a shell at a terminal for proposals. */
 const unprintable = /[\p{Cc}\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/u;
 
-/** Quotes the text where a shell would read something else in it. */
+/** Quotes the text if a shell would interpret it differently. */
 export function shellWord(text: string): string {
   if (unprintable.test(text)) return printed(text);
   return plain.test(text) ? text : quoted(text);

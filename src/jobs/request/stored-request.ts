@@ -15,7 +15,7 @@ interface Sealed {
 export async function sealRequest(request: ToolRequest, secrets: SecretBox): Promise<string> {
   const seal = async (text: string): Promise<Sealed> => ({ sealed: await secrets.seal(text) });
   const mask = createMask(secretsIn(request));
-  /** Texts in which a secret stands, wherever in the request they are. */
+  /** Seals texts that contain a secret, wherever they are in the request. */
   const sealSecrets = async (value: unknown): Promise<unknown> => {
     if (typeof value === 'string') return mask(value) === value ? value : seal(value);
     if (Array.isArray(value)) return Promise.all(value.map(sealSecrets));

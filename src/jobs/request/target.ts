@@ -76,13 +76,13 @@ export type SslMode = (typeof sslModes)[number];
 const identifierBytes = 63;
 
 /**
- * Connection strings of drivers and clouds, `host=h password=p`, `Server=h;Password=p`, `{"password":"p"}`: as a folder or file, their secret
- * would be its name, and stand in every record of the job.
+ * Connection strings of drivers and clouds, `host=h password=p`, `Server=h;Password=p`, `{"password":"p"}`: as a folder or file, their
+ * secret would become its name, and appear in every record of the job.
  */
 const connectionString =
   /(?:^|[\s;&?:{,'"])(?:password|passwd|pwd|sslpassword|account_?key|shared_?access_?(?:key|signature)|access_?token|client_?secret|sig)["']?\s*(?:=|(?<=["']\s*):)/i;
 
-/** Answers the target, or what is wrong with its text; the answer never repeats a password. */
+/** Returns the target, or the fault of its text; the answer never repeats a password. */
 export function parseTarget(text: string): Target | { readonly fault: string } {
   if (text.startsWith('metadb:')) return metadb(text.slice('metadb:'.length));
   if (/^postgres(ql)?:/i.test(text)) return postgresql(text);
@@ -193,7 +193,7 @@ function bucketFolder(text: string, store: 's3' | 'az'): Target | { readonly fau
 
 const icebergForm = 'iceberg:https://HOST[:PORT][/PATH]?warehouse=NAME&namespace=NAME';
 
-/** Answers repeat nothing of the text: a secret may stand anywhere in it. */
+/** Answers repeat nothing of the text, because a secret may be anywhere in it. */
 function icebergNamespace(text: string): Target | { readonly fault: string } {
   const url = /^https?:\/\/[^\s\\]+$/i.test(text) ? URL.parse(text) : null;
   if (url === null || url.hash !== '') return { fault: `must be ${icebergForm}` };
@@ -282,7 +282,7 @@ function serverAddress(
   if (address === null || port < 1 || port > 65_535)
     return { fault: 'must name one host, with at most one port' };
 
-  // An @ here is what is left of a password with an unescaped slash or question mark: better refused than shown
+  // An @ here is the rest of a password with an unescaped slash or question mark: refuse it rather than show it
   if (database?.includes('@') || query?.includes('@'))
     return { fault: 'has an unescaped character before the host: write / as %2F, ? as %3F, @ as %40' };
 
@@ -304,7 +304,7 @@ function serverAddress(
   if (decoded.user === undefined || decoded.password === undefined || decoded.database === undefined) {
     return { fault: 'has a % that is no escape' };
   }
-  // NUL ends a parameter of the protocol: what stands behind it would be the next one
+  // NUL ends a parameter of the protocol: text after it would be read as the next one
   if (Object.values(decoded).some((part) => part !== null && /\p{Cc}/u.test(part!)))
     return { fault: 'has control characters in its user, password or database' };
   return {
@@ -357,7 +357,7 @@ export function connectionUrl(
   return url.href;
 }
 
-/** A database of MySQL is what PostgreSQL calls a SQL schema. */
+/** A database of MySQL corresponds to a SQL schema of PostgreSQL. */
 function mysql(text: string): Target | { readonly fault: string } {
   const server = serverAddress(text, 3306, ['sslmode'], 'mysql://HOST[:PORT]/DATABASE');
   if ('fault' in server) return server;

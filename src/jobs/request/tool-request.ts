@@ -4,7 +4,7 @@
  */
 import type { ParseMode, StoredRequest } from './shape.ts';
 
-/** An option that was given: its long form, and its value as it was written; null where it takes none. */
+/** An option that was given: its long form, and its value as written, or null if it takes none. */
 export interface GivenOption {
   readonly long: string;
   readonly value: string | null;
@@ -57,7 +57,10 @@ export function storesNothing(request: Pick<ToolRequest, 'dryRun' | 'saveMode'>)
   return request.dryRun || request.saveMode === 'print-schema';
 }
 
-/** Without `-e`: `all` with a target, else `statistics` (docs/decisions/service/tools-are-processes.md). */
+/**
+ * Returns the mode. The default without `-e` is `all` with a target, otherwise `statistics`
+ * (docs/decisions/service/tools-are-processes.md).
+ */
 export function parseModeOf(request: Pick<ToolRequest, 'parseMode' | 'out'>): ParseMode {
   return request.parseMode ?? (request.out === undefined ? 'statistics' : 'all');
 }

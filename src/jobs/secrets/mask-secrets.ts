@@ -3,19 +3,20 @@ import { secretForms } from './forms.ts';
 
 const mask = '***';
 
-/** words in the names of what holds a secret */
+/** words in the names of members that hold a secret */
 const telling = '(?:password|passwd|pwd|secret|token|api_?key|accountkey|account_?key|credential)';
 
 /**
- * scheme://user:password@host, by its first group and the password. Greedy to the last @ of the authority, as a raw password may hold an @.
- * One with `/`, `?` or `#` in it makes no address, but a person may have written it: what comes after a colon and is no port is one.
+ * Patterns for scheme://user:password@host: the first group, and the password. Greedy to the last @ of the authority, because a raw
+ * password may contain an @. With `/`, `?` or `#` in the password the text is not a valid address, but a person may have written it:
+ * text after a colon that is not a port counts as a password.
  */
 const passwords: readonly RegExp[] = [
   /(:\/\/[^\s/?#:@]*):([^\s/?#]*)@/g,
   /(:\/\/[^\s/?#:@[]*):(?![^\s/?#]*@|\d{1,5}(?:[/?#]|$))([^\s"'<>]{1,200})@/g,
 ];
 
-/** All of them take time in proportion to the text, whatever it holds: callers choose what is logged of their requests. */
+/** All patterns take time in proportion to the text, whatever it holds: callers control text that is logged about their requests. */
 const patterns: readonly (readonly [RegExp, string])[] = [
   ...passwords.map((pattern) => [pattern, `$1:${mask}@`] as const),
   [
@@ -47,18 +48,21 @@ export function maskSecrets(text: string): string {
   return patterns.reduce((rest, [pattern, shown]) => rest.replace(pattern, shown), text);
 }
 
-/** Masks the given secrets too, wherever they stand and however they were encoded; the shortest ones are left, as they would eat the text around them. */
+/**
+ * Masks the given secrets too, wherever they occur and however they are encoded. The shortest ones are left, because they would mask
+ * the text around them.
+ */
 export function maskKnownSecrets(text: string, secrets: readonly string[]): string {
   return createMask(secrets)(text);
 }
 
-/** `maskKnownSecrets` for many texts: what the secrets look like is worked out once. */
+/** Like `maskKnownSecrets`, for many texts: the forms of the secrets are computed once. */
 export function createMask(secrets: readonly string[]): (text: string) => string {
   const forms = [...new Set(secrets.flatMap(secretForms))].toSorted((a, b) => b.length - a.length);
   return (text) => maskSecrets(forms.reduce((rest, form) => rest.replaceAll(form, mask), text));
 }
 
-/** Passwords in the addresses of a text, as they stand there. */
+/** Returns the passwords in the addresses of a text, as written. */
 export function passwordsIn(text: string): string[] {
   return passwords.flatMap((pattern) => [...text.matchAll(pattern)].map(([, , password]) => password!));
 }

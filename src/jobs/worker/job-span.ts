@@ -31,7 +31,7 @@ export function beginJobSpan(
     if (tracer === undefined || !trace.sampled) return;
     const endMs = Date.now();
     const { record: job, summary, epoch } = await jobs.findStoredJob(claim.idJob);
-    // another worker has the job by now
+    // another worker has the job now
     if (epoch !== claim.epoch) return;
     const { traceId } = trace;
     tracer.record({

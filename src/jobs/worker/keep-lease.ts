@@ -1,9 +1,9 @@
-/** Signs of life of a worker for one job, and what they are answered. */
+/** Sends heartbeats of a worker for one job, and acts on the answers. */
 import type { Claim } from '../../ports/stores/jobs.ts';
 import { answerWithin, pause } from './waiting.ts';
 import type { WorkerOptions } from './options.ts';
 
-/** Why a process was told to end. */
+/** The reason why a process was asked to end. */
 export type EndReason = 'kill' | 'lost' | 'handed back' | 'run limit';
 
 /** A process that is ended when the job must not go on: SIGTERM, then SIGKILL after `graceMs`. */
@@ -12,8 +12,8 @@ export interface Endable {
 }
 
 /**
- * Sends heartbeats until `ended`; tells the process to end, and answers why, when the job is killed, lost, handed back, or has run for
- * `runMs`. null: it ended by itself.
+ * Sends heartbeats until `ended`. If the job is killed, lost, handed back, or has run for `runMs`, ends the process and returns the
+ * reason. Returns null if the process ended by itself.
  */
 export async function keepLease(
   options: WorkerOptions,
@@ -53,7 +53,7 @@ export async function keepLease(
       process.stop(options.killGraceMs);
       return 'kill';
     } else if (answer === 'lost' || performance.now() - heldSince > leaseMs) {
-      // Someone else may run this job by now: no grace
+      // Another worker may run this job now: no grace
       process.stop(0);
       return 'lost';
     } else {

@@ -9,7 +9,7 @@ export interface WorkerOptions {
   readonly runner: ProcessRunner;
   readonly logger: Logger;
   readonly identity: WorkerIdentity;
-  /** jobs at the same time, beside one of an organisation that runs nothing else */
+  /** jobs at the same time, beside one extra job for an organisation that runs nothing else */
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly heartbeatMs: number;

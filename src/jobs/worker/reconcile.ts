@@ -12,7 +12,7 @@ import type { WorkerOptions } from './options.ts';
 /** `unknown`: the target did not answer in the time there was. `lost`: the job is another worker's. */
 export type TargetAnswer = 'published' | 'not published' | 'unknown' | 'lost';
 
-/** How long a target is asked about a job that was told to end: its end is due in 15 s. */
+/** Time limit for querying a target about a job that was asked to end: its end is due in 15 s. */
 const patienceMs = 7_000;
 
 /** `hurried`: the job was killed or has expired. `handBack`: this worker is to end soon. */
@@ -34,7 +34,7 @@ export async function askTarget(
   const endReason = keepLease(
     options,
     claim,
-    // no grace means that the job is another's; else there is time for one answer
+    // no grace means that another worker has the job; otherwise there is time for one answer
     { stop: (graceMs) => (graceMs === 0 ? end() : hurry()) },
     done.signal,
     handBack,

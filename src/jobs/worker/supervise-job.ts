@@ -9,13 +9,13 @@ import { isTool } from '../request/tools.ts';
 import { backOffMs, pause } from './waiting.ts';
 import type { WorkerOptions } from './options.ts';
 
-/** How a tool's process ended, and why we had told it to. */
+/** The end of a tool's process, and the reason why we had asked it to end. */
 interface Ending {
   readonly code: number | null;
   readonly signal: string | null;
   /** reason why its output could not be logged */
   readonly logFault: string | null;
-  /** the limit that it met, where it ended for want of memory */
+  /** the exceeded limit, if it ended for lack of memory */
   readonly outOfMemory: string | null;
   /** the limit of ours past which it was ended */
   readonly overLimit: string | null;
@@ -117,12 +117,15 @@ async function settle(
   });
 }
 
-/** The job was told to end for good. */
+/** Returns whether the job was asked to end for good. */
 function endsAtOnce(ending: Ending | null): boolean {
   return ending?.endReason === 'kill' || ending?.endReason === 'run limit';
 }
 
-/** The last line of a log, before the record tells its followers that it has ended; a log that cannot be written keeps no job. */
+/**
+ * Writes the last line of a log, before the record tells its followers that the job has ended. A log that cannot be written does not
+ * delay the job.
+ */
 async function note({ runner, logger }: WorkerOptions, claim: Claim, line: string): Promise<void> {
   await runner
     .note(claim, line)
@@ -191,7 +194,7 @@ async function recordFault(
   if (code === exitCodes.usage) {
     return jobs.finish(claim, 'failed', `the tool ${claim.tool} refused its options`);
   }
-  // With a reason in the record, what the tool has found is final. All else may pass.
+  // If the record has a reason, the tool's finding is final. All other failures may pass.
   if (code === exitCodes.failed && reason !== null) return jobs.finish(claim, 'failed', null);
   if (code === exitCodes.waits && reason !== null) return waitForEnd(options, claim, reason);
   if (code === exitCodes.tryAgain && reason !== null) return tryAgain(options, claim, reason);

@@ -1,12 +1,15 @@
 /** The meaning of the end of a tool's process: exit codes, signals, and the state that is left behind. */
 import type { Tool } from '../request/tools.ts';
 
-/** Exit codes by which a tool tells its worker, or a person, how its run ended (docs/decisions/service/tools-are-processes.md). */
+/**
+ * Exit codes with which a tool reports to its worker, or to a person, how its run ended
+ * (docs/decisions/service/tools-are-processes.md).
+ */
 export const exitCodes = {
   completed: 0,
   failed: 1,
   usage: 2,
-  /** asked what became of a job that died while it published: nothing of it is in the target */
+  /** result for a job that died while it published: none of its rows are in the target */
   notPublished: 3,
   /** under a worker: the job waits for a server or for room on a disk, without losing the attempt (sysexits.h EX_UNAVAILABLE) */
   waits: 69,
@@ -22,7 +25,7 @@ export const leftBehind: Readonly<Record<Tool, string>> = {
   unload: 'nothing was removed',
 };
 
-/** In the environment of a tool that is to look whether its job's rows are in the target, and to do nothing else. */
+/** Environment variable for a tool that must only check whether its job's rows are in the target. */
 export const reconcileVariable = 'SVC_JOB_RECONCILE';
 
 /** Signals by which a program ends that is at fault itself; it would be again. SIGKILL and SIGTERM come from outside. */

@@ -1,4 +1,4 @@
-/** Waiting that ends early: by a signal, or by what is waited for. None of these throws. */
+/** Waiting that ends early: by a signal, or by the awaited event. None of these functions throws. */
 
 /** Resolves after `ms`, when aborted, or when `until` settles. */
 export function pause(ms: number, signal: AbortSignal, until?: Promise<unknown>): Promise<void> {

@@ -14,28 +14,28 @@ export interface ByteRange {
   readonly length: number;
 }
 
-/** AppError `service_unavailable` where the store does not answer, refuses the credentials, or is full. */
+/** AppError `service_unavailable` if the store does not answer, refuses the credentials, or is full. */
 export interface ObjectStore {
   /** null: there is none */
   head(key: string): Promise<StoredObject | null>;
-  /** Fewer bytes where the object ends before; null: there is none. */
+  /** Returns fewer bytes if the object ends before; null if there is none. */
   read(key: string, range?: ByteRange): Promise<ReadableStream<Uint8Array> | null>;
   /**
-   * Over what stood there; memory does not follow the body's size. Over `maxBytes`: AppError `payload_too_large`. Where it fails
-   * nothing is left. Answers the size.
+   * Replaces any existing object; memory does not grow with the body. Over `maxBytes`: AppError `payload_too_large`. A failure leaves
+   * nothing. Returns the size.
    */
   write(key: string, body: Uint8Array | ReadableStream<Uint8Array>, maxBytes?: number): Promise<number>;
-  /** Removes the object; where there is none, nothing is wrong. */
+  /** Removes the object, if there is one. */
   removeObject(key: string): Promise<void>;
   /** Keys that begin with `prefix`, in the order of their bytes. */
   listObjects(prefix: string): AsyncIterable<StoredObject>;
 }
 
-/** A store that can tell a new object from one that is there: what versions of tables are decided with. */
+/** A store that can distinguish a new object from an existing one, which decides versions of tables. */
 export interface DecidingStore extends ObjectStore {
   /**
-   * A new object; false where there is one by that key already. AppError `invalid_option` where the store cannot tell,
-   * `service_unavailable` where it is not known what became of it: the object may still come.
+   * Creates an object; returns false if the key exists. AppError `invalid_option` if the store cannot tell, `service_unavailable` if
+   * the outcome is unknown: the object may still appear.
    */
   createObject(key: string, bytes: Uint8Array): Promise<boolean>;
 }

@@ -19,13 +19,13 @@ export interface ExpiredUploads {
 export interface FileScan {
   /** whether a file is wanted, by its name below the location; others may be left out */
   readonly accept: (name: string) => boolean;
-  /** called for each file, and for each folder where there are such; what it throws ends the list */
+  /** called for each file, and for each folder if there are folders; an exception ends the list */
   readonly onEntry: () => void;
 }
 
 /** A file at or below a location. */
 export interface LocatedFile {
-  /** relative to what was listed, '/'-separated; of a file that was listed itself its own name */
+  /** path relative to the listed location, '/'-separated; for a file that was listed itself its own name */
   readonly name: string;
   readonly location: string;
   readonly bytes: number;
@@ -51,19 +51,19 @@ export interface FileStore {
    */
   resolve(idOrg: number, path: string, mustExist: boolean): Promise<string>;
   /**
-   * The files at or below a location that `resolve` has answered, in the order of their names; none where there is none. With `scan`, in any order
-   * and one by one, so that a folder may have any number of them.
+   * Yields the files at or below a location that `resolve` has returned, in the order of their names; none if there is none. With
+   * `scan`, in any order and one by one, so that a folder may have any number of them.
    */
   listFiles(location: string, scan?: FileScan): AsyncIterable<LocatedFile>;
   /** null: there is no such file */
   read(location: string, range?: ByteRange): Promise<ReadableStream<Uint8Array> | null>;
-  /** Over what stood there, whole or not at all; answers the size. */
+  /** Replaces any existing file, completely or not at all; returns the size. */
   write(location: string, body: Uint8Array | ReadableStream<Uint8Array>): Promise<number>;
   /** Removes the file at a location; none is fine. */
   discard(location: string): Promise<void>;
   /**
-   * Removes a file of the organisation's own folder, its uploads above all. AppError `not_found` where there is none,
-   * `path_not_allowed` for folders and for what lies elsewhere.
+   * Removes a file of the organisation's own folder, such as an upload. AppError `not_found` if there is none, `path_not_allowed` for
+   * folders and for other places.
    */
   removeFile(idOrg: number, path: string): Promise<void>;
   /** Size of the files in the organisation's own folder, without uploads whose end has not come. */

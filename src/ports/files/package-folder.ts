@@ -9,7 +9,7 @@ export interface PartDigest {
 
 /** One reading of a part, from its start; may be begun again as a new one. */
 export interface PartReading {
-  /** Lines without their ends. AppError `unprocessable_input` where the bytes are no lines of UTF-8 text. */
+  /** Lines without their line ends. AppError `unprocessable_input` if the bytes are not lines of UTF-8 text. */
   readonly lines: AsyncIterable<string>;
   /** The digest of all that was read; complete once the lines have ended. */
   digest(): PartDigest;

@@ -10,6 +10,6 @@ export interface HostCaller {
 }
 
 export interface HostCallers {
-  /** null: the host does not know who asks; an API key may still stand in the request */
+  /** Returns null if the host does not know the caller; the request may still have an API key */
   identify(request: Request): Promise<HostCaller | null>;
 }

@@ -1,6 +1,6 @@
 /** Connections that a request names: the name is resolved once, its addresses are checked, and only those are connected to. */
 
-/** A host that was checked. Whoever connects uses these addresses, and the name for TLS and `Host` alone. */
+/** A host that was checked. Connections use these addresses, and the name for TLS and `Host` alone. */
 export interface CheckedHost {
   /** lower case, IPv6 in brackets */
   readonly host: string;

@@ -1,12 +1,12 @@
 /** Checks documents against an XSD set, by another program than the one that converts them (`--validate`). */
 export interface ValidityFault {
-  /** from 1, where the faulty tag ends: of the text that was given */
+  /** line, from 1, at which the faulty tag ends, in the given text */
   readonly line: number;
-  /** the element, from the root: each time which child element of the one before it, from 1; null where the program tells lines alone */
+  /** path of the element from the root: the index, from 1, of a child element at each level; null if the program reports lines alone */
   readonly path: readonly number[] | null;
   /** on one line */
   readonly message: string;
-  /** local name, where the program tells it */
+  /** local name, if the program reports it */
   readonly element: string | null;
   /** local name of the attribute at fault */
   readonly attribute: string | null;
@@ -17,7 +17,7 @@ export interface Validity {
   readonly faults: readonly ValidityFault[];
   /** how many there are */
   readonly count: number;
-  /** why the program cannot judge the document, and where that was; null: it has */
+  /** reason and place if the program cannot judge the document; null: it has judged it */
   readonly unjudged: Unjudged | null;
 }
 
@@ -28,7 +28,7 @@ export interface Unjudged {
   readonly location: Pick<ValidityFault, 'line' | 'path'> | null;
 }
 
-/** AppError `unprocessable_input` from each: the program cannot make use of the XSD set, and so tells nothing of documents. */
+/** AppError `unprocessable_input` from each method: the program cannot use the XSD set, and therefore does not check documents. */
 export interface DocumentValidator {
   /** name and version of the validator, for the log */
   readonly program: string;
@@ -38,6 +38,6 @@ export interface DocumentValidator {
   checkAll(documents: readonly Uint8Array[], withinMs?: number): Promise<readonly Validity[]>;
   /** One document of any size, as it comes. An error that `chunks` throws is thrown. */
   check(chunks: AsyncIterable<Uint8Array>): Promise<Validity>;
-  /** Removes what was written for the program. */
+  /** Removes the files that were written for the program. */
   close(): Promise<void>;
 }

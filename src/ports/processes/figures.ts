@@ -9,6 +9,6 @@ export type ProcessFigure =
   | 'process_max_fds';
 
 export interface ProcessFigures {
-  /** By the names that Prometheus' clients have; what the machine does not tell is left out. */
+  /** Returns figures with the names that Prometheus' clients use; figures that the machine does not report are left out. */
   read(): Promise<Readonly<Partial<Record<ProcessFigure, number>>>>;
 }

@@ -8,7 +8,7 @@ export interface ProcessEnd {
   readonly signal: string | null;
   /** why output is missing in the log, such as ENOSPC; the process was killed then. null: all of it is there */
   readonly logFault: string | null;
-  /** the limit that it met, in words, where it ended for want of memory */
+  /** the exceeded limit, in words, if it ended for lack of memory */
   readonly outOfMemory: string | null;
   /** the limit of ours past which it was ended, in words: it would be again */
   readonly overLimit: string | null;

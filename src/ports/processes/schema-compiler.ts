@@ -10,7 +10,7 @@ export interface SchemaSources {
   /** absolute locations, as a FileStore resolved them, or addresses: files, folders or archives */
   readonly xsd: readonly string[];
   readonly xml: readonly string[];
-  /** name of what addresses are read with; absent: sources of the operator */
+  /** name of the credential for remote addresses; absent: sources of the operator */
   readonly credential?: string;
   /** local name, `prefix:name` or `{uri}name` of the element documents start with; absent: as the sources suggest */
   readonly root?: string;
@@ -19,21 +19,21 @@ export interface SchemaSources {
   readonly nameMaxLength?: number;
   /** characters */
   readonly defaultTextLength?: number;
-  /** an earlier version: no name stands for something else than there */
+  /** an earlier version: no name of it is reused for other content */
   readonly previous?: RelationalModel;
-  /** whether what stands at the same path there keeps its name (default) */
+  /** whether content at the same path keeps its name from there (default) */
   readonly keepNames?: boolean;
 }
 
 export interface CompiledSchema {
   readonly source: SourceModel;
   readonly model: RelationalModel;
-  /** statistics of the documents, as src/engine/infer/statistics.ts has them; null where no documents were given */
+  /** statistics of the documents, in the form of src/engine/infer/statistics.ts; null if no documents were given */
   readonly statistics: unknown;
   readonly files: readonly NewOriginFile[];
-  /** stands for the XSD set and all else that decides on both models; null: they depend on more, or there is no set */
+  /** identifies the XSD set and everything else that decides on both models; null: they depend on more, or there is no set */
   readonly fingerprint: string | null;
-  /** diagnostics of the XSD set; empty where it was compiled before */
+  /** diagnostics of the XSD set; empty if it was compiled before */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -47,7 +47,7 @@ export interface NextSchemaSources {
   readonly statistics: unknown;
   /** its newest logical schema */
   readonly newest: RelationalModel | null;
-  /** identities of what is switched off in its map (`lineIdentity`) */
+  /** identities of the inactive lines in its map (`lineIdentity`) */
   readonly inactive: readonly string[];
   /** bytes that a name may have; absent: as before */
   readonly maxLength?: number;
@@ -67,9 +67,9 @@ export type FollowReference = (path: string) => Promise<string | null>;
 
 export interface SchemaCompiler {
   /**
-   * AppError `unprocessable_input`, its `errors` naming file, line and column, when no model can be made or a limit is reached;
-   * `runtime_unsupported` where nothing can be compiled; `too_many_requests` where too many of the organisation wait for their turn,
-   * `service_unavailable` where it does not come.
+   * AppError `unprocessable_input`, its `errors` naming file, line and column, if no model can be made or a limit is reached;
+   * `runtime_unsupported` if the runtime cannot compile; `too_many_requests` if too many requests of the organisation wait for their
+   * turn, `service_unavailable` if the turn does not come.
    */
   compile(sources: SchemaSources, find?: FindCompiled, follow?: FollowReference): Promise<CompiledSchema>;
   /** The same errors, but that it works everywhere. */

@@ -33,8 +33,8 @@ export interface TransferProgram {
   /** identity of the starting process, for the job records of runs */
   readonly identity: WorkerIdentity;
   /**
-   * Runs to the end, or until aborted: the whole process group ends then. `onLine` takes every line of the output; who
-   * shows them takes the secrets out. AppError `runtime_unsupported` where no process can be started.
+   * Runs to the end, or until aborted: then the whole process group ends. `onLine` receives every line of the output; a caller that
+   * shows them must remove the secrets. AppError `runtime_unsupported` if no process can be started.
    */
   run(
     command: TransferCommand,

@@ -1,7 +1,7 @@
 /**
- * The layouts of a folder, which `-f` names: what options, stored requests and targets know of each. Every layout of files has an object
- * of the same name in src/targets/files/folder/layouts, and every layout of tables has its formats in src/targets/files/lake: the type
- * checker names a layout that lacks them.
+ * The layouts of a folder, which `-f` names, with the facts that options, stored requests and targets need. Every layout of files has
+ * an object of the same name in src/targets/files/folder/layouts, and every layout of tables has its formats in src/targets/files/lake:
+ * the type checker names a layout that lacks them.
  */
 import type { EncodingName } from '../../engine/shred/rows/encoding.ts';
 
@@ -17,7 +17,10 @@ interface LayoutFacts {
   readonly dialect: 'postgresql' | 'duckdb';
   /** whether rows are read again: by `er2xml`, `--skip-loaded` and `--keys hash` */
   readonly isReadAgain: boolean;
-  /** the advice for a path that ends like a file of the layout (`orders.parquet`): what the layout writes into a folder; null: such a path is a folder */
+  /**
+   * the advice for a path with a file suffix of the layout (`orders.parquet`): what the layout writes into a folder; null: such a path
+   * is a folder
+   */
   readonly insteadOfFile: string | null;
 }
 

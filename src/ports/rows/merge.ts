@@ -1,4 +1,4 @@
-/** Save mode `merge`: what a job says of its documents when it publishes, and what the target answers. */
+/** Save mode `merge`: the facts about its documents that a job passes when it publishes, and the target's answer. */
 
 /** A document of the job that is new, or takes the place of the one of its key. */
 export interface MergedDocument {
@@ -6,7 +6,7 @@ export interface MergedDocument {
   /** name and SHA-256 that its row among those of `_documents` has been written with */
   readonly name: string;
   readonly written: string;
-  /** SHA-256 (hex) that it is to have there: of a part of a file that of what it holds, wherever it stands */
+  /** SHA-256 (hex) that it must have in the target; for a part of a file, the hash of the part's content, wherever it is in the file */
   readonly sha256: string;
 }
 
@@ -29,7 +29,7 @@ export interface CurrentDocument {
   readonly sha256: string;
 }
 
-/** Content of a document of the target that lies in `_unmapped`. */
+/** Content of a document of the target that is in `_unmapped`. */
 export interface UnmappedOfDocument {
   /** in `_documents`, decimal digits */
   readonly documentKey: string;

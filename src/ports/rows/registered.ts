@@ -31,8 +31,8 @@ export interface RowStore {
   /** The state of the last change; null if there was none. */
   readState(): Promise<string | null>;
   /**
-   * Makes the change in one step: all of it or nothing, whenever the process dies. Calls `mayCommit` in the last moment before that, and makes nothing where it
-   * rejects. Rejections become the failure of the job.
+   * Makes the change in one step: all or nothing, whenever the process dies. Calls `mayCommit` in the last moment before that, and
+   * changes nothing if it rejects. Rejections become the failure of the job.
    */
   change(change: RowChange, mayCommit: () => Promise<void>): Promise<void>;
   /** The lines of a batch, byte for byte as `lines` of the batch gave them. */

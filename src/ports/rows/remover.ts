@@ -31,8 +31,8 @@ export interface RowRemover {
   /** The logical schemas that loaded the target, the last one first. */
   loads(): Promise<readonly TargetLoad[]>;
   /**
-   * All in one transaction, or nothing. `fence` is called in the last moment before commit, with what is removed: false rolls back and ends in AppError
-   * `conflict`, as does a table of somebody else that refers to the rows.
+   * Removes all in one transaction, or nothing. `fence` is called in the last moment before commit, with the counts of removed rows:
+   * false rolls back and ends in AppError `conflict`, as does a foreign table that refers to the rows.
    */
   removeDocuments(plan: RemovalPlan, fence: (removed: Removed) => Promise<boolean>): Promise<Removed>;
   close(): Promise<void>;

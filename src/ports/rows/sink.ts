@@ -48,14 +48,16 @@ export interface SinkPlan {
   /** `--keys sequence`: keys are numbers from 1 within the job; the sink adds each table's offset when it publishes into tables
    *  that hold rows already. `hash`: keys are final, they follow from the documents, and a document that is there already is not written again. */
   readonly keys: 'sequence' | 'hash';
-  /** Beside primary and unique keys, where the target keeps any. Absent: `keys`, on the tables and columns that this job makes; given: on
-   *  those that are there, too. */
+  /**
+   * Indexes beside primary and unique keys, if the target supports any. Absent: `keys`, on the tables and columns that this job makes;
+   * given: on existing ones, too.
+   */
   readonly indexes?: IndexChoice;
   /** `--views`: views of the business entities, all of them; absent: those that loads made before are kept up to date. */
   readonly views?: boolean;
-  /** `--codes`: what is kept of enumerated values in the target; absent: what loads before kept there, up to date. */
+  /** `--codes`: form of enumerated values in the target; absent: forms that earlier loads made are kept up to date. */
   readonly codes?: CodeChoice;
-  /** `--partition`: what new tables are partitioned by, where the target has partitions. */
+  /** `--partition`: partitions of new tables, if the target supports partitions. */
   readonly partition?: readonly PartitionWish[];
   /** Returns the name of the schema, for a file that is named for it; null: it has none. */
   readonly schemaName?: () => Promise<string | null>;
@@ -63,7 +65,7 @@ export interface SinkPlan {
   readonly enumerations?: () => Promise<Enumerations>;
 }
 
-/** Nothing; the table `_codes`; and, where the target can, a check on each column whose values are all among its codes. */
+/** Nothing; the table `_codes`; or, if the target supports it, a check on each column whose values are all among its codes. */
 export type CodeChoice = 'none' | 'table' | 'check';
 
 export type Enumerations = (table: number, column: number) => EnumeratedValues | null;
@@ -90,14 +92,14 @@ export interface Published {
   readonly indexes?: { readonly count: number; readonly seconds: number };
   /** natural keys that the target does not have, as values of these rows break them */
   readonly brokenKeys?: readonly BrokenKey[];
-  /** the highest keys given out, by table name; absent where keys follow from the documents */
+  /** the highest keys given out, by table name; absent if keys follow from the documents */
   readonly keys?: Readonly<Record<string, number>>;
 }
 
-/** A table of the model with columns that may show instants or what is written (`src/engine/model/zones.ts`). */
+/** A table of the model with columns that may show instants or values as written (`src/engine/model/zones.ts`). */
 export interface ZoneTable {
   readonly name: string;
-  /** asked for where the table is there; `zoned`: documents have values with a time zone in it */
+  /** called if the table exists; `zoned`: documents have values with a time zone in it */
   columns(): readonly { readonly name: string; readonly zoned: boolean }[];
 }
 
@@ -113,7 +115,7 @@ export interface BrokenKey {
 /** Whether the job may commit; `merged`: see `Published`. */
 export type Fence = (merged?: MergeCounts) => Promise<boolean>;
 
-/** Told of rows whose buffer a sink needs no more. */
+/** Called with rows whose buffer a sink no longer needs. */
 export type ReleaseRows = (rows: Uint8Array) => void;
 
 export interface RowSink {
@@ -130,26 +132,26 @@ export interface RowSink {
   /** Before `open`: the logical schemas that loaded the target, the last one first. Makes and changes nothing. */
   loads(): Promise<readonly TargetLoad[]>;
   /**
-   * Before `open`, for rows that are added: what the target's columns keep. One that is not there is left out, and so is one without a
-   * time zone that has no value yet, where documents have values with one. Makes and changes nothing.
+   * Called before `open`, for rows that are added: returns what the target's columns store. A missing column is left out, and so is one
+   * without a time zone that has no value yet, if documents have values with one. Changes nothing.
    */
   zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere>;
   /**
-   * First call but for `loads` and `zonesThere`. `skip`: nothing is to be read (save mode i and the target exists; modes w and p; or this job is published
-   * already); `publish` is called all the same (mode w creates the tables there).
-   * Save mode e with existing rows: AppError `conflict`.
+   * The first call except `loads` and `zonesThere`. `skip`: nothing must be read (save mode i and the target exists; modes w and p; or
+   * this job is published already); `publish` is called all the same (mode w creates the tables there). Save mode e with existing rows:
+   * AppError `conflict`.
    */
   open(plan: SinkPlan): Promise<'load' | 'skip'>;
   /**
-   * After `open`: the last key in use by table name, `_documents` among them; rows and documents are to be numbered from there.
-   * Tables not named: from 0. Empty where the sink itself shifts keys when it publishes.
+   * Called after `open`: returns the last key in use by table name, including `_documents`; rows and documents must be numbered from
+   * there. Tables that are not named start at 0. Empty if the sink itself shifts keys when it publishes.
    */
   keyOffsets(): Promise<ReadonlyMap<string, number>>;
   /** After `open`: those of the given SHA-256 (hex) whose documents the target holds, and will still hold when this job publishes. */
   loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * After `open`: documents of these tables that no other one has replaced. `keys`: those that are asked for, and others may be told, too; null:
-   * all. Absent: the target knows no save mode `merge`.
+   * Called after `open`: yields the documents of these tables that no other document has replaced. `keys`: the wanted ones, though
+   * others may be yielded too; null: all. Absent: the target does not support save mode `merge`.
    */
   currentDocuments?(keys: ReadonlySet<string> | null): AsyncIterable<CurrentDocument>;
   /**
@@ -157,8 +159,10 @@ export interface RowSink {
    * of all. Absent: as `currentDocuments`.
    */
   unmappedContent?(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument>;
-  /** Rows of one table, encoded, ending at a row's end; the buffer belongs to the sink from now on. Awaiting is back-pressure.
-   *  `release` may be told when it is needed no more. */
+  /**
+   * Takes rows of one table, encoded, ending at a row's end; the sink owns the buffer from now on. Awaiting is back-pressure. `release`
+   * may be called when the buffer is no longer needed.
+   */
   write(table: number, rows: Uint8Array, rowCount: number, release?: ReleaseRows): Promise<void>;
   writeSide(table: SideTable, rows: Uint8Array, rowCount: number, release?: ReleaseRows): Promise<void>;
   /** Called before the row is written, as is `allowNull`. */
@@ -166,9 +170,9 @@ export interface RowSink {
   /** A NOT NULL column (value role) that got no value in some row: made nullable when the job publishes. */
   allowNull(table: number, column: number): void;
   /**
-   * Publishes all that was written, in one step. `fence` is called in the last moment before commit: false rolls back and
-   * ends in AppError `conflict`; it is told what was merged. `lastKeys`: the highest keys given out, by table name as in `keyOffsets`.
-   * `merge`: in that save mode.
+   * Publishes all written rows, in one step. `fence` is called in the last moment before commit, with the result of merging: false
+   * rolls back and ends in AppError `conflict`. `lastKeys`: the highest keys given out, by table name as in `keyOffsets`. `merge`: in
+   * that save mode.
    */
   publish(fence: Fence, lastKeys: ReadonlyMap<string, number>, merge?: MergeOrder): Promise<Published>;
   /** Removes everything staged; safe to call at any time after open, also after a failed publish. */

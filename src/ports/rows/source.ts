@@ -9,7 +9,7 @@ export interface StoredDocument {
   readonly key: string;
   /** name of the document when it was loaded */
   readonly name: string | null;
-  /** the hash of the model that it was loaded by; null if the ledger does not tell */
+  /** the hash of the model that it was loaded with; null if the ledger does not tell */
   readonly modelHash: string | null;
 }
 
@@ -18,9 +18,12 @@ export interface RowSource {
   readonly label: string;
   /** Before `open`: the logical schemas that loaded the target, the last one first. */
   loads(): Promise<readonly TargetLoad[]>;
-  /** First call but for `loads`. All that is read afterwards is as it was at this moment. AppError `not_found` where the target does not exist. */
+  /** The first call except `loads`. All later reads see the state of this moment. AppError `not_found` if the target does not exist. */
   open(model: RelationalModel): Promise<void>;
-  /** Documents in the order of their keys; those of one name alone where one is given. `versions`: see there, those that are current. */
+  /**
+   * Yields documents in the order of their keys; only those with the name if one is given. `versions` (see there): default: the current
+   * ones.
+   */
   documents(name?: string, versions?: DocumentVersions): AsyncIterable<StoredDocument>;
   documentCount(name?: string, versions?: DocumentVersions): Promise<number>;
   /**

@@ -5,10 +5,10 @@ import type { UnitReceipt } from './units.ts';
 /** The work of an executor for one unit, in one attempt. */
 export interface UnitSink extends Pick<RowSink, 'write' | 'writeSide' | 'unconverted' | 'allowNull'> {
   /**
-   * Makes the unit's rows, and `note` on them, the unit's own: all or none. Where another attempt was first, this one's rows go, and
-   * its note is answered; else `note`.
+   * Commits the unit's rows and `note` about them, all or none. If another attempt was first, this one's rows are discarded, and the
+   * other's note is returned; otherwise returns `note`.
    */
   commit(note: (receipt: UnitReceipt) => string): Promise<string>;
-  /** Gives up what was not committed; safe to call at any time. */
+  /** Discards uncommitted rows; safe to call at any time. */
   close(): Promise<void>;
 }

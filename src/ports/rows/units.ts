@@ -1,6 +1,6 @@
 /**
- * Rows of a job that other processes write, each a unit of the documents: they write where only publishing looks, and commit a unit once,
- * however many attempts there are at it. Publishing handles what they answered, never their rows.
+ * Rows of a job that other processes write, each a unit of the documents: they write to a place that only publishing reads, and commit
+ * a unit once, however many attempts there are. Publishing handles their answers, never their rows.
  */
 
 /** The data with which an executor writes a unit: plain data, written as JSON. A secret in it is worthless once the job has ended. */
@@ -9,22 +9,22 @@ export interface UnitToken {
   readonly kind: 'postgresql' | 'folder' | 'lake';
 }
 
-/** A file with a unit's rows of one table, as the target will have it; it lies in the folder of the attempt that wrote it. */
+/** A file with a unit's rows of one table, in the target's final form; it is in the folder of the attempt that wrote it. */
 export interface UnitFile {
   /** index of a table of the model, or the name of one beside those */
   readonly table: number | string;
   readonly name: string;
   readonly rows: number;
   readonly bytes: number;
-  /** empty where the target tells none */
+  /** empty if the target records none */
   readonly sha256: string;
   /** for Parquet: DuckDB's types of the columns */
   readonly types?: readonly string[];
   /** for Parquet: digits before and after the decimal point in columns of unbounded decimals, if they were counted */
   readonly digits?: readonly (readonly [column: number, whole: number, fraction: number])[];
-  /** numbers of its columns, where the table numbers them */
+  /** numbers of its columns, if the table numbers them */
   readonly fieldIds?: Readonly<Record<string, readonly [column: number, item?: number]>>;
-  /** JSON: rows, NULLs, least and greatest values, where the table tells them */
+  /** JSON: rows, NULLs, least and greatest values, if the table records them */
   readonly stats?: string;
   /** partition values as text, if all rows of the file are in one partition of the table */
   readonly partition?: readonly (string | null)[];
@@ -41,7 +41,9 @@ export interface UnfitDigits {
   readonly padded: number;
 }
 
-/** A column with values that its type cannot hold, by indexes of table and column. `digits`: null where not all of them are plain numbers. */
+/**
+ * A column with values that its type cannot hold, by indexes of table and column. `digits`: null unless all of them are plain numbers.
+ */
 export type UnfitColumn = readonly [table: number, column: number, digits: UnfitDigits | null];
 
 /** The rows of one unit that are in the target. */
@@ -72,8 +74,8 @@ export interface UnitTarget {
   /** When all units are committed, as often as it answers any; null: nothing of one unit depends on the others now. */
   unsettled(receipts: readonly UnitReceipt[]): Promise<UnsettledUnits | null>;
   /**
-   * When all units are committed: none can be written any more, and `publish` publishes what these receipts tell. `folderOf`: where a
-   * unit's files lie, which the target takes from there. AppError `internal_error`: one is not there.
+   * Called when all units are committed: none can be written any more, and `publish` publishes the rows of these receipts. `folderOf`:
+   * folder of a unit's files, which the target takes from there. AppError `internal_error` if one is missing.
    */
   adopt(receipts: readonly UnitReceipt[], folderOf: (unit: number) => string): Promise<void>;
 }

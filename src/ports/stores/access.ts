@@ -57,9 +57,9 @@ export interface ApiKeyInfo {
   readonly revokedAt: number | null;
 }
 
-/** One line of the audit log: who did what. */
+/** One line of the audit log: the actor and the action. */
 export interface AuditEvent {
-  /** organisation of whoever acted */
+  /** organisation of the actor */
   readonly idOrg: number;
   /** `key 0f3c…`, `oidc alice`, `command line root` */
   readonly actor: string;

@@ -13,7 +13,7 @@ export interface OriginFile {
 /** A file of a new origin. Of XSD files the content is kept, so that documents can be checked against them. */
 export interface NewOriginFile extends OriginFile {
   readonly content?: Uint8Array<ArrayBuffer>;
-  /** whether the set is entered by this XSD file; absent where the set itself tells */
+  /** whether this XSD file is an entry of the set; absent if the set itself tells */
   readonly entry?: boolean;
 }
 
@@ -121,7 +121,7 @@ export interface StoredLogicalSchema {
   readonly idSch: number;
   readonly idLschma: number;
   readonly model: RelationalModel;
-  /** SHA-256 of the model, by which targets know the logical schema; '' where it is not stored */
+  /** SHA-256 of the model, with which targets identify the logical schema; '' if it is not stored */
   readonly modelHash: string;
   /** one load shaped it for its own target: never the origin's default while there is another */
   readonly variant: boolean;
@@ -153,9 +153,9 @@ export interface CatalogStore {
   /** Name clash within the organisation: AppError `conflict`. A parent of another organisation or absent: `not_found`. */
   createOrigin(origin: NewOrigin): Promise<OriginRecord>;
   /**
-   * A new logical schema, unless the origin's default has the same hash, or, for a variant, any that the origin has: then that one is
-   * given again. The default is the newest that is no variant, or the newest of all where there are only such. One that no job makes is
-   * shown of the origin from then on.
+   * Creates a logical schema, unless the origin's default has the same hash, or, for a variant, any that the origin has: then that one
+   * is returned. The default is the newest that is not a variant, or the newest of all if there are only variants. A schema that no job
+   * makes becomes the one shown for the origin.
    */
   createLogicalSchema(
     idOrg: number,
@@ -164,7 +164,7 @@ export interface CatalogStore {
     idJob: number | null,
     variant?: boolean,
   ): Promise<StoredLogicalSchema>;
-  /** Each with the logical schema that is shown of it: the one that the last load used, else its default. */
+  /** Returns each origin with the logical schema that is shown for it: the one that the last load used, otherwise its default. */
   listOrigins(idOrg: number, slice?: ListSlice): Promise<readonly OriginRecord[]>;
   /** `listOrigins`, with less of each origin: quick for thousands of them. */
   listOriginVersions(idOrg: number): Promise<readonly OriginVersion[]>;
@@ -199,8 +199,9 @@ export interface CatalogStore {
     diagnostics: readonly Diagnostic[],
   ): Promise<void>;
   /**
-   * The logical schema of the origin whose model was drawn from what has that fingerprint (SHA-256, hexadecimal), as long as the source
-   * model is there unchanged; of several with that model the one that `createLogicalSchema` gives for a variant. null: draw it.
+   * Finds the logical schema of the origin whose model was drawn from the inputs with that fingerprint (SHA-256, hexadecimal), as long
+   * as the source model is unchanged; of several with that model, the one that `createLogicalSchema` returns for a variant. Returns
+   * null if the model must be drawn.
    */
   findDrawnSchema(idOrg: number, idSch: number, fingerprint: string): Promise<number | null>;
   /** Remembers what a logical schema was drawn from. The latest 32 fingerprints of each logical schema are kept. */
@@ -220,9 +221,8 @@ export interface CatalogStore {
   /** `inactive`: those alone that are switched off. */
   listMappings(idOrg: number, idLschma: number, which?: 'inactive'): Promise<readonly MappingRecord[]>;
   /**
-   * Stores a job's statistics; what `merge` answers becomes the origin's. `earlier` is what the origin has without them: its merged
-   * statistics, or, where an attempt of this job before had saved its own, those of all other jobs one by one. No other job saves
-   * between.
+   * Stores a job's statistics; the result of `merge` becomes the origin's. `earlier` are the origin's statistics without them: merged,
+   * or, if an earlier attempt of this job had saved its own, those of all other jobs one by one. No other job saves in between.
    */
   saveStatistics(
     idOrg: number,
@@ -264,8 +264,8 @@ export interface CatalogStore {
   /** Replaces all natural keys of the origin's family. AppError `not_found`. */
   saveNaturalKeys(idOrg: number, idSch: number, keys: readonly NaturalKeyColumn[]): Promise<void>;
   /**
-   * The highest row key given out, by table, in a SQL schema of the metadata database (`metadb:NAME`). Null where it is not the
-   * organisation's, or nothing was loaded into it.
+   * Returns the highest row key given out, by table, in a SQL schema of the metadata database (`metadb:NAME`), or null if it belongs to
+   * another organisation, or nothing was loaded into it.
    */
   targetKeys(idOrg: number, sqlSchema: string): Promise<ReadonlyMap<string, number> | null>;
   /** `targetKeys` of several SQL schemas; those without are left out. */
@@ -276,12 +276,12 @@ export interface CatalogStore {
   /** Removes an origin with all that was made of it. False: there is none. AppError `conflict` while a job uses it. */
   removeOrigin(idOrg: number, idSch: number): Promise<boolean>;
   /**
-   * Whether a SQL schema of the metadata database (`metadb:NAME`) is the organisation's, which it is while a job of it loads there and
-   * while it holds tables. AppError `target_not_owned` where it is another one's.
+   * Returns whether a SQL schema of the metadata database (`metadb:NAME`) belongs to the organisation, as it does while a job of it
+   * loads there and while it holds tables. AppError `target_not_owned` if it belongs to another.
    */
   ownsTargetSchema(idOrg: number, name: string): Promise<boolean>;
   /**
-   * Makes it the organisation's, for a job that loads into it. AppError `target_not_owned` when it is another one's, `conflict` where
+   * Claims it for the organisation, for a job that loads into it. AppError `target_not_owned` if it belongs to another, `conflict` if
    * the organisation has `mostNames`, `invalid_parameter` for a reserved name.
    */
   claimTargetSchema(

@@ -60,8 +60,8 @@ export interface Claim {
   readonly attempt: number;
   readonly tool: string;
   /**
-   * `reconcile`: its last holder died between `beginCommit` and the end. Nothing is to be run again before the target has told
-   * whether the rows are there.
+   * `reconcile`: its last holder died between `beginCommit` and the end. Nothing may run again before the target has shown whether the
+   * rows are there.
    */
   readonly purpose: 'run' | 'reconcile';
   /** how long earlier attempts ran */
@@ -100,7 +100,7 @@ export interface WorkerIdentity {
   readonly host: string;
   readonly osUser: string;
   readonly basePath: string;
-  /** jobs that its process runs at the same time; absent where it runs this one alone */
+  /** jobs that its process runs at the same time; absent if it runs this one alone */
   readonly slots?: number;
 }
 
@@ -133,7 +133,7 @@ export interface LatestLoad {
   readonly idJob: number;
   /** target of the load, as its record shows it */
   readonly output: string;
-  /** the highest row key of each table, as the run told it; null: it did not */
+  /** the highest row key of each table, as the run reported it; null: it did not */
   readonly keys: Readonly<Record<string, number>> | null;
 }
 
@@ -146,14 +146,14 @@ export interface EndedJob {
   readonly startMs: number | null;
   readonly endMs: number;
   readonly failure: string | null;
-  /** number of documents in its summary; 0 where it has none */
+  /** number of documents in its summary; 0 if it has none */
   readonly documents: number;
   readonly rows: number;
   readonly bytes: number;
 }
 
 export interface JobStore {
-  /** AppError `too_many_requests`, `idempotency_key_reused`; `not_found` where an origin of it is not there any more. */
+  /** AppError `too_many_requests`, `idempotency_key_reused`; `not_found` if an origin of it no longer exists. */
   submit(submission: Submission): Promise<Submitted>;
   findJob(idOrg: number, idJob: number): Promise<JobRecord | null>;
   listJobs(idOrg: number, page: number, size: number): Promise<Page<JobRecord>>;
@@ -177,9 +177,9 @@ export interface JobStore {
   requestKill(idOrg: number, idJob: number): Promise<JobRecord | null>;
 
   /**
-   * Takes the next runnable job, oldest first and fair between organisations, with a lease; null when there is none. Where there are
-   * several organisations, none gets the last of a worker's slots, so that a job of another one need not wait. `extra`: all slots of the
-   * worker are taken, and the job is for the one that is kept beside them: only an organisation gets it that runs nothing.
+   * Claims the next runnable job, oldest first and fair between organisations, with a lease; returns null if there is none. With
+   * several organisations, none gets the last of a worker's slots, so that a job of another one need not wait. `extra`: all slots of
+   * the worker are taken, and the job is for the extra one beside them: only an organisation that runs nothing gets it.
    */
   claimJob(worker: WorkerIdentity, leaseMs: number, extra?: boolean): Promise<Claim | null>;
   /** Registers a job a person runs by hand: it is running at once, and has one attempt. */
@@ -193,13 +193,13 @@ export interface JobStore {
   heartbeat(claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'>;
   /** Returns the result of a heartbeat, but does not extend the lease. */
   checkClaim(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<'ok' | 'kill' | 'lost'>;
-  /** The request of a claimed job, with `$N` references resolved to origin ids where their jobs have ended. */
+  /** Returns the request of a claimed job, with `$N` references resolved to origin ids if their jobs have ended. */
   findStoredJob(idJob: number): Promise<StoredJob>;
   report(claim: Pick<Claim, 'idJob' | 'epoch'>, progress: JobProgress): Promise<boolean>;
   /**
-   * The fence, in the last moment before rows are committed: false when the job is killed, expired or another's by now. From
-   * then on the job ends, or is tried again, only after somebody knows whether the target did commit. `summary`: kept for the
-   * case that it did, and nobody was left to tell.
+   * The fence, in the last moment before rows are committed: returns false if the job is killed, expired or claimed by another worker.
+   * From then on the job ends, or is retried, only after it is known whether the target did commit. `summary`: stored for the case that
+   * it did, and no process was left to report it.
    */
   beginCommit(claim: Pick<Claim, 'idJob' | 'epoch'>, summary: unknown): Promise<boolean>;
   /** The target did not commit: the job may be tried again or end. */
@@ -228,9 +228,9 @@ export interface JobStore {
   reap(): Promise<number>;
   /** Resolves when a job may be runnable, or after `timeoutMs`, or when aborted. */
   waitForWork(timeoutMs: number, signal: AbortSignal): Promise<void>;
-  /** Resolves when that job is asked to end, or after `timeoutMs`, or when aborted. A request may be missed: heartbeats tell too. */
+  /** Resolves when that job is asked to end, or after `timeoutMs`, or when aborted. A request may be missed: heartbeats report it too. */
   waitForKill(idJob: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
-  /** Resolves when a job of that workflow has ended, or after `timeoutMs`, or when aborted. An end may be missed: looks tell too. */
+  /** Resolves when a job of that workflow has ended, or after `timeoutMs`, or when aborted. An end may be missed: polls find it too. */
   waitForEnd(idWorkflow: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
 
   listWorkflows(
@@ -242,7 +242,7 @@ export interface JobStore {
   countByStatus(): Promise<ReadonlyMap<JobStatus, number>>;
   /** Jobs of all organisations that ended at that time or later (epoch milliseconds), oldest first, at most 10,000. */
   listEnded(sinceMs: number): Promise<readonly EndedJob[]>;
-  /** How long the job that could be run and has waited longest does so, in milliseconds; 0 where none waits. */
+  /** Returns the waiting time of the runnable job that has waited longest, in milliseconds; 0 if none waits. */
   queueAgeMs(): Promise<number>;
   /** Organisations that run nothing and have had a job to run for some seconds, while others run theirs. */
   countWaitingOrganisations(): Promise<number>;

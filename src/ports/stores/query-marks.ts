@@ -8,12 +8,12 @@ export interface QueryMark {
   readonly mark: string;
   /** digests of the rows that have it */
   readonly seen: readonly string[];
-  /** the rows are known to be in the target; else the target has to be asked */
+  /** the rows are known to be in the target; false: the target must be queried */
   readonly settled: boolean;
 }
 
 export interface QueryMarkStore {
-  /** `source`: hash of what was asked. Those of the newest jobs first. */
+  /** `source`: hash of the query and its target. Returns marks of the newest jobs first. */
   list(idOrg: number, source: string): Promise<readonly QueryMark[]>;
   /** Just before a job's rows are committed; `idWatch`: the watch whose mark it is, with which it goes. False: another job has written one that is not in `known`; nothing is written then. */
   write(

@@ -1,6 +1,6 @@
-/** Removing what has been kept long enough. Ages are taken by the database's clock. */
+/** Removes records past their retention time. Ages are measured with the database's clock. */
 export interface RetentionStore {
-  /** Runs `work` while no other process of this database does; false, and not at all, where one does now. */
+  /** Runs `work` if no other process of this database does; otherwise returns false without running it. */
   alone(work: () => Promise<void>): Promise<boolean>;
   /** epoch milliseconds */
   nowMs(): Promise<number>;

@@ -1,4 +1,4 @@
-/** Encryption at rest of what must be read back (passwords of job targets). AES-256-GCM with the key `svc.secret.key`. */
+/** Encryption at rest for values that must be read back (passwords of job targets). AES-256-GCM with the key `svc.secret.key`. */
 export interface SecretBox {
   /** text -> printable sealed form, different at each call */
   seal(plain: string): Promise<string>;

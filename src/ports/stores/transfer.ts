@@ -28,7 +28,7 @@ export interface TransferState {
 }
 
 export interface TransferChanges extends TransferState {
-  /** Puts an origin that was just made where its original stood in its family. */
+  /** Gives a newly created origin its original's place in the family. */
   placeOrigin(
     idSch: number,
     position: { readonly idParentSch: number | null; readonly version: number; readonly created: string },
@@ -46,6 +46,6 @@ export interface TransferChanges extends TransferState {
 export interface TransferStore {
   /** One consistent state, whatever others write meanwhile. */
   read<T>(work: (state: TransferState) => Promise<T>): Promise<T>;
-  /** All that `work` writes, or nothing where it throws. */
+  /** Commits all writes of `work`, or none if it throws. */
   write<T>(work: (changes: TransferChanges) => Promise<T>): Promise<T>;
 }

@@ -1,4 +1,4 @@
-/** Watches and the files that they met: what people ask of them, and what schedulers do. All times come from the database's clock. */
+/** Watches and the files that they found: operations for people, and those for schedulers. All times come from the database's clock. */
 import type { NewJob, Page } from './jobs.ts';
 
 export const watchFileStatuses = ['waiting', 'loading', 'loaded', 'rejected', 'ignored', 'replaced'] as const;
@@ -66,7 +66,7 @@ export interface WatchFileRecord {
   readonly seen_at: number;
 }
 
-/** `all`: every rejected file; else those of these names. */
+/** `all`: every rejected file; otherwise those with these names. */
 export type Retry = 'none' | 'all' | readonly string[];
 
 export interface WatchStore {
@@ -87,8 +87,8 @@ export interface WatchStore {
   /** `{target, options}`, sealed; null: no such watch */
   readSealed(idOrg: number, idWatch: number): Promise<string | null>;
   /**
-   * Puts all of the definition in place of the old one. What was stalled is tried again, from `nextRunMs` on (as `createWatch`).
-   * `leaves`: names of files that it looks at no more; what they brought stays. AppError `conflict`; null: no such watch.
+   * Replaces the whole definition. A stalled watch is tried again, from `nextRunMs` on (as in `createWatch`). `leaves`: returns whether
+   * the watch ignores the file of a name from now on; its documents stay. AppError `conflict`; null: no such watch.
    */
   replaceWatch(
     idOrg: number,
@@ -123,7 +123,7 @@ export interface WatchFigures {
   readonly paused: number;
   readonly stalled: number;
   readonly files: Readonly<Record<WatchFileStatus, number>>;
-  /** how long the file that waits longest has waited; 0 where none waits */
+  /** waiting time of the file that has waited longest; 0 if none waits */
   readonly oldestWaitingMs: number;
 }
 
@@ -136,7 +136,7 @@ export interface WatchClaim {
   readonly changes: number;
   readonly sealed: string;
   readonly settleMs: number;
-  /** the origin that its last job worked by, else the one that it names */
+  /** the origin that its last job used, otherwise the one that it names */
   readonly usedSch: number | null;
   /** in a row: jobs that came to nothing by no fault of a document, and looks that did */
   readonly failures: number;
@@ -149,25 +149,25 @@ export interface WatchClaim {
   readonly nowMs: number;
 }
 
-/** An object of a location, as it was met. */
+/** An object of a location, as it was found. */
 export interface MetObject {
   readonly name: string;
   readonly version: string;
   readonly bytes: number;
-  /** epoch milliseconds; null: not told */
+  /** epoch milliseconds; null: unknown */
   readonly modified: number | null;
 }
 
 /** A file that may be loaded. */
 export interface CandidateFile extends MetObject {
   readonly idFile: number;
-  /** it is gone, and what it brought is to be removed */
+  /** it is gone, and its documents must be removed */
   readonly removes: boolean;
   /** SHA-256 of the version of that name that was loaded last; null: none was */
   readonly loadedSha256: string | null;
   /** the job that loaded it */
   readonly loadedBy: number | null;
-  /** when it was changed, or, if that is not told, when it was first met; epoch milliseconds */
+  /** modification time, or, if unknown, the time when it was first found; epoch milliseconds */
   readonly changedMs: number;
 }
 
@@ -193,12 +193,15 @@ export interface OpenJob {
   readonly files: readonly {
     readonly idFile: number;
     readonly name: string;
-    /** it is gone: the job removes what it brought */
+    /** it is gone: the job removes its documents */
     readonly removes: boolean;
   }[];
 }
 
-/** A file without any document in the target once a job has published, and the file that brought what took their place. `ofJob`: it is a file of the job, and not one of an earlier job. */
+/**
+ * A file without any document in the target after a job has published, and the file whose documents replaced its own. `ofJob`: it is a
+ * file of this job, not of an earlier one.
+ */
 export interface ReplacedFile {
   readonly name: string;
   readonly by: string;
@@ -214,7 +217,7 @@ export interface FileOutcome {
   readonly replacedBy?: string;
   /** for a waiting file: name of the batch of files that are loaded together, and with no others */
   readonly batch?: string;
-  /** its content, where it has been read */
+  /** hash of its content, if it has been read */
   readonly sha256?: string;
   /** for a waiting file: the version that was found, which has to settle again */
   readonly met?: MetObject;
@@ -235,7 +238,7 @@ export interface WatchOutcome {
   readonly failures?: number;
   readonly failedLooks?: number;
   readonly heldUntilMs?: number | null;
-  /** null: nothing is in its way any more; a new reason is told to webhooks */
+  /** null: nothing stalls it any more; a new reason is sent to webhooks */
   readonly stalled?: string | null;
   /** stopped until a person resumes it */
   readonly paused?: true;
@@ -268,7 +271,7 @@ export interface WatchSchedule {
   keepClaim(claim: WatchClaim, leaseMs: number): Promise<boolean>;
   /** Null: no job of the watch is open. */
   findOpenJob(claim: WatchClaim): Promise<OpenJob | null>;
-  /** Writes what became of the files of the open job, which has ended, and of the files of earlier jobs (`replaced`). */
+  /** Writes the outcomes of the files of the open job, which has ended, and of the files of earlier jobs (`replaced`). */
   settleJob(
     claim: WatchClaim,
     idJob: number,
@@ -276,12 +279,15 @@ export interface WatchSchedule {
     watch: WatchOutcome,
     replaced?: readonly Pick<ReplacedFile, 'name' | 'by'>[],
   ): Promise<boolean>;
-  /** The database's time, before the first object of a look is recorded. Null, as false below: the watch is another's claim, or looks elsewhere or for other files by now. */
+  /**
+   * Returns the database's time, before the first object of a look is recorded. Returns null, like false below, if another scheduler
+   * has claimed the watch, or it now looks elsewhere or for other files.
+   */
   beginLook(claim: WatchClaim): Promise<number | null>;
   recordObjects(claim: WatchClaim, objects: readonly MetObject[]): Promise<boolean>;
   /**
-   * Waiting files that the look since `sinceMs` has not met are gone. `met`: names of all that it met, where what loaded files brought is to be removed
-   * when they are gone; else null. `fileSystem`: what these lie on.
+   * Waiting files that the look since `sinceMs` has not found are gone. `met`: names of all files found, if documents of missing files
+   * must be removed; otherwise null. `fileSystem`: the file system of the location.
    */
   endLook(
     claim: WatchClaim,
@@ -293,8 +299,8 @@ export interface WatchSchedule {
   findCandidates(claim: WatchClaim): Promise<readonly CandidateFile[]>;
   recordFiles(claim: WatchClaim, files: readonly FileOutcome[]): Promise<boolean>;
   /**
-   * Inserts the job and hands it the files, in one transaction. Null: the claim is lost, the watch was changed, or one of the files
-   * waits no more: nothing was done. AppError `too_many_requests` where the organisation's queue is full.
+   * Inserts the job and assigns it the files, in one transaction. Returns null if the claim is lost, the watch was changed, or one of
+   * the files no longer waits: nothing was done. AppError `too_many_requests` if the organisation's queue is full.
    */
   startJob(claim: WatchClaim, job: NewJob, files: readonly StartedFile[]): Promise<number | null>;
   /** When the first of the files that have not settled will have, epoch milliseconds; null: all have. */

@@ -27,7 +27,7 @@ export interface OpenedDatabase {
   readonly roles: DatabaseRoles;
   /** across organisations */
   readonly sql: Sql;
-  /** A pool that sees one organisation's rows alone, where row-level security binds us. */
+  /** Returns a pool that sees only one organisation's rows, if row-level security applies to us. */
   connect(idOrg: string, more: { readonly max: number; readonly idleTimeoutMs?: number }): Sql;
   /** The role that reads and writes the organisation's target schemas; it owns `sqlSchema` if that is one. Null: the database allows none. */
   loaderRole(idOrg: number, sqlSchema: string): Promise<string | null>;
@@ -36,14 +36,14 @@ export interface OpenedDatabase {
 }
 
 interface DatabaseServer {
-  /** with the way to reach it safely, where it is the embedded one (`checkedAddress`) */
+  /** with parameters for a safe connection, if it is the embedded one (`checkedAddress`) */
   readonly url: string;
   stop(): Promise<void>;
 }
 
 /** A migration may take long, and says nothing meanwhile. */
 const preparingSilenceMs = 3_600_000;
-/** A metadata database that answers nothing for so long is connected to anew; its queries take moments. */
+/** Silence after which the connection to the metadata database is reopened; its queries take moments. */
 const silenceMs = 45_000;
 
 export async function openDatabase(
@@ -181,7 +181,7 @@ async function recordedAddress(home: Home, recorded: string): Promise<string> {
   return checkedAddress(recorded, socket?.isSocket() === true ? socketFolder : null);
 }
 
-/** Loaded where it is needed: most runs join a database that is there. */
+/** Imports the module when it is needed: most runs join an existing database. */
 function embedded(): Promise<typeof import('../../adapters/embedded-postgres/server.ts')> {
   return import('../../adapters/embedded-postgres/server.ts');
 }

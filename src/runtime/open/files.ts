@@ -11,9 +11,9 @@ import type { Home } from '../home.ts';
 
 export interface OpenedFiles {
   readonly files: FileStore;
-  /** for a worker: where the output of an attempt goes */
+  /** for a worker: opens the log for the output of an attempt */
   openLog(idJob: number, epoch: number): Promise<LogAppender>;
-  /** health of the file store, where one is shared */
+  /** health of the file store, if it is shared */
   readonly storeHealth: (() => Promise<HealthComponent>) | null;
 }
 

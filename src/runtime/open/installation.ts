@@ -39,8 +39,8 @@ import { mergeSettings, parseProperties, settingOrigins } from '../../config/jav
 
 export interface OpenOptions {
   /**
-   * `service`: owns the embedded database while it runs. `tool`: joins the database that the home folder's service uses,
-   * and starts the embedded one where none runs; it ends by itself after a minute without use.
+   * `service`: owns the embedded database while it runs. `tool`: joins the database of the home folder's service, and starts the
+   * embedded one if none runs; that ends by itself after a minute without use.
    */
   readonly role: 'service' | 'tool';
   /** most connections at a time (service 10, tool 4) */
@@ -55,7 +55,7 @@ const readingConnections = { max: 3, idleTimeoutMs: 30_000 };
 export interface OpenedInstallation {
   readonly config: Config;
   readonly home: Home;
-  /** the metadata database, migrated; under a role that row-level security binds, where one can be made */
+  /** the metadata database, migrated; under a role that row-level security restricts, if one can be made */
   readonly sql: Sql;
   /** whether the database lets us make roles for the service and for loads */
   readonly roles: DatabaseRoles;
@@ -85,9 +85,9 @@ export interface OpenedInstallation {
   readonly schedule: WatchSchedule;
   /** how far loads of rows have come */
   readonly marks: QueryMarkStore;
-  /** for a worker: where the output of an attempt at a job goes */
+  /** for a worker: opens the log for the output of an attempt at a job */
   openLog(idJob: number, epoch: number): Promise<LogAppender>;
-  /** health of the file store, where that is no folder */
+  /** health of the file store, unless that is a folder */
   readonly storeHealth: (() => Promise<HealthComponent>) | null;
   /** masks the secrets of this home, and whatever looks like a secret, in a line of log or message */
   mask(text: string): string;
@@ -95,7 +95,7 @@ export interface OpenedInstallation {
   close(): Promise<void>;
 }
 
-/** ConfigError names wrong settings; AppError `service_unavailable` where there is no database to be had. */
+/** ConfigError names wrong settings; AppError `service_unavailable` if no database is available. */
 export async function openInstallation(
   environment: Environment,
   options: OpenOptions,

@@ -12,8 +12,8 @@ export interface AccessOptions {
 }
 
 /**
- * `credential`: its name; null: a source of the operator, which the place lies in. Null: nothing. AppError `invalid_option` where there is none of
- * that name, or it is for another place.
+ * `credential`: its name; null: a source of the operator that contains the place. Returns null if there is none. AppError
+ * `invalid_option` if no credential has that name, or it is for another place.
  */
 export async function accessOfOrganisation(
   { adapters, sources }: AccessOptions,

@@ -1,4 +1,4 @@
-/** Files that lie in buckets, on servers and on the web, brought to a folder of this machine. */
+/** Fetches files from buckets, servers and the web to a folder of this machine. */
 import { mkdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { isChange } from '../../adapters/file-staging/arrivals.ts';
@@ -41,11 +41,11 @@ const atOnce = 16;
 const smallAtOnce = 64;
 
 export interface FetchOptions extends BringingOptions {
-  /** told of bytes as they come; what it throws ends all of it */
+  /** called with the number of bytes as they arrive; an exception ends the fetch */
   readonly onBytes: (count: number) => void;
   /** the files below the location that are wanted, in the listed version; null: all files that the location leads to */
   readonly wanted: WatchedFiles['files'] | null;
-  /** the location, where documents of it stay where they lie, and the spool says where; absent: all are fetched */
+  /** the location, if its documents stay there, and the spool records their places; absent: all are fetched */
   readonly leaves?: string;
 }
 
@@ -204,7 +204,7 @@ async function leaveDocuments(
   { access: given, directory, leaves, spool, ...reading }: FetchOptions,
   found: readonly FoundObject[],
 ): Promise<readonly FoundObject[]> {
-  // XSD sets are read as a whole, and so are their documents where they lie beside them
+  // XSD sets are read as a whole, and so are documents beside them
   if (leaves === undefined || spool === null) return [];
   // and so are those that have a DTD beside them
   if (found.some(({ name }) => isXsdName(name) || isPartName(name))) return [];
@@ -237,7 +237,10 @@ function isSmall({ bytes = Infinity }: FoundObject): boolean {
   return bytes <= smallBytes;
 }
 
-/** The object itself, whatever its name; else what lies below the prefix, or matches the pattern, and has a name of documents, schemas or archives. */
+/**
+ * Returns the object itself, whatever its name; otherwise the objects below the prefix, or those that match the pattern, with names of
+ * documents, schemas or archives.
+ */
 async function objectsAt(
   store: RemoteStore,
   { key, text }: Extract<RemoteLocation, { kind: 's3' | 'az' }>,
@@ -274,7 +277,7 @@ function factsOf({ bytes, version }: StoredObject): Pick<FoundObject, 'bytes' | 
   return { bytes, listed: version };
 }
 
-/** The file itself, whatever its name; else as of a store. */
+/** Returns the file itself, whatever its name; otherwise like a store. */
 /** Without files whose names are not UTF-8, and that the server therefore does not open. They are passed over among documents. */
 async function withoutMisnamed(
   place: SftpPlace,
@@ -340,7 +343,7 @@ function requireSome(text: string, found: readonly FoundObject[]): readonly Foun
   );
 }
 
-/** The order in which a pattern of a disk leads to files: those of a folder, by their names, before what lies in folders of it. */
+/** Sorts files as a pattern on disk finds them: those of a folder, by their names, before those of its subfolders. */
 function inOrder(found: readonly FoundObject[]): readonly FoundObject[] {
   const keyed = found.map((one) => ({ one, key: `${orderKey(one.matched)}\0${one.name}` }));
   return keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ one }) => one);
@@ -352,7 +355,7 @@ function orderKey(path: string): string {
   return `${folders}\0${path.slice(at)}`;
 }
 
-/** Keys of a store may hold what names of files cannot. */
+/** Returns a valid file name: keys of a store may contain characters that file names cannot. */
 function plainName(part: string, key: string): string {
   if (part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && Buffer.byteLength(part) <= 255)
     return part;

@@ -1,6 +1,6 @@
 /**
- * A compiler for sources that lie in buckets and on the web. A child process fetches them before the compiler's turn comes: their servers
- * decide what they send, and how slowly.
+ * A compiler for sources in buckets and on the web. A child process fetches them before the compiler's turn comes, because their
+ * servers decide what they send, and how slowly.
  */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';

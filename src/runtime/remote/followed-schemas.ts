@@ -1,4 +1,4 @@
-/** Schema documents that one named by itself leads to: relative references, followed in the place where it lies, as those of a file are on a disk. */
+/** Follows references from a schema document that was named singly: relative references within its place, as for a file on a disk. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { fixedLimits } from '../../config/limits.ts';
@@ -10,7 +10,7 @@ export interface SchemaPlace {
   resolve(key: string, location: string): string | null;
   /** Returns the name below the local folder, chosen so that references lead from one document to the other there. */
   nameOf(key: string): string;
-  /** Answers its bytes. AppError `input_not_found` where there is none. */
+  /** Downloads it and returns its size. AppError `input_not_found` if there is none. */
   download(key: string, to: string): Promise<number>;
 }
 
@@ -39,13 +39,16 @@ export const addressedSchemas: Pick<SchemaPlace, 'resolve' | 'nameOf'> = {
     try {
       return decodeURIComponent(pathname.slice(1));
     } catch {
-      // no escapes of UTF-8: names as they stand
+      // no UTF-8 escapes: names as written
       return pathname.slice(1);
     }
   },
 };
 
-/** Brings them and all that they lead to into the folder; answers their own paths. What is not there is left to the compiler, which knows the line. */
+/**
+ * Downloads documents and all their references into the folder; returns their own paths. The compiler reports missing documents,
+ * because it knows the line.
+ */
 export async function followSchemas(
   place: SchemaPlace,
   first: readonly string[],
@@ -74,7 +77,7 @@ export async function followSchemas(
     }
     files += 1;
     bytes += received;
-    // more than a set may have: whoever reads it says so
+    // more than a set may have: the reader of the set reports it
     if (bytes > mostBytes) return [];
     return referencesIn(new Uint8Array(await readFile(to))).flatMap(({ location }) => {
       const target = isRelativeLocation(location) ? place.resolve(key, location) : null;

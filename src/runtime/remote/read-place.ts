@@ -24,7 +24,7 @@ export interface RemotePlace {
   readonly description: PlaceDescription;
   /** Reads a range of that version alone. AppErrors of `remoteBytes` and `SftpPlace`. */
   bytes(file: RemoteFile, range: FileSection): AsyncIterable<Uint8Array>;
-  /** Ends what keeps a process alive; who reads on opens it again. */
+  /** Ends connections that keep a process alive; a later read opens them again. */
   close(): void;
 }
 

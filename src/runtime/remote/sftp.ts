@@ -1,4 +1,4 @@
-/** An address of an SFTP server, opened with what its credential or its source says. */
+/** Opens an address of an SFTP server with the access data of its credential or its source. */
 import { readFile } from 'node:fs/promises';
 import { openPlace, type SftpPlace } from '../../adapters/sftp/place.ts';
 import type { PlaceAccess, RemoteRequestOptions } from '../../adapters/remote-inputs/remote-requests.ts';
@@ -10,7 +10,7 @@ export interface PlaceOptions {
   /** access data for the place; null: none */
   readonly access: PlaceAccess | null;
   readonly signal: AbortSignal;
-  /** a folder of this user for what a program reads from files, for moments */
+  /** a private folder for short-lived files that a program reads */
   readonly scratch: string;
   /** without other access data, use the keys of the current user: only for a person's own run */
   readonly ownKeys: boolean;
@@ -18,7 +18,7 @@ export interface PlaceOptions {
 
 export type SftpLocation = Extract<RemoteLocation, { kind: 'sftp' }>;
 
-/** AppErrors `path_not_allowed` where there is nothing to read it with, `invalid_option` where nobody says the user; those of `check`. */
+/** AppErrors `path_not_allowed` if there are no access data, `invalid_option` if no user is given; those of `check`. */
 export async function openSftpLocation(
   location: SftpLocation,
   { check, access, signal, scratch, ownKeys }: PlaceOptions,

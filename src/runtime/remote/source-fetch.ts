@@ -1,4 +1,4 @@
-/** Fetches the sources of a schema that lie in buckets, on servers and on the web; runs in a child process (`src/runtime/remote/fetch-child.ts`). */
+/** Fetches the sources of a schema from buckets, servers and the web; runs in a child process (`src/runtime/remote/fetch-child.ts`). */
 import { join } from 'node:path';
 import { checkAddress, createOutgoingGuard } from '../../access/outgoing-guard.ts';
 import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';

@@ -14,11 +14,11 @@ import { accessElsewhere, type PlaceOptions } from './sftp.ts';
 
 /** The destination and the purpose of fetched files. */
 export interface BringingOptions extends PlaceOptions {
-  /** made where it is not there */
+  /** created if it does not exist */
   readonly directory: string;
   /** takes small files of a place without schemas; null: each is a file by itself */
   readonly spool: FileSpool | null;
-  /** schema documents that are named by themselves bring what they refer to, so many files at most; absent: documents are brought */
+  /** greatest number of referenced files to fetch for schema documents that are named singly; absent: documents are fetched */
   readonly follows?: false | { readonly mostFiles: number };
 }
 
@@ -26,7 +26,7 @@ export interface FoundObject {
   readonly key: string;
   /** below the folder that the location names */
   readonly name: string;
-  /** the part of the name that the location leads to: all of it, a folder, or '' for what lies below a prefix */
+  /** the part of the name that the location names: all of it, a folder, or '' for files below a prefix */
   readonly matched: string;
   /** the only one that is wanted; absent: any */
   readonly version?: string;

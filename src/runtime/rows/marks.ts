@@ -30,7 +30,7 @@ export async function lastLoaded(
   return null;
 }
 
-/** Tells a row from others that have the same value in the column of `--after`. */
+/** Returns a digest that distinguishes a row from others with the same value in the column of `--after`. */
 export function rowDigest(name: string, document: string | Uint8Array | null): string {
   return createHash('sha256')
     .update(`${name}\0`)

@@ -17,7 +17,7 @@ export async function openFolder(
 ): Promise<WatchedLocation> {
   const accept = nameTest(pattern);
   const place = await files.resolve(idOrg, location, false);
-  // a store has no folder but by what lies in it: one that lost its last file is empty
+  // a store has folders only through their content: a folder that lost its last file is empty
   const isStored = place.startsWith('object:');
   const folder = isStored ? place : await files.resolve(idOrg, location, true);
   const facts = isStored ? null : await stat(folder, { bigint: true }).catch(told);
@@ -74,7 +74,7 @@ export async function openFolder(
   }
 }
 
-/** A fault of the file system says nothing of what is there; it passes, or a person mends it. */
+/** Translates a fault of the file system, which says nothing about the folder's content; it passes, or a person repairs it. */
 function told(error: unknown): never {
   const { code } = error as { code?: unknown };
   if (error instanceof AppError || typeof code !== 'string' || !(error instanceof Error)) throw error;

@@ -1,4 +1,7 @@
-/** A place as the process that looks at it is told of it, and what it is asked (`src/adapters/processes/look-processes.ts`). */
+/**
+ * The description of a place for the process that looks at it, and the requests to that process
+ * (`src/adapters/processes/look-processes.ts`).
+ */
 import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { QueryMark } from '../../ports/stores/query-marks.ts';
@@ -13,7 +16,7 @@ export interface LookSettings {
   readonly scratch: string;
 }
 
-/** Files of a bucket, a server or the web; `access`: what they are read with. */
+/** Files of a bucket, a server or the web; `access`: access data for them. */
 export interface FilePlace {
   readonly kind: 'files';
   readonly location: string;
@@ -21,7 +24,7 @@ export interface FilePlace {
   readonly access: PlaceAccess | null;
 }
 
-/** Rows of a server of databases. `source`: what is asked, and where it goes; `last`: the newest mark whose rows are loaded. */
+/** Rows of a database server. `source`: identity of the query and its target; `last`: the newest mark whose rows are loaded. */
 export interface RowPlace {
   readonly kind: 'rows';
   readonly request: ToolRequest;

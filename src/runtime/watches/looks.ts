@@ -56,7 +56,7 @@ async function ask(process: LookProcess, request: LookRequest): Promise<unknown>
   }
 }
 
-/** The error that the process told of, or why it told nothing. */
+/** Returns the error that the process reported, or the reason why it reported nothing. */
 function faultOf(error: unknown): Error {
   if (error instanceof LookProcessEnd) {
     if (error.limit === null) return new AppError('service_unavailable', error.message);
@@ -68,7 +68,7 @@ function faultOf(error: unknown): Error {
   if (error instanceof Error) return error;
   const { code, message } = error as ChildFault;
   if (code === null || !Object.hasOwn(errorCatalogue, code)) return new Error(message);
-  // a limit of ours: the next look would meet it again
+  // a limit of ours: the next look would exceed it again
   if (message.includes('svc.limits.')) return new LookLimit(message);
   return new AppError(code as ErrorCode, message);
 }

@@ -32,7 +32,7 @@ export interface RemoteLocationOptions {
   readonly scratch: string;
 }
 
-/** The place of a watch, with what it is read with. AppErrors `invalid_option`, and `path_not_allowed` where no source is set. */
+/** Returns the place of a watch, with its access data. AppErrors `invalid_option`, and `path_not_allowed` if no source is set. */
 export async function remotePlaceOf(
   adapters: AccessOptions['adapters'],
   sources: readonly SourceConfig[],
@@ -44,7 +44,7 @@ export async function remotePlaceOf(
   return { kind: 'files', location, pattern, access };
 }
 
-/** AppErrors `path_not_allowed` where nothing is there to read it with, and those of the guards. */
+/** AppErrors `path_not_allowed` if there are no access data, and those of the guards. */
 export function openRemote(
   { guards, http, scratch }: RemoteLocationOptions,
   { location: text, pattern, access }: Omit<FilePlace, 'kind'>,
@@ -144,7 +144,7 @@ function webFile(
   };
 }
 
-/** Null: it is not small, or no more what it was when it was met. */
+/** Returns null if the file is not small, or has changed since it was found. */
 async function digestOfSmall(
   { getSmall }: RemoteRequests,
   url: URL,
@@ -189,7 +189,7 @@ async function digestOf(
   return { sha256: hash.digest('hex'), object: { ...object, bytes } };
 }
 
-/** `version` as `downloadFile` compares it; '' where the server tells none. */
+/** `version` as `downloadFile` compares it; '' if the server reports none. */
 function objectOf({ headers }: Response, name: string): MetObject {
   const changed = headers.get('last-modified');
   const modified = changed === null ? Number.NaN : Date.parse(changed);

@@ -1,6 +1,6 @@
 /**
- * Rows of a server of databases as the location of a watch. It has one object at most: the rows that no job has loaded, named and told apart by the first
- * of them. A job takes all that is there when it reads, so that the next look finds what has come since.
+ * Rows of a database server as the location of a watch. It has at most one object: the rows that no job has loaded, identified by the
+ * first of them. A job takes all rows that exist when it reads, so that the next look finds those that came later.
  */
 import { createHash } from 'node:crypto';
 import type { OutgoingGuard } from '../../access/outgoing-guard.ts';
@@ -48,7 +48,7 @@ export function openRowsOfServer(
     async *objects() {
       const { addresses } = await guard.check(server.host, server.port);
       const rows = await openServerRows(server, request.query ?? '', { config, addresses });
-      // nothing is read any more: what its end meets is of no use
+      // nothing is read any more: faults at its end do not matter
       const close = (): void => void rows.close().catch(() => undefined);
       signal.addEventListener('abort', close, { once: true });
       try {
@@ -59,7 +59,7 @@ export function openRowsOfServer(
         close();
       }
     },
-    // its first row is told by its version
+    // its version identifies its first row
     digest: async (object) => ({
       sha256: createHash('sha256').update(`${object.name}\n${object.version}`).digest('hex'),
       object,
@@ -67,7 +67,7 @@ export function openRowsOfServer(
   };
 }
 
-/** Null: all rows that have a document are loaded. `source`: of what else is asked, or goes elsewhere, all rows are new. */
+/** Returns null if all rows that have a document are loaded. `source`: for another query or target, all rows are new. */
 async function firstNew(
   rows: QueryRows,
   request: ToolRequest,

@@ -1,4 +1,4 @@
-/** The scheduler of watches in this process, beside its worker: only where commands may be run. */
+/** The scheduler of watches in this process, beside its worker: only if commands may be run. */
 import { join } from 'node:path';
 import { launcher } from '../../installation.ts';
 import { createLookProcesses, type LookProcesses } from '../../adapters/processes/look-processes.ts';

@@ -104,7 +104,7 @@ export interface ToolSession {
   close(): Promise<void>;
 }
 
-/** between two lines of a log that tell how far a run is */
+/** interval between two progress lines of a log */
 const progressLineMs = 10_000;
 
 const neverAborted: AbortSignal = new AbortController().signal;
@@ -125,7 +125,7 @@ export interface SessionOptions {
 export async function openSession(request: ToolRequest, options: SessionOptions): Promise<ToolSession> {
   const home = await openInstallation(options.environment, {
     role: 'tool',
-    // a person wants to know what goes wrong, not that the database was made ready
+    // a person wants to see faults, not that the database was prepared
     write: (line) => void (line.includes('"level":"info"') ? true : process.stderr.write(line)),
   });
   try {
@@ -199,7 +199,7 @@ async function sessionByHand(
     readWorkerIdentity(process.cwd()),
     leaseMs,
   );
-  // numbers are given out again after a restore: what is left of another job of that number goes
+  // numbers are given out again after a restore: leftovers of another job with that number are removed
   await Promise.all([
     rm(jobFolder(home.home, claim.idJob), { recursive: true, force: true }),
     home.adapters.files.removeLog(claim.idJob),
@@ -342,7 +342,7 @@ function session(
             ...(done === undefined || done.pass === 'checking' ? {} : { messages: done.documents }),
           }),
         )
-        // progress is a help for people: the next report tells more
+        // progress is a help for people: the next report contains more
         .catch(() => undefined);
     },
     choose(chosen, model) {
@@ -390,7 +390,7 @@ function session(
   };
 }
 
-/** The session with a request of which more is settled; `catalog`: what stands in for the stored one. */
+/** Returns the session with a request of which more is settled; `catalog`: replaces the stored one. */
 export function settledSession(
   session: ToolSession,
   request: ToolRequest,

@@ -6,9 +6,8 @@ import type { Target } from '../../jobs/request/target.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 /**
- * The checked addresses of the target's host, resolved once for all connections of the run; none for what a person starts,
- * whom the operator's list does not bind, and for the metadata database. AppError `host_not_allowed` for what the operator
- * does not allow.
+ * Returns the checked addresses of the target's host, resolved once for all connections of the run; none for a person's own run, which
+ * the operator's list does not restrict, and for the metadata database. AppError `host_not_allowed` if the operator does not allow it.
  */
 export async function targetAddresses(
   session: ToolSession,

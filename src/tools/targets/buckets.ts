@@ -28,7 +28,7 @@ type SendChecked = (
   signal: AbortSignal,
 ) => Promise<Response>;
 
-/** AppErrors: `invalid_option` without credentials, `target_not_allowed` where jobs may not write, `host_not_allowed`. */
+/** AppErrors: `invalid_option` without credentials, `target_not_allowed` if jobs may not write, `host_not_allowed`. */
 export async function openBucketFolder(
   session: Asker,
   { store, location, bucket, prefix }: Extract<Target, { kind: 'bucket' }>,
@@ -76,7 +76,7 @@ export function s3Transport(send: SendChecked): S3Transport {
   };
 }
 
-/** A folder of the shared store, by what `resolvePath` answers. */
+/** Returns a folder of the shared store, from the answer of `resolvePath`. */
 export async function sharedFolder({ home }: ToolSession, resolved: string): Promise<BucketFolder> {
   const { objectStore } = home.config;
   // a path that resolves to such a place is in that store

@@ -1,4 +1,4 @@
-/** A namespace of a catalogue of Iceberg tables as a target: how a job reaches the catalogue, and the stores that its tables lie in. */
+/** A namespace of a catalogue of Iceberg tables as a target: opens the catalogue, and the stores of its tables. */
 import type { CatalogueLogin, CatalogueTransport } from '../../targets/files/lake/catalogue/requests.ts';
 import type { OpenTableStore } from '../../targets/files/lake/catalogue/tables.ts';
 import type { LakeTarget } from '../../targets/files/lake/place.ts';
@@ -92,7 +92,7 @@ async function catalogueTransport(asker: Asker, by: CatalogueAccess['by']): Prom
   return (method, url, headers, body) => send({ method, url, headers, body }, asker.interrupted);
 }
 
-/** By a source of the operator that jobs may use, else by what the catalogue gives. */
+/** Opens stores with a source of the operator that jobs may use, otherwise with the access data of the catalogue. */
 function storesOf(asker: Asker, use: 'read' | 'write'): OpenTableStore {
   const sources = asker.home.config.sources ?? [];
   return async (text, vended) => {
@@ -120,7 +120,7 @@ function storesOf(asker: Asker, use: 'read' | 'write'): OpenTableStore {
   };
 }
 
-/** An address of somebody else’s making: without what may be a secret in it. */
+/** Shortens an address that somebody else has made, without parts that may be secret. */
 function shown(text: string): string {
   return text
     .replace(/\/\/[^/@]*@/, '//')

@@ -135,7 +135,7 @@ async function openInBucket(
   });
 }
 
-/** A folder of Delta or Iceberg tables; null where it is to be one of another kind. */
+/** Opens a folder of Delta or Iceberg tables; returns null if it must be of another kind. */
 async function openLakeSink(session: ToolSession, open: () => Promise<LakeTarget>): Promise<RowSink | null> {
   const { format, tool } = session.request;
   if (tool === 'unload') {
@@ -150,7 +150,7 @@ async function openLakeSink(session: ToolSession, open: () => Promise<LakeTarget
 interface OpenedFolder {
   /** as a folder of Delta or Iceberg tables */
   readonly lake: LakeTarget;
-  /** on this machine: itself, or a copy of all that lies there */
+  /** its path on this machine: the folder itself, or a copy of its content */
   localDirectory(): Promise<string>;
 }
 

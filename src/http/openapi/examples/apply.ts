@@ -1,6 +1,6 @@
 /**
- * Answers and errors that a service gave, put beside the operations that give them. `npm run examples` records them anew from a service
- * that converts the orders of the demo.
+ * Adds recorded answers and errors of a service to its operations. `npm run examples` records them again from a service that converts
+ * the orders of the demo.
  */
 import type { ErrorCode } from '../../../errors.ts';
 import recorded from './recorded.json' with { type: 'json' };
@@ -56,7 +56,7 @@ export function problemExamples(
   );
 }
 
-/** Shows what the operation answered, and the errors that it may end in; gives the codes of these. */
+/** Adds the recorded answer of the operation, and its possible errors; returns the codes of these. */
 export function showExamples(method: string, path: string, operation: Described): readonly string[] {
   const answer = answers[`${method.toUpperCase()} ${path}`];
   const codes: string[] = [];

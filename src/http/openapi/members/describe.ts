@@ -21,8 +21,8 @@ interface DescribedSchema {
 }
 
 /**
- * Gives the members of the structures their descriptions, where they have none of their own; one that refers to a structure
- * is described by that. Texts that belong to no member throw: they would be read nowhere.
+ * Adds descriptions to members of the structures that have none; a member that refers to a structure is described by that. Throws for
+ * texts that belong to no member, because nobody would read them.
  */
 export function describeMembers(structures: Readonly<Record<string, object>>): void {
   for (const [name, structure] of Object.entries(structures)) {

@@ -238,7 +238,7 @@ function downloadOperation({ catalog, guard, renderings }: Shared) {
   );
 }
 
-/** The part that was asked for; the answer says where the next one is. */
+/** Returns the requested part; the answer links to the next one. */
 function sliced<T>(c: Context<AppEnv>, all: readonly T[], slice: ListSlice | undefined): readonly T[] {
   if (slice === undefined) return all;
   const end = slice.offset + slice.limit;

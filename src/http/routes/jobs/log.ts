@@ -158,7 +158,10 @@ async function nextOrQuiet(
   }
 }
 
-/** One `data:` line for each line of the piece and an empty last one where it ends a line: joined by line ends, they are the piece. */
+/**
+ * Formats one `data:` line for each line of the piece, and an empty last one if it ends a line: joined by line ends, they are the
+ * piece.
+ */
 function formatEvent(idJob: number, event: LogEvent): string {
   if (event.kind === 'end') {
     return `id: ${event.offset}\nevent: end\ndata: ${JSON.stringify({ id_job: idJob, status: statusLetters[event.status] })}\n\n`;

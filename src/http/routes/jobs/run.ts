@@ -109,7 +109,7 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
     return submitCommands(adapters, config, callerOf(c), request, idempotency);
   }
 
-  /** Ends early, with what is known by then, where connections run short. */
+  /** Ends early, with the facts known so far, if connections run short. */
   async function statusesAfter(
     c: Context<AppEnv>,
     { jobs, id_workflow: idWorkflow }: RunAnswer,
