@@ -3,13 +3,13 @@ import { isLoopback, parseAddress } from '../access/network-address.ts';
 
 export interface CloudLocation {
   readonly url: URL;
-  /** without the query: what may be shown */
+  /** the address without the query, safe to show */
   readonly shown: string;
   /** the secret parts: the query, and the parameters in it that grant access */
   readonly secrets: readonly string[];
 }
 
-/** Answers the location, or what is wrong with its text; the answer never repeats it. */
+/** Returns the location, or the fault of its text; the answer never repeats it. */
 export function parseCloudLocation(text: string): CloudLocation | { readonly fault: string } {
   if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text))
     return { fault: 'must be the address of a location' };

@@ -61,7 +61,7 @@ export async function exportSchema(
   return { error: answer === null, az_output_path: cloud?.location.shown ?? '' };
 }
 
-/** Names the place in the request of what a path is refused for. */
+/** Adds to the fault of a path the place of the path in the request. */
 export function atMember(pointer: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof AppError) || error.errors.length > 0) throw error;

@@ -1,4 +1,4 @@
-/** POST /v2/schema/import: what a package holds, stored under new ids. */
+/** POST /v2/schema/import: stores the content of a package under new ids. */
 import { createOutgoingGuard } from '../access/outgoing-guard.ts';
 import { checkLocation } from './check-location.ts';
 import { atMember } from './export-schema.ts';
@@ -7,7 +7,7 @@ import type { MetadbFields } from './metadata-database.ts';
 import { requireProgram, runTransfer } from './run-transfer.ts';
 import type { TransferAdapters, TransferCaller, TransferSettings } from './run-transfer.ts';
 
-/** With `az_input_path`, `input_path` is where the package is copied to first; without, where it lies. */
+/** With `az_input_path`, `input_path` is the folder that the package is copied to first; without, the folder that contains it. */
 export interface ImportRequest extends MetadbFields {
   readonly input_path: string;
   readonly az_input_path?: string;

@@ -36,11 +36,11 @@ export interface PasswordSettings {
 const defaultPort = 5432;
 
 /**
- * The service's own database is reached as it stands in its settings; any other host needs the operator's leave, and is
- * connected to by the addresses that were checked. A password that is not given is PGPASSWORD of the service, for hosts that
- * `svc.allow.hosts` names in full, else its own, for those of `svc.migration.password_hosts`; both by TLS alone. AppError `host_not_allowed`; `forbidden` where another database would
- * be opened with the service's own password for an organisation other than the operator's: organisations are numbered
- * there by someone else.
+ * Chooses the database of a transfer. The service's own database is reached as its settings say; any other host needs the operator's
+ * permission, and is reached at its checked addresses. The default password is PGPASSWORD of the service, for hosts that
+ * `svc.allow.hosts` names in full, otherwise the service's own, for those of `svc.migration.password_hosts`; both are sent over TLS
+ * alone. AppError `host_not_allowed`; `forbidden` if the service's own password would open another database for an organisation other
+ * than the operator's, because someone else assigns the numbers of organisations there.
  */
 export async function chooseDatabase(
   asked: MetadbFields,

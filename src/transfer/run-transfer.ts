@@ -56,13 +56,13 @@ export interface EndedRun {
 
 const never: AbortSignal = new AbortController().signal;
 
-/** AppError `runtime_unsupported` where no program can be run. */
+/** AppError `runtime_unsupported` if no program can be run. */
 export function requireProgram({ transfers }: Pick<TransferAdapters, 'transfers'>): TransferProgram {
   if (transfers !== null) return transfers;
   throw new AppError('runtime_unsupported', 'schemas are exported and imported where processes can be run');
 }
 
-/** A failed run is no error here: it is told in the log under the request id, and in the job record. */
+/** Runs a transfer. A failed run is not an exception: it is reported in the log under the request id, and in the job record. */
 export async function runTransfer(
   adapters: TransferAdapters,
   settings: TransferSettings,
@@ -124,14 +124,14 @@ export async function runTransfer(
   return run;
 }
 
-/** Sends heartbeats until the run has ended; answers whether it was told to end. */
+/** Sends heartbeats until the run has ended; returns whether it was asked to end. */
 async function keepLease(
   { jobs }: TransferAdapters,
   { limits }: TransferSettings,
   claim: Claim,
   ended: AbortSignal,
 ): Promise<boolean> {
-  // a kill is heard within two seconds, as nothing tells of it otherwise
+  // a kill is noticed within two seconds, because nothing else reports it
   const everyMs = Math.min(limits.heartbeatMs, 2000);
   for (;;) {
     await pause(everyMs, ended);
@@ -140,7 +140,7 @@ async function keepLease(
     const answer = await answerWithin(jobs.heartbeat(claim, limits.leaseMs), limits.leaseMs / 4);
     if (answer === 'kill') return true;
     if (answer !== 'lost') continue;
-    // an import ends its record with what it stores, and has then only to say so
+    // an import ends its record when it stores its data, and only has to report it after that
     const ends = await answerWithin(jobs.findJob(claim.idOrg, claim.idJob), limits.leaseMs / 4);
     if (ends !== null) return ends.status !== 'completed';
   }
@@ -177,7 +177,7 @@ function newestOrigin(answer: EndedRun['answer']): number | null {
   return Number.isSafeInteger(id) ? id : null;
 }
 
-/** Through outages of the database, for as long as the lease lasts. It changes nothing about what was done. */
+/** Retries during outages of the database, for as long as the lease lasts. A failure changes nothing about the transfer itself. */
 async function record(
   { jobs, logger }: TransferAdapters,
   leaseMs: number,

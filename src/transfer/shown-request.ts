@@ -15,7 +15,7 @@ export interface AskedTransfer extends MetadbFields {
 }
 
 export interface ShownTransfer {
-  /** the words that stand behind `migrate` in a shell */
+  /** the words that follow `migrate` in a shell */
   readonly params: string;
   readonly paramsJson: string;
   readonly inputPath: string | null;

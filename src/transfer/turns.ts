@@ -2,13 +2,13 @@
 import { AppError } from '../errors.ts';
 
 export interface Slots {
-  /** Does the work once there is a slot. AppError `too_many_requests` where too many wait already. */
+  /** Does the work once there is a slot. AppError `too_many_requests` if too many wait already. */
   within<T>(idOrg: number, work: () => Promise<T>): Promise<T>;
 }
 
 const retryAfterSeconds = 5;
 
-/** `running` and `waiting`: of one organisation, at a time; `what` is waited for, in the plural. */
+/** `running` and `waiting`: limits for one organisation; `what`: noun for the work, in the plural. */
 export function createSlots({
   running,
   waiting,

@@ -96,7 +96,7 @@ async function openKey(): Promise<void> {
   dialog.showModal();
 }
 
-/** `moved`: the focus goes where the new view begins. */
+/** `moved`: moves the focus to the start of the new view. */
 async function show(moved: boolean): Promise<void> {
   if (main.hasAttribute('data-asks-key') || organisation === null) return;
   const { path, query } = readAddress(location.hash);

@@ -1,2 +1,2 @@
-/** Address of the service below any prefix; ends in `/`. The bundle of the page lies in the folder `ui/` below it, as this module does. */
+/** Address of the service below any prefix; ends in `/`. The bundle of the page is in the folder `ui/` below it, like this module. */
 export const serviceUrl = new URL('../', import.meta.url).href;

@@ -1,4 +1,4 @@
-/** POST and PATCH of a watch: what a person says becomes a definition, once all of it has been found right. */
+/** POST and PATCH of a watch: the request becomes a definition after all of it has been checked. */
 import { AppError } from '../errors.ts';
 import { isRemoteLocation, parseRemoteLocation, type RemoteLocation } from '../files/remote-location.ts';
 import { checkAccess, type AccessSettings } from '../jobs/request/check-access.ts';
@@ -53,7 +53,7 @@ export type WatchSettings = AccessSettings & {
   readonly limits: { readonly watches: number };
 };
 
-/** AppErrors of what is wrong, with pointers; `conflict` for a name in use; `commands_disabled`; `too_many_requests` past the limit. */
+/** AppErrors of the faults, with pointers; `conflict` for a name in use; `commands_disabled`; `too_many_requests` past the limit. */
 export async function createWatch(
   adapters: WatchAdapters,
   settings: WatchSettings,
@@ -94,8 +94,9 @@ export async function changeWatch(
 }
 
 /**
- * Files that a change leaves out are not gone, and what they brought is not to be removed. Null: none. Files at another place are those of before
- * where only new ones are loaded, as an inbox is that was moved; where documents are replaced, they may be read once more.
+ * Returns a test for files that a change leaves out: they are not gone, and their documents must not be removed. Returns null if there
+ * are none. After a change of place, files count as the same if only new ones are loaded, as for an inbox that was moved; if documents
+ * are replaced, they may be read once more.
  */
 function leftOut(before: WatchMembers, after: WatchMembers): ((name: string) => boolean) | null {
   const { location, pattern = null, options = {} } = after;
@@ -210,7 +211,7 @@ function given(members: WatchMembers): Partial<typeof watchDefaults> {
   ) as Partial<typeof watchDefaults>;
 }
 
-/** AppError says what a location cannot be, and what to write instead. */
+/** AppError names a location that is not possible, and the right form. */
 function checkPlace(location: string, pattern: string | null): void {
   if (rowServerOf(location) !== null) {
     if (pattern !== null)

@@ -1,7 +1,10 @@
 /** Decides which objects of a location a watch accepts. */
 import { matchedLength, parsePathPattern } from '../files/path-pattern.ts';
 
-/** Names of what is no document: schemas and parts of DTDs, files that are still written, check sums and marks, text, tables and pictures. */
+/**
+ * Pattern of names that are not documents: schemas and parts of DTDs, files that are still written, checksums and marks, text, tables
+ * and pictures.
+ */
 const others =
   /\.(?:xsd|wsdl|dtd|ent|mod|cat|tmp|temp|part|partial|filepart|crdownload|swp|bak|lock|md5|sha\d*|asc|sig|done|ok|ready|txt|md|log|jsonl?|csv|tsv|parquet|pdf|png|jpe?g|gif)(?:\.gz)?$|~$/i;
 

@@ -20,7 +20,7 @@ export interface BatchMembers extends WatchSecrets {
   readonly credential: string | null;
 }
 
-/** Flags that a watch decides itself, and what says so instead. */
+/** Flags that a watch sets itself, with the member that replaces each. */
 const decided: Readonly<Record<string, string>> = {
   '--from': 'is what location says',
   '--out': 'is what target says',
@@ -73,7 +73,7 @@ function checkModes({ saveMode, parseMode }: ToolRequest): void {
   if (parseMode === 'statistics') throw refused('-e', '-e s loads nothing');
 }
 
-/** A watch goes on where it has come to: each look at all rows would load them again. */
+/** A watch of rows must continue from its mark: otherwise each look would load all rows again. */
 function checkRows({ from, after }: ToolRequest): void {
   if (from === undefined) return;
   if (after === undefined)

@@ -17,7 +17,7 @@ const unitMs: Readonly<Record<string, number>> = {
 /** Times must stay times: a century is long enough. */
 const longestMs = 100 * 366 * 86_400_000;
 
-/** Milliseconds of `30s`, `5m`, `2h`, `1d`; null for what is none. */
+/** Parses `30s`, `5m`, `2h`, `1d`; returns milliseconds, or null for other text. */
 export function parseDuration(text: string): number | null {
   const [, count, unit] = /^(\d{1,10})(s|m|h|d)$/.exec(text) ?? [];
   if (count === undefined || unit === undefined) return null;
@@ -25,7 +25,7 @@ export function parseDuration(text: string): number | null {
   return ms > longestMs ? null : ms;
 }
 
-/** AppError `invalid_body` says what it must be. */
+/** AppError `invalid_body` describes the right form. */
 export function parseSchedule(text: string): Schedule {
   const everyMs = parseDuration(text);
   if (everyMs !== null) {
@@ -112,7 +112,7 @@ function fieldOf(
 /** A day that comes but on the 29th of February of a leap year comes within eight years. */
 const daysAhead = 366 * 8 + 3;
 
-/** NaN where there is none. */
+/** Returns NaN if there is no such time. */
 function nextOf(cron: Cron, afterMs: number): number {
   const start = new Date(afterMs - (afterMs % 60_000) + 60_000);
   let day = Date.UTC(start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate());

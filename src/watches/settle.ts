@@ -1,6 +1,6 @@
 /**
- * From the end of a job to the state of its files. A job publishes all of its files or none: what has failed waits again but for those
- * that are to blame, and where the job does not say which, halves are tried by themselves until one file is left.
+ * Determines the states of a job's files after its end. A job publishes all of its files or none: after a failure, all files wait again
+ * except those at fault. If the job does not say which, halves are tried separately until one file is left.
  */
 import { failureReason } from '../jobs/failure-reason.ts';
 import type { JobStatus } from '../jobs/record.ts';
@@ -113,7 +113,7 @@ function stopped(drift: Reject): WatchOutcome {
   };
 }
 
-/** Each of the blamed is kept aside, or replaced by what it is now; the others wait again. */
+/** Sets each file at fault aside, or replaces it by its current version; the others wait again. */
 function outcomes(job: OpenJob, blamed: readonly Reject[]): FileOutcome[] {
   return job.files.map((file) => {
     const own = blamed.find(({ document }) => fileOf(job, document) === file.name);
@@ -180,7 +180,7 @@ function isWithin(name: string, document: string): boolean {
   );
 }
 
-/** A document is a file, what a `.gz` unpacks to, or a member of an archive. */
+/** Returns the file of a document, which is the file itself, the unpacked content of a `.gz`, or a member of an archive. */
 function fileOf({ files }: OpenJob, document: string | null): string | null {
   if (document === null) return files.length === 1 ? files[0]!.name : null;
   const found = files.find(

@@ -9,7 +9,7 @@ import type { ToolSession } from '../session/tool-session.ts';
 
 /** The code that writes and reads rows is loaded when a target is opened. */
 export interface KindOfTarget<T extends Target = Target> {
-  /** Whether `-f` chooses what the target is made of. */
+  /** Whether `-f` chooses the format of the target. */
   readonly hasFormats: boolean;
   /** Whether earlier states of its tables can be read (`--version`), be it of some of its formats. */
   readonly hasVersions: boolean;
@@ -17,7 +17,7 @@ export interface KindOfTarget<T extends Target = Target> {
   ddlDialect(format: ToolRequest['format'], target: T): DialectName;
   openSink(session: ToolSession, target: T): Promise<RowSink>;
   openSource(session: ToolSession, target: T): Promise<RowSource>;
-  /** AppError `invalid_option` where documents cannot be removed, with what to do in its place. */
+  /** AppError `invalid_option` if documents cannot be removed, with advice on an alternative. */
   openRemover(session: ToolSession, target: T): Promise<RowRemover>;
   /** Rows of the table of docs/targets.md. None: another kind has them. */
   readonly whatWasRun: readonly WhatWasRun[];
@@ -29,6 +29,6 @@ export interface WhatWasRun {
   readonly driver: string;
   /** mechanism that publishes the rows of a job */
   readonly transaction: string;
-  /** with versions; of what was not run, what was done in its place */
+  /** versions of the tested software; for an untested target, the check made instead */
   readonly run_against: string;
 }

@@ -1,6 +1,6 @@
 /**
- * The registry of the kinds of targets: from the text of a target (`-o`, `-i`) to what writes its rows, reads them and removes documents. A new kind is a
- * member of `Target` (`src/jobs/request/target.ts`), a file beside this one, and a line here.
+ * The registry of the kinds of targets: it maps the text of a target (`-o`, `-i`) to the code that writes its rows, reads them and
+ * removes documents. A new kind is a member of `Target` (`src/jobs/request/target.ts`), a file beside this one, and a line here.
  */
 import type { DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import { AppError } from '../../errors.ts';
@@ -39,7 +39,10 @@ function kindOf(target: Target): KindOfTarget {
   return kinds[target.kind] as KindOfTarget;
 }
 
-/** Opens what the documents of a job go into; for `unload`, what they are taken out of, which says whether it has the job already. */
+/**
+ * Opens the sink for the documents of a job; for `unload`, the target they are removed from, which tells whether it has the job
+ * already.
+ */
 export async function openSink(session: ToolSession): Promise<RowSink> {
   const { request } = session;
   const target = request.tool === 'unload' ? targetOf(request, 'in') : targetOf(request, 'out');

@@ -1,4 +1,4 @@
-/** Delta and Iceberg tables as targets, wherever they lie. */
+/** Delta and Iceberg tables as targets, in folders and in buckets. */
 import { AppError } from '../../errors.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { RowRemover } from '../../ports/rows/remover.ts';

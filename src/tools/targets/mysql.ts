@@ -1,4 +1,4 @@
-/** Targets in MySQL and MariaDB: where they are, and as whom they are reached. */
+/** Targets in MySQL and MariaDB: their addresses and users. */
 import type { MysqlAddress } from '../../targets/sql/mysql/connection.ts';
 import type { Target } from '../../jobs/request/target.ts';
 import { targetAddresses } from './addresses.ts';

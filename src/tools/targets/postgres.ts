@@ -1,4 +1,4 @@
-/** Targets in PostgreSQL: a server of one’s own, or the metadata database. Where they are, and as whom they are reached. */
+/** Targets in PostgreSQL: the user’s own server, or the metadata database; their addresses and users. */
 import { AppError } from '../../errors.ts';
 import { connectionUrl, isHostAllowed, type Target } from '../../jobs/request/target.ts';
 import type { ToolSession } from '../session/tool-session.ts';
@@ -89,7 +89,7 @@ async function postgresLocation(
   };
 }
 
-/** Another organisation's rows are none of ours; nobody's are those of whoever may read the home folder. */
+/** Refuses another organisation's rows; rows without an owner belong to any user who can read the home folder. */
 async function claimSqlSchema(
   { home, idOrg, idJob, byHand }: ToolSession,
   sqlSchema: string,

@@ -45,8 +45,8 @@ export interface DocumentsToCheck {
 }
 
 /**
- * Rejects what is not well-formed, starts as no document may, or is not valid: `--on-error fail` by the InputError of the first such
- * document, `skip` by entries in the session's rejects. `validator` null: validity is not looked at.
+ * Rejects documents that are not well-formed, have a root that is not allowed, or are invalid: `--on-error fail` throws the InputError
+ * of the first such document, `skip` adds entries to the session's rejects. `validator` null: validity is not checked.
  */
 export async function checkDocuments(
   session: ToolSession,
@@ -70,7 +70,7 @@ class DocumentCheck {
   readonly #rejects: Rejects;
   readonly #names = createNameTable();
   readonly #documents: DocumentCut;
-  /** by input index: what is to be rejected; told in the order of the inputs */
+  /** faults by input index, reported in the order of the inputs */
   readonly #broken = new Map<number, InputError>();
   readonly #invalid = new Map<number, Invalid>();
   #waiting: Waiting[] = [];
@@ -203,7 +203,10 @@ class DocumentCheck {
     if (this.#invalid.size > 0 && this.#session.request.onError !== 'skip') await this.finish();
   }
 
-  /** The pieces of a document, each after our own reader has taken it: no other sees what is over a limit or unsafe. */
+  /**
+   * Yields the pieces of a document after our own reader has accepted each: no other parser sees content that is over a limit or
+   * unsafe.
+   */
   async *#sound(
     member: InputMember,
     chunks: AsyncIterable<Uint8Array>,
@@ -260,7 +263,7 @@ class DocumentCheck {
   /** Its line and column in the document, whatever the program was given. */
   async #errorOf(member: InputMember, { name, validity, marked }: Invalid): Promise<InputError> {
     const { faults, unjudged } = validity;
-    // a fault without a location is told at the root element
+    // a fault without a location is reported at the root element
     const told = faults[0] ?? unjudged?.location ?? { line: 1, path: [1] };
     const linesBefore = (member.start?.line ?? 1) - 1;
     const lead = { ...told, line: told.line + linesBefore };
@@ -294,7 +297,7 @@ class DocumentCheck {
 /** bytes of a document with a DTD that are searched for its root element */
 const prologBytes = 256 * 1024;
 
-/** The document by itself: what its DTD beside it declares stands in it, as the validator reads no other file. */
+/** Yields the document with the declarations of its external DTD included, because the validator reads no other file. */
 async function* selfContained(
   { chunks, external }: InputMember,
   limits: EngineLimits,

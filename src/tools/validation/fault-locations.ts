@@ -1,4 +1,4 @@
-/** From what a validator tells of a fault to its line and column in the document. */
+/** Finds the line and column of a fault in the document from the validator's report. */
 import type { ValidityFault } from '../../ports/processes/document-validator.ts';
 import {
   KIND_ATTRIBUTE,
@@ -36,8 +36,8 @@ interface SeenTag {
 type TagCheck = (tag: SeenTag) => 'element' | 'parent' | null;
 
 /**
- * Finds the start tag, or the attribute, that a fault speaks of: a fault that shows where an element ends is the element's. `marked`:
- * the fault's line is that of the marked document.
+ * Finds the start tag, or the attribute, that a fault refers to: a fault at the end of an element belongs to the element. `marked`: the
+ * fault's line is that of the marked document.
  */
 export function createFaultFinder(fault: FaultLead, marked: boolean, names: NameTable) {
   const check = fault.path === null ? createLineCheck(fault, marked) : createPathCheck(fault.path);
@@ -103,9 +103,9 @@ function createPathCheck(path: readonly number[]): TagCheck {
 
 function createLineCheck(fault: FaultLead, marked: boolean): TagCheck {
   const { line, element = null, message = '' } = fault;
-  // told where the text ends, which lies behind the tag of that line
+  // reported at the end of the text, which is after the tag of that line
   const ofText = /: Character content /.test(message);
-  // told of an element where a child of it begins
+  // reported for an element at the start of one of its children
   const ofChild = /: Element content is not allowed/.test(message);
   return ({ isStart, localName, endLine }) => {
     // in the text before the tag

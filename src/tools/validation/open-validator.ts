@@ -35,8 +35,8 @@ export async function openValidator(session: ToolSession, idSch: number): Promis
 }
 
 /**
- * One of them judges all that both can hold, so that places and words are the same wherever it runs; the other one takes what is
- * too large for a tree, and what is over a limit of the first.
+ * Combines two validators. The first checks all documents that both can process, so that places and messages are the same wherever it
+ * runs; the other checks those too large for a tree, or over a limit of the first.
  */
 function together(own: DocumentValidator, xmllint: DocumentValidator, timeMs: number): DocumentValidator {
   return {

@@ -1,6 +1,7 @@
 /**
- * er2xml: rows become documents again, each a file of the output folder under the name it was loaded by. A target may hold documents of several
- * versions of a schema: where `-l` does not name one logical schema, each is written by one that knows all of it.
+ * er2xml: converts rows back to documents, each a file of the output folder under its name when it was loaded. A target may hold
+ * documents of several versions of a schema: unless `-l` names one logical schema, each is written by one that knows all of its
+ * content.
  */
 import { resolve } from 'node:path';
 import { originFamily } from '../../catalog/schemas/origin.ts';
@@ -154,7 +155,7 @@ async function writeFurther(
   }
 }
 
-/** Documents that are left in the target. AppError `unprocessable_input` where none was written. */
+/** Reports documents that are left in the target. AppError `unprocessable_input` if none was written. */
 async function tellOthers(
   session: ToolSession,
   { logical, documents }: Conversion,

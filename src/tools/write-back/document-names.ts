@@ -29,7 +29,7 @@ function shortened(part: string): string {
   return stem + extension;
 }
 
-/** Names that differ in case alone would meet on some systems. */
+/** Returns an unused name: names that differ in case alone would collide on some systems. */
 export function unusedName(name: string, taken: Set<string>): string {
   const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? '';
   const stem = name.slice(0, name.length - extension.length);

@@ -20,7 +20,7 @@ type Produce = (consume: (bytes: Uint8Array) => Promise<void>) => Promise<unknow
 export interface DocumentFolder {
   /** The name of the file of a document that was called so, relative to the folder; of no other one from now on. */
   nameFor(name: string): string;
-  /** `fileName`: by `nameFor`. The file is there by then or a little later; a fault of one before it is thrown here, too. */
+  /** `fileName`: from `nameFor`. The file exists then or a little later; this also throws a fault of an earlier file. */
   write(fileName: string, produce: Produce): Promise<void>;
   /** Like `write`, but replaces the file that was written under that name before. */
   rewrite(fileName: string, produce: Produce): Promise<void>;
@@ -38,7 +38,7 @@ export interface DocumentFolderOptions {
   readonly existing: 'refuse' | 'replace';
   /** returns the real path of a file below the folder; AppError if it may not be written */
   readonly resolvePath: (path: string) => Promise<string>;
-  /** `refuse`: what `resolvePath` answers holds no links, and where one stands in it by then nothing is written */
+  /** `refuse`: the answer of `resolvePath` contains no links; if it contains one later, nothing is written */
   readonly links: 'follow' | 'refuse';
 }
 
@@ -161,8 +161,8 @@ class DocumentFiles {
 }
 
 /**
- * In a file beside it until it is whole. What ends in the page cache is called at once, as handing it to another thread costs more than it does;
- * what waits for the disk goes to a thread.
+ * Writes a document to a temporary file beside it until it is complete. Calls that end in the page cache are synchronous, because
+ * handing them to another thread costs more; calls that wait for the disk use a thread.
  */
 class DocumentFile {
   readonly #path: string;
@@ -204,7 +204,7 @@ class DocumentFile {
     }
   }
 
-  /** `refuse`: throws EEXIST where another program has made a file of that name by now. */
+  /** `refuse`: throws EEXIST if another program has made a file with that name meanwhile. */
   async end(existing: DocumentFolderOptions['existing']): Promise<void> {
     try {
       const descriptor = this.#descriptor ?? this.#make();
@@ -217,7 +217,7 @@ class DocumentFile {
       if (existing === 'refuse') takeName(this.#temporary, this.#path);
       else renameSync(this.#temporary, this.#path);
     } catch (error) {
-      // the fault of the write is the one to tell
+      // report the fault of the write
       await this.discard();
       throw error;
     }
@@ -261,13 +261,13 @@ export async function isEmptyFolder(directory: string): Promise<boolean> {
   }
 }
 
-/** Parts of documents whose writers died: nobody else would ever remove them. */
+/** Removes incomplete documents whose writers died: no other process would ever remove them. */
 async function removeAbandoned(folder: string): Promise<void> {
   // a list of the names in a folder of a million documents would take most of the memory
   for await (const { name } of await opendir(folder, { bufferSize: 1024 })) {
     if (!partName.test(name)) continue;
     const path = join(folder, name);
-    // another process may have ended it, or removed it, by now
+    // another process may have completed or removed it meanwhile
     const found = await lstat(path).catch(() => null);
     // a file that cannot be removed does no harm
     if (found?.isFile() === true && Date.now() - found.mtimeMs > abandonedMs)

@@ -23,7 +23,7 @@ export interface WrittenBack {
   /** read, by table */
   readonly rows: ReadonlyMap<string, number>;
   readonly rejects: ConversionDetails['rejects'];
-  /** not written, by the hash of the model that they were loaded by (null: the ledger does not tell) */
+  /** documents not written, by the hash of the model that they were loaded with (null: the ledger does not tell) */
   readonly others: Map<string | null, number>;
   /** written, although they were loaded by a model that this metadata database does not have */
   readonly unsure: number;
@@ -40,7 +40,7 @@ export interface SchemaDocumentsOptions {
   readonly before: readonly WrittenBack[];
 }
 
-/** AppError `not_found` where the target has none of the documents that are asked for. */
+/** AppError `not_found` if the target has none of the requested documents. */
 export async function writeDocumentsOf(
   session: ToolSession,
   options: SchemaDocumentsOptions,
@@ -72,11 +72,11 @@ class SchemaDocuments {
   /** by hash of a model: whether ours finds all that it wrote; null: there is no such model here */
   readonly #covered = new Map<string, boolean | null>();
   #unsure = 0;
-  /** keys of documents with rows that were met too late */
+  /** keys of documents with rows that were found too late */
   readonly #late = new Set<string>();
-  /** keys of documents that other schemas loaded and this one does not write: their rows can lie in tables that it reads */
+  /** keys of documents that other schemas loaded and this one does not write: tables that it reads may contain their rows */
   readonly #notWritten = new Set<string>();
-  /** such as were met in time to be written once, and their files (null: none, by --dry-run) */
+  /** documents whose late rows were found in time to write them once, with their files (null: none, because of --dry-run) */
   readonly #deferred = new Map<string, string | null>();
   /** files that are not called as their documents are, by key */
   readonly #numbered = new Map<string, string>();
@@ -175,14 +175,14 @@ class SchemaDocuments {
       if (modelHash !== null && this.#covered.get(modelHash) === null) this.#unsure += 1;
     } catch (error) {
       if (writer?.late.has(document.key) === true) {
-        // its rows are read anew, and those of the next one after that
+        // its rows are read again, and then those of the next document
         this.#endWriter();
         this.#deferred.set(document.key, file);
         await this.#lateDocument(document);
         return;
       }
       this.#reject(name, error);
-      // rows of this document may lie ahead still: the next one starts afresh
+      // rows of this document may follow later: the next one starts afresh
       this.#endWriter();
     } finally {
       for (const key of writer?.late ?? []) if (!this.#deferred.has(key)) this.#late.add(key);
@@ -197,7 +197,7 @@ class SchemaDocuments {
     this.#rejects.push({ document: name, line: null, column: null, code: null, message: error.message });
   }
 
-  /** With the rows that others added to them or changed, which lie behind those of other documents. */
+  /** Writes documents with the rows that others added to them or changed, which are stored after those of other documents. */
   async #lateDocuments(): Promise<void> {
     if (this.#late.size === 0) return;
     const { request } = this.#session;
@@ -254,8 +254,9 @@ class SchemaDocuments {
   }
 
   /**
-   * Standing at the document's rows; null where it has none. Documents follow each other in the rows; where the next rows are
-   * not this one's, because other schemas' documents lie between or it is the only one wanted, it is looked for.
+   * Returns a writer positioned at the document's rows, or null if it has none. Documents follow each other in the rows; if the next
+   * rows belong to another document, because other schemas' documents are in between or it is the only one wanted, its rows are
+   * searched.
    */
   async #writerFor({ key }: StoredDocument): Promise<DocumentWriter | null> {
     const { model } = this.#logical;

@@ -9,7 +9,7 @@ import { readPart } from './reading.ts';
 import type { FileLine, PartLines } from './records.ts';
 import { packageFault } from '../shapes/json-shape.ts';
 
-/** AppError `unprocessable_input` says what is wrong; answers the manifest of a package that can be imported. */
+/** Checks a package and returns its manifest. AppError `unprocessable_input` describes the fault. */
 export async function checkPackage(folder: PackageFolder): Promise<PackageManifest> {
   const manifest = await readManifest(folder);
   const each = <Part extends PartName>(name: Part): AsyncGenerator<PartLines[Part]> =>
@@ -103,7 +103,7 @@ function consecutive(what: string, ids: Ids): (id: number, position: number) => 
   };
 }
 
-/** Contents are shared between origins by their hash: a wrong one would change what others hold. */
+/** Checks the hash of content: origins share contents by their hash, so a wrong one would change those of others. */
 async function checkContent({ name, content, bytes, sha256 }: FileLine): Promise<void> {
   if (content === undefined) return;
   const held = fromBase64(content);

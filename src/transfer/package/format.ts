@@ -15,7 +15,7 @@ const formatVersion = 1;
 
 const formatName = 'conversion-job-service/schema';
 
-/** In the order they are written and read: what is referred to comes first. */
+/** Parts in the order in which they are written and read: referenced parts come first. */
 export const partNames = [
   'origins.ndjson',
   'source_models.ndjson',
@@ -68,7 +68,7 @@ export async function writeManifest(
   await folder.write(manifestName, [JSON.stringify(whole, null, 2)]);
 }
 
-/** AppError `unprocessable_input` unless the manifest is whole and the folder holds its parts and nothing else. */
+/** AppError `unprocessable_input` unless the manifest is complete and the folder holds exactly its parts. */
 export async function readManifest(folder: PackageFolder): Promise<PackageManifest> {
   const found = new Map((await folder.listFiles()).map(({ name, bytes }) => [name, bytes]));
   const size = found.get(manifestName);
@@ -104,7 +104,7 @@ async function parseManifest(folder: PackageFolder): Promise<PackageManifest> {
   return value as PackageManifest;
 }
 
-/** AppError `unprocessable_input` where the text is no JSON, or nested so deep that what looks into it would run out of stack. */
+/** AppError `unprocessable_input` if the text is not JSON, or is nested so deeply that recursive code would exhaust the stack. */
 export function parseJson(line: string, at: string): unknown {
   if (isDeeperThan(line, fixedLimits.jsonDepth))
     throw packageFault(`${at} is nested deeper than anything of ours`);

@@ -1,4 +1,4 @@
-/** Stores what a package holds under new ids: all of it in one transaction, once everything was checked. */
+/** Stores the content of a package under new ids: everything in one transaction, after all checks. */
 import { checkSvg } from '../../catalog/diagrams/svg-check.ts';
 import { AppError } from '../../errors.ts';
 import type { NewOriginFile } from '../../ports/stores/catalog.ts';
@@ -20,8 +20,8 @@ export interface ImportedPackage {
 const maxNames = 1000;
 
 /**
- * `idJob`: the job that makes the origins, and is C with them. AppError `unprocessable_input` for a package that is not whole,
- * `not_found` where the organisation is not there, `conflict` where the job was killed meanwhile. A name that is taken gets a number.
+ * `idJob`: the job that makes the origins, and is completed with them. AppError `unprocessable_input` for an incomplete package,
+ * `not_found` if the organisation does not exist, `conflict` if the job was killed meanwhile. A name that is in use gets a number.
  */
 export async function importPackage(
   store: TransferStore,
@@ -47,7 +47,7 @@ export async function importPackage(
       await changes.setDiagramSaved(idLschma, saved);
     }
     const imported = [...origins.values()];
-    // Last, and in the same transaction: whoever asks is told of what is there, whatever dies after it
+    // Last, and in the same transaction: the record then matches the stored data, whatever fails afterwards
     if (into.idJob !== null && !(await changes.completeJob(into.idJob, imported.at(-1)!)))
       throw new AppError('conflict', 'the job was killed, or given up, meanwhile: nothing was imported');
     return { origins: imported };
@@ -177,7 +177,7 @@ async function importLogicalSchemas(
   return ids;
 }
 
-/** Lines are told apart by what they map; equal ones by their order. */
+/** Distinguishes lines by the paths that they map; equal ones by their order. */
 async function switchMappings(
   changes: TransferChanges,
   idOrg: number,

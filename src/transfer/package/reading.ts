@@ -1,4 +1,4 @@
-/** Reads a part line by line and holds it against the manifest, each time anew: a folder may change between two readings. */
+/** Reads a part line by line and compares it with the manifest, each time it is read: a folder may change between two readings. */
 import type { PackageFolder } from '../../ports/files/package-folder.ts';
 import { parseJson } from './format.ts';
 import type { PartEntry, PartName } from './format.ts';
@@ -6,7 +6,7 @@ import { lineShapes } from './records.ts';
 import type { PartLines } from './records.ts';
 import { packageFault } from '../shapes/json-shape.ts';
 
-/** AppError `unprocessable_input` at a line of another shape; at the end, where the part is not what the manifest says. */
+/** AppError `unprocessable_input` at a line of another shape; at the end, if the part differs from the manifest. */
 export async function* readPart<Part extends PartName>(
   folder: PackageFolder,
   name: Part,

@@ -42,7 +42,7 @@ export type FileLine = OriginFile & Readonly<z.infer<typeof fileLine>>;
 const naturalKeyLine = z.object({ table: name, column: name, position: number });
 export type NaturalKeyLine = Readonly<z.infer<typeof naturalKeyLine>>;
 
-/** `line`: place in the map, from 0. The model makes the line; what people switched is told here. */
+/** `line`: index in the map, from 0. The model makes the line; this record holds only its activation by people. */
 const mappingLine = z.object({
   logical_schema: id,
   line: wholeNumber(0),

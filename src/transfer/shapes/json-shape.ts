@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { AppError } from '../../errors.ts';
 
-/** A schema's own check: of what is wrong, the first is told. */
+/** Wraps the check of a Zod schema: it reports the first fault. */
 export function shapeOf(schema: z.ZodType): Shape {
   return (value, at) => {
     const { error } = schema.safeParse(value);
@@ -26,7 +26,7 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): z.ZodIn
   return z.int(fault).min(min, fault).max(max, fault);
 }
 
-/** Throws AppError `unprocessable_input` naming the place; `at` is where the value stands, for people. */
+/** Throws AppError `unprocessable_input` naming the place; `at` is the place of the value, for people. */
 export type Shape = (value: unknown, at: string) => void;
 
 /** The error for a faulty package: the import fails, and nothing is changed. */

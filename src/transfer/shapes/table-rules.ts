@@ -7,7 +7,7 @@ import { shapeFault } from './json-shape.ts';
 
 const holdsKey: ReadonlySet<ColumnRole> = new Set(['parent_key', 'child_key']);
 
-/** Names are told apart without case, as some databases do. */
+/** Checks names without regard to case, because some databases ignore it. */
 export function checkNames({ tables, nameMaxLength }: RelationalModel, at: string): void {
   const inTarget = new Set<string>(Object.values(sideTableNames));
   const add = (names: Set<string>, name: string, pointer: string): void => {
@@ -38,7 +38,7 @@ export function checkNames({ tables, nameMaxLength }: RelationalModel, at: strin
 
 /** An element that is folded into the row of another is not folded, over others, into its own. */
 export function checkFolding({ nodes }: RelationalModel, at: string): void {
-  /** by node: what it is folded from, not followed yet */
+  /** by node: the nodes that it is folded from and that have not been followed yet */
   const open = new Map<number, number[]>();
   const done = new Set<number>();
   const foldedInto = (index: number): number[] =>

@@ -13,7 +13,7 @@ interface Call {
   readonly key?: string;
 }
 
-/** The answer; RefusedRequest where the status is no success. `path` has no slash at its start. */
+/** Returns the answer; throws RefusedRequest if the status is no success. `path` has no slash at its start. */
 export async function call(
   path: string,
   { method = 'GET', accept = 'application/json', body, signal = null, key }: Call = {},
@@ -68,7 +68,7 @@ export async function upload(
   const { token } = await postJson<{ token: string }>('v2/file/upload/token', { kind });
   const query = new URLSearchParams({ token, name });
   return await new Promise((resolve, reject) => {
-    // fetch tells nothing of what was sent so far
+    // fetch does not report upload progress
     const request = new XMLHttpRequest();
     request.open('POST', `${serviceUrl}v2/file/upload/${kind}?${query.toString()}`);
     request.setRequestHeader('Content-Type', 'application/octet-stream');

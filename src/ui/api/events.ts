@@ -24,7 +24,7 @@ export async function* followEvents(path: string, signal: AbortSignal): AsyncGen
   }
 }
 
-/** Null for what is a comment alone. */
+/** Returns null for a comment alone. */
 function parseEvent(text: string): ServerEvent | null {
   const data: string[] = [];
   let id = '';

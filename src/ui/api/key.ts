@@ -1,4 +1,4 @@
-/** The API key, for this tab or, where that was asked for, for this browser. It is in no address and in no cookie. */
+/** The API key, for this tab or, if the user chose so, for this browser. It is in no address and in no cookie. */
 
 import { serviceUrl } from '../service-url.ts';
 

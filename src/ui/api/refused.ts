@@ -1,4 +1,4 @@
-/** A request that the service refused, in its own words (RFC 9457), with what helps. */
+/** A request that the service refused, in its own words (RFC 9457), with advice. */
 
 interface Complaint {
   readonly pointer: string;

@@ -1,4 +1,4 @@
-/** Records as they go over the wire, where those of the service itself are another shape. */
+/** Records as in the API, if their shape differs from that of the service itself. */
 import type { JobRecord } from '../../jobs/record.ts';
 import type { StatusLetter } from '../../jobs/status-letters.ts';
 

@@ -7,7 +7,7 @@ export type TargetKind = 'metadb' | 'other' | 'none';
 
 export interface Chosen {
   readonly files: Readonly<Record<InputKind, readonly InputFile[]>>;
-  /** id of a stored schema; '' where the files make it */
+  /** id of a stored schema; '' if the files make it */
   readonly schema: string;
   /** name of the new schema; '' for the name of the input */
   readonly name: string;

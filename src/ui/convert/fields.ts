@@ -42,7 +42,7 @@ const placed = new Set(['--out', '--origin', '--format', '--savemode', '--name',
 export interface ConvertFields {
   readonly elements: readonly HTMLElement[];
   chosen(files: Chosen['files']): Chosen;
-  /** Shows the fields that matter to what is chosen, and hides the others. */
+  /** Shows the fields that apply to the choices, and hides the others. */
   follow(chosen: Chosen): void;
 }
 

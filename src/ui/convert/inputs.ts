@@ -40,7 +40,10 @@ function isWanted({ name }: { readonly name: string }): boolean {
   return !name.startsWith('.') && name !== 'Thumbs.db';
 }
 
-/** The files of a drop, those in folders with them. Must be called in the event itself: the browser forgets what was dropped. */
+/**
+ * Returns the dropped files, including those in folders. Must be called in the event itself, because the browser discards the drop
+ * afterwards.
+ */
 export async function droppedFiles(transfer: DataTransfer): Promise<{ path: string; file: File }[]> {
   const entries = [...transfer.items]
     .map((item) => item.webkitGetAsEntry())
@@ -63,7 +66,7 @@ async function readEntry(entry: FileSystemEntry, found: { path: string; file: Fi
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   for (;;) {
-    // a folder is told piece by piece, until a piece is empty
+    // a folder is listed piece by piece, until a piece is empty
     const piece = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     );

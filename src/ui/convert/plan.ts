@@ -3,7 +3,7 @@ import type { InputFile, InputKind } from './inputs.ts';
 
 export type ToolName = 'xsd2er' | 'xml2er';
 
-/** An option that was given: `value` '' where it takes none. */
+/** An option that was given: `value` is '' if it takes none. */
 export interface PlannedOption {
   readonly flag: string;
   readonly value: string;
@@ -15,7 +15,7 @@ export interface PlannedOption {
 export interface PlannedJob {
   readonly tool: ToolName;
   readonly input: InputKind;
-  /** `-x`: an id, or `$0` for what the run before it makes; null: the tool makes it */
+  /** `-x`: an id, or `$0` for the schema that the run before it makes; null: the tool makes it */
   readonly origin: string | null;
   readonly options: readonly PlannedOption[];
 }
@@ -101,7 +101,7 @@ export function curlText(
     options: run.options.map((option) => (option.isSecret === true ? { ...option, value: '…' } : option)),
   }));
   const paths = Object.fromEntries(kinds.map((kind) => [kind, `@${kind}@`]));
-  // the shell puts the paths of the uploads where its quotes are open
+  // the shell inserts the paths of the uploads between the quotes
   const body = kinds.reduce(
     (text, kind) => text.replaceAll(`@${kind}@`, `'"$${kind.toUpperCase()}"'`),
     JSON.stringify(executionsOf(shown, paths)).replaceAll("'", `'\\''`),

@@ -6,7 +6,7 @@ import type { InputFile, InputKind } from './inputs.ts';
 import { executionsOf, packedName, type PlannedJob } from './plan.ts';
 import { tarOf } from './tar.ts';
 
-/** Gives the ids of the jobs, in their order; `shown`: where progress is told. */
+/** Returns the ids of the jobs, in their order; `shown`: element that shows progress. */
 export async function sendAndStart(
   jobs: readonly PlannedJob[],
   files: Chosen['files'],

@@ -18,7 +18,7 @@ export function tarOf(members: readonly Member[]): Blob {
   return new Blob([...parts, new Uint8Array(2 * block)], { type: 'application/x-tar' });
 }
 
-/** Names that the old header has no room or no characters for stand in one of their own (POSIX.1-2001, pax). */
+/** Returns a pax header (POSIX.1-2001) for a name that is too long for the old header, or has other characters. */
 function pathHeader(path: string): BlobPart[] {
   if (/^[\x20-\x7e]{1,99}$/.test(path)) return [];
   const content = encoder.encode(` path=${path}\n`);

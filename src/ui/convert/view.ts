@@ -1,4 +1,4 @@
-/** From dropped files to rows: what is uploaded, by which schema it is read, where the rows go. */
+/** The view that converts dropped files to rows: the files, the schema to read them with, and the target of the rows. */
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { readChoices } from '../api/choices.ts';
 import { getJson } from '../api/client.ts';

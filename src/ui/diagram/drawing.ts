@@ -1,4 +1,4 @@
-/** The drawing of a scene: boxes with columns and lines with crow's feet. What is too small to be read, or out of sight, is left out. */
+/** Draws a scene: boxes with columns and lines with crow's feet. Content that is too small to read, or out of sight, is left out. */
 import { fill, svg } from '../parts/dom.ts';
 import type { DrawnBox, DrawnRelation, Scene } from './scene.ts';
 
@@ -9,7 +9,10 @@ const keyWidth = 26;
 /** from this scale on columns can be read */
 const readable = 0.34;
 
-/** with more of them the lines are a thicket: from afar those of the chosen table alone are shown, else they are faint */
+/**
+ * number of lines above which a drawing becomes illegible: zoomed out, only those of the chosen table are shown, otherwise they are
+ * faint
+ */
 const mostLines = 200;
 
 /** The part of a scene that is seen, in its own pixels. */
@@ -23,7 +26,7 @@ export interface Seen {
 
 export interface DrawnScene {
   readonly group: SVGGElement;
-  /** Draws what can be seen now. */
+  /** Draws the visible part. */
   see(seen: Seen): void;
   mark(table: string | null): void;
 }

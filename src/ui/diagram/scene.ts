@@ -83,7 +83,7 @@ export function focusScene(whole: Scene, table: string, depth: number): Scene {
   return { width: x - columnGap + margin, height: height + 2 * margin, boxes: placed, relations };
 }
 
-/** In the order in which the whole diagram has them, where neighbours are near to each other. */
+/** Breaks columns, in the order of the whole diagram, in which neighbours are close to each other. */
 function brokenColumns(boxes: readonly DrawnBox[]): DrawnBox[][] {
   const columns: DrawnBox[][] = [[]];
   let height = 0;
@@ -98,7 +98,7 @@ function brokenColumns(boxes: readonly DrawnBox[]): DrawnBox[][] {
   return columns;
 }
 
-/** The table that most others hang from, by any number of steps: where to begin. */
+/** Returns the table with most descendants: the place to begin. */
 export function mainTable({ boxes, relations }: Scene): string | null {
   const children = Map.groupBy(relations, ({ to_table: to }) => to);
   const parents = new Set(relations.map(({ from_table: from, to_table: to }) => (from === to ? '' : from)));

@@ -168,7 +168,7 @@ export async function diagramPart(context: PartContext): Promise<Content> {
       viewport.center(box.x + box.width / 2, box.y + Math.min(box.height / 2, 200));
   }
 
-  /** Marks a table and its lines, and says what hangs together. */
+  /** Marks a table and its lines, and describes its relations. */
   function select(name: string | null): void {
     drawing?.mark(name);
     panel.hidden = name === null;

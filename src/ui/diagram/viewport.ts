@@ -62,7 +62,7 @@ export function createViewport(
       bottom: (height - y) / scale,
     };
   };
-  /** Around a place of the window, which stays where it is. */
+  /** Zooms around a place of the window, which stays fixed. */
   const zoomAt = (factor: number, px: number, py: number): void => {
     const next = Math.min(most, Math.max(least, scale * factor));
     x = px - ((px - x) * next) / scale;

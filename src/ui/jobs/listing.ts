@@ -1,4 +1,4 @@
-/** The jobs, newest first, with what is asked for alone; those that run are looked at again and again. */
+/** Lists the jobs, newest first, with a filter; running jobs are polled. */
 import type { ShownJob } from '../api/shapes.ts';
 import { getJson, type PageOf } from '../api/client.ts';
 import { selectOf, searchField } from '../parts/controls.ts';
@@ -57,7 +57,7 @@ export async function jobListView({ main, signal, query, title }: ViewContext): 
     remember();
     void refresh();
   };
-  /** The address keeps what is shown, so that it can be sent to somebody else. */
+  /** The address contains the filter, so that it can be sent to somebody else. */
   const remember = (): void => {
     history.replaceState(
       null,

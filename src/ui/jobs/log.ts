@@ -39,7 +39,7 @@ export function logPanel(idJob: number, signal: AbortSignal, onEnd: () => void):
     text,
   );
 
-  /** A connection that breaks off is taken up where it ended. */
+  /** Reads the log; a broken connection is resumed where it ended. */
   async function read(offset = '0'): Promise<void> {
     let next = offset;
     try {

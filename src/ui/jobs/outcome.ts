@@ -11,7 +11,7 @@ import { linkTo } from '../shell/views.ts';
 
 type Reject = FeedRunDetails['rejects'][number];
 
-/** Null where the job has no schema, or this key may not see runs. */
+/** Returns null if the job has no schema, or this key may not see runs. */
 export async function jobOutcome(
   { id_job: id, id_sch: idSch, id_lschma: idLschma }: ShownJob,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** One job: how it is, what can be done with it, what came of it, and its log. */
+/** The view of one job: its state, its actions, its outcome, and its log. */
 import type { ShownJob } from '../api/shapes.ts';
 import { call, getJson, type PageOf } from '../api/client.ts';
 import { actionButton, codeBlock, confirm } from '../parts/controls.ts';

@@ -1,4 +1,4 @@
-/** Elements made without markup: what documents, files and people call things stays text. */
+/** Creates elements without markup: names from documents, files and people remain text. */
 
 export type Content = Node | string | number | null | undefined | false | readonly Content[];
 
@@ -46,7 +46,7 @@ function append(element: Element, content: readonly Content[]): void {
   }
 }
 
-/** Puts other content in place of what an element holds. */
+/** Replaces the content of an element. */
 export function fill(element: Element, ...content: Content[]): void {
   element.replaceChildren();
   append(element, content);

@@ -35,7 +35,7 @@ export function moment(epochMs: number): string {
   return dateTime.format(epochMs);
 }
 
-/** `3 minutes ago`; the moment itself where that is days away */
+/** `3 minutes ago`; the time itself if that is days ago */
 export function ago(epochMs: number): string {
   const seconds = Math.round((epochMs - Date.now()) / 1000);
   if (seconds > -45) return 'just now';

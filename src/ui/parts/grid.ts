@@ -62,7 +62,7 @@ function cellOf<Row>({ label, cell, number, class: kind }: GridColumn<Row>, row:
   return h('td', { 'data-label': label, class: classes === '' ? null : classes }, cell(row));
 }
 
-/** A grid whose rows can be searched: `textOf` is what is looked through. */
+/** A searchable grid of rows: `textOf` returns the text that is searched. */
 export function searchedGrid<Row>(
   caption: string,
   columns: readonly GridColumn<Row>[],

@@ -2,7 +2,7 @@
 import { RefusedRequest } from '../api/refused.ts';
 import { fill, h, type Content } from './dom.ts';
 
-/** The words of a failure, and what helps. */
+/** Shows the message of a failure, with advice. */
 export function failureBox(error: unknown): HTMLElement {
   if (!(error instanceof RefusedRequest))
     return h('div', { class: 'notice bad', role: 'alert' }, h('p', {}, messageOf(error)));
@@ -37,7 +37,7 @@ export function waiting(text = 'Loading …'): HTMLElement {
   return h('p', { class: 'waiting', role: 'status' }, text);
 }
 
-/** Fills an element with what a promise brings, or with why it failed. Nothing comes after `signal`. */
+/** Fills an element with the result of a promise, or with the reason of its failure. Does nothing after `signal`. */
 export async function fillLater(
   element: Element,
   signal: AbortSignal,

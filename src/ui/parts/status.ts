@@ -28,7 +28,7 @@ export function stateBadge(status: ShownJob['status']): HTMLElement {
   return h('span', { class: `badge ${states[status]?.kind ?? 'idle'}` }, stateWord(status));
 }
 
-/** How far a job is; null where there is nothing to tell. */
+/** Shows the progress of a job; null if there is none to show. */
 export function progressBar({ status, progress, id_job: id }: ShownJob): HTMLElement | null {
   if (hasEnded(status) || progress === null) return null;
   const percent = Math.round(progress * 100);

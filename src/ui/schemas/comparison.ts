@@ -1,4 +1,4 @@
-/** Two versions side by side: what is there in one of them alone, and what differs. */
+/** Compares two versions side by side: the content of only one of them, and the differences. */
 import type { MappingComparison } from '../../catalog/mappings/comparison.ts';
 import type { MappingRecord, OriginRecord } from '../../ports/stores/catalog.ts';
 import { getJson } from '../api/client.ts';

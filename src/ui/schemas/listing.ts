@@ -1,4 +1,4 @@
-/** The schemas of the organisation: what documents may hold, each with its newest tables. */
+/** Lists the schemas of the organisation: each describes documents, and has tables of its newest version. */
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { getJson } from '../api/client.ts';
 import { fill, h } from '../parts/dom.ts';

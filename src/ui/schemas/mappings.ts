@@ -1,4 +1,4 @@
-/** The source-to-target map line by line, and what documents held at each line. */
+/** Shows the source-to-target map line by line, with the figures of documents at each line. */
 import type { MappingStatistics } from '../../catalog/mappings/statistics.ts';
 import type { MappingRecord } from '../../ports/stores/catalog.ts';
 import { getJson } from '../api/client.ts';

@@ -1,4 +1,4 @@
-/** The tables of a logical schema, each with its columns: types, keys, where values come from, and what the schema says of them. */
+/** Shows the tables of a logical schema, each with its columns: types, keys, sources of values, and their descriptions in the schema. */
 import type { FeedLineage } from '../../catalog/feeds/lineage.ts';
 import type { DiagramRecord } from '../../catalog/diagrams/stored-drawing.ts';
 import type { MappingRecord } from '../../ports/stores/catalog.ts';
@@ -16,7 +16,7 @@ type DrawnColumn = DiagramRecord['tables'][number]['columns'][number];
 interface TableParts {
   readonly name: string;
   readonly columns: readonly DrawnColumn[];
-  /** the line of the table itself, where it has one */
+  /** the line of the table itself, if it has one */
   readonly own: MappingRecord | null;
   readonly byColumn: ReadonlyMap<string, MappingRecord>;
 }
@@ -62,7 +62,7 @@ export async function tablesPart(context: PartContext): Promise<Content> {
     columns,
   );
 
-  /** How values are converted is told by the catalogue, of the newest tables, to keys that may see jobs. */
+  /** The catalogue describes the conversion of values only for the newest tables, and for keys that may see jobs. */
   async function addLineage(): Promise<void> {
     if (idLschma !== null) return;
     const path = `v2/extensions/cil/lineage/${encodeURIComponent(schema.name)}/${encodeURIComponent(chosen.name)}`;

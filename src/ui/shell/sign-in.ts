@@ -1,4 +1,4 @@
-/** The key: asked for where the service wants one, and changed or forgotten later. */
+/** The dialogs for the key: the page asks for one if the service requires it; later it can be changed or forgotten. */
 import { call, getJson } from '../api/client.ts';
 import { forgetKey, keepKey, keptKey } from '../api/key.ts';
 import { RefusedRequest } from '../api/refused.ts';

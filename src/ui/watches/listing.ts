@@ -1,4 +1,4 @@
-/** The watches of the organisation: what each looks at, what became of its files, and why nothing goes on where it does not. */
+/** Lists the watches of the organisation: the location of each, the outcome of its files, and the reason why it is stalled, if it is. */
 import type { WatchRecord } from '../../ports/stores/watches.ts';
 import { getJson, type PageOf } from '../api/client.ts';
 import { fill, h, type Content } from '../parts/dom.ts';
@@ -25,7 +25,7 @@ const columns: readonly GridColumn<WatchRecord>[] = [
   },
 ];
 
-/** A reason before all else; else the job that runs. */
+/** Shows a reason for stalling first; otherwise the running job. */
 function stateOf({ stalled, paused, id_job: job }: WatchRecord): Content {
   if (stalled !== null) return h('span', {}, paused ? 'paused: ' : 'stalled: ', stalled);
   if (paused) return 'paused';

@@ -1,4 +1,4 @@
-/** The next job of a watch: its files are read once for what they hold, and the job is stored with them in one transaction. */
+/** Makes the next job of a watch: the content of its files is read once, and the job is stored with them in one transaction. */
 import { credentialSecrets } from '../../files/credentials.ts';
 import { AppError } from '../../errors.ts';
 import { checkAccess } from '../../jobs/request/check-access.ts';
@@ -61,7 +61,10 @@ export async function startNextJob(
   }
 }
 
-/** In the order of the candidates. If the time of the look ends, those that were read by then; `LookLimit` if not even the first was. */
+/**
+ * Reads files in the order of the candidates. If the time of the look ends, returns those read so far; throws `LookLimit` if not even
+ * the first was.
+ */
 async function readAll(
   location: WatchedLocation,
   candidates: readonly CandidateFile[],
@@ -153,7 +156,7 @@ async function jobOf(
   );
 }
 
-/** The origin that documents are read by, and what becomes of content that it does not know. */
+/** Returns the options for the origin with which documents are read, and for content that it does not know. */
 function schemaItems(
   { watch, usedSch }: WatchClaim,
   options: Readonly<Record<string, unknown>>,

@@ -2,7 +2,7 @@
 import { AppError } from '../../errors.ts';
 import type { WatchedLocation, WatchedLocations, WatchedPlace } from '../../ports/watched-locations.ts';
 
-/** A look met a limit of ours. It would again, so that `stalled` says so at once. */
+/** The error for a look that exceeded a limit of ours. It would again, so `stalled` reports it at once. */
 export class LookLimit extends AppError {
   /** the watch is to be paused: another look may take this machine's memory once more */
   readonly pauses: boolean;
@@ -15,13 +15,13 @@ export class LookLimit extends AppError {
 }
 
 export interface LimitedLocations extends WatchedLocations {
-  /** Ends the clock, and what is still being read. */
+  /** Ends the timer, and any pending reading. */
   close(): void;
 }
 
 /**
- * Locations whose opening, listing and reading together take at most `lookMs`, from the first `open` on: past it each of them rejects with a
- * `LookLimit`, also if what it waits for does not answer.
+ * Limits locations: opening, listing and reading together take at most `lookMs`, from the first `open` on. Past it each of them rejects
+ * with a `LookLimit`, even if the awaited source does not answer.
  */
 export function limitLook(locations: WatchedLocations, lookMs: number): LimitedLocations {
   const late = new AbortController();

@@ -1,4 +1,4 @@
-/** A look at the location of a watch: what is there is recorded, some at a time. */
+/** Looks at the location of a watch: the objects found are recorded, some at a time. */
 import { AppError } from '../../errors.ts';
 import type { MetObject, WatchClaim } from '../../ports/stores/watches.ts';
 import { openPlace } from '../place.ts';

@@ -15,7 +15,7 @@ export interface SchedulerOptions extends TurnOptions {
 
 export interface Scheduler {
   start(): void;
-  /** Gives up what is under way; another scheduler, or this one when it starts again, goes on with it. Idempotent. */
+  /** Abandons running work; another scheduler, or this one when it starts again, continues it. Idempotent. */
   stop(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * How organisations share the turns of a scheduler. An organisation may have at most as many turns at a time as are free, so that it never has
- * more than half of them, and what slow places of several organisations hold still leaves one to the next. Of organisations whose watches
- * are due, the one that was served longest ago comes first.
+ * Shares the turns of a scheduler between organisations. An organisation may have at most as many turns at a time as are free. It
+ * therefore never has more than half of them, and even if slow places of several organisations hold turns, one is left for the next. Of
+ * organisations whose watches are due, the one that was served longest ago comes first.
  */
 import type { ClaimShares } from '../../ports/stores/watches.ts';
 

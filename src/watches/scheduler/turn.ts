@@ -16,7 +16,7 @@ import type { TurnOptions } from './options.ts';
 import { look } from './look.ts';
 import { LookLimit, limitLook } from './look-limit.ts';
 
-/** Looks in a row that fail before the watch is called stalled: what is in a store's way passes mostly. */
+/** Consecutive failed looks before the watch is called stalled: faults of a store mostly pass. */
 const mostFailedLooks = 3;
 const firstPauseMs = 5000;
 const longestPauseMs = 15 * 60_000;
@@ -39,10 +39,10 @@ export async function takeTurn(
     const release = await goOn({ ...options, locations }, claim, signal);
     await options.schedule.release(claim, release);
   } catch (error) {
-    // else the lease ends by itself
+    // otherwise the lease ends by itself
     if (lost.signal.aborted) return;
     if (error instanceof ClaimLost) {
-      // a person may have changed the watch meanwhile: of a claim that is another's by now, nothing is given back
+      // a person may have changed the watch meanwhile: a claim that another scheduler holds now is not released
       await options.schedule.release(claim, { dueMs: claim.nowMs });
       return;
     }
@@ -71,7 +71,7 @@ async function keepClaim(
       if (!(await schedule.keepClaim(claim, leaseMs))) lost.abort();
       aliveMs = performance.now();
     } catch {
-      // an outage tells nothing until the lease has ended
+      // an outage decides nothing until the lease has ended
       if (performance.now() - aliveMs > leaseMs) lost.abort();
     }
   }
@@ -135,7 +135,7 @@ interface Looked {
   readonly nextTickMs: number;
 }
 
-/** By its schedule, and when files that were met last time may have settled. */
+/** Looks according to the schedule, and when files that were found last time may have settled. */
 async function lookWhenDue(options: TurnOptions, claim: WatchClaim, signal: AbortSignal): Promise<Looked> {
   const { watch, nowMs, failedLooks } = claim;
   const afterMs = parseSchedule(watch.every).next(nowMs);
@@ -159,7 +159,7 @@ async function lookWhenDue(options: TurnOptions, claim: WatchClaim, signal: Abor
   return { failed: true, release, nextTickMs: dueMs };
 }
 
-/** `retryMs`: when it is tried again, though nothing else happens. */
+/** `retryMs`: time of the next try, even if nothing else happens. */
 async function nextJob(
   options: TurnOptions,
   claim: WatchClaim,
@@ -180,7 +180,7 @@ async function nextJob(
 /** Why a look came to nothing. */
 interface FailedLook {
   readonly reason: string;
-  /** it met a limit of ours, and would again */
+  /** it exceeded a limit of ours, and would again */
   readonly isLimit: boolean;
   /** it is not to be tried again before a person says so */
   readonly pauses: boolean;
