@@ -313,15 +313,15 @@ export const fixedLimits = {
   pageSize: 500,
   /** Complaints in one answer: more help nobody, and each may repeat a name of the request. */
   problemErrors: 100,
-  /** Least rate of a JSON body, else 400: the largest body must arrive in a minute. A slower sender holds a connection for nothing. */
+  /** Least rate of a JSON body, else 400: the largest body must arrive in a minute. A slower sender holds a connection without need. */
   jsonPace: { bytes: 1024 * 1024, everyMs: 60_000 },
   /** The same of an upload, slow lines included. */
   uploadPace: { bytes: 16 * 1024, everyMs: 60_000 },
   /** Time for the head of a request, else 408. */
   requestHeadMs: 30_000,
-  /** Silence after which a connection is closed: who reads an answer slower than that holds its memory. */
+  /** Silence after which a connection is closed: a client that reads an answer more slowly occupies memory. */
   idleConnectionMs: 120_000,
-  /** Answers of a process that nobody has read yet, past it the oldest are dropped: each may have the 4 MiB of a piece of a log. */
+  /** Limit for unread answers of a process, past which the oldest are dropped: each may have the 4 MiB of a piece of a log. */
   unreadBytes: 256 * 1024 * 1024,
   /** Between two requests of a connection: longer than proxies keep theirs, which would send into a closed one otherwise. */
   keepAliveMs: 75_000,

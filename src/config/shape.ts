@@ -65,7 +65,7 @@ const sourceAccess = z.discriminatedUnion('kind', [
       kind: z.literal('sftp'),
       /** the only host that receives secrets; `host` or `host:port` (22), lower case, IPv6 in brackets */
       host: z.string(),
-      /** null: the address says it */
+      /** null: the address contains it */
       user: z.string().nullable(),
       password: z.string().nullable(),
       /** a private key itself, and a file of this machine that holds one */
@@ -111,7 +111,7 @@ const oidc = z
     jwks: z.string(),
     /** the only ones accepted; never symmetric ones, never `none` */
     algorithms: texts,
-    /** how long keys serve that cannot be fetched again */
+    /** how long keys remain in use that cannot be fetched again */
     graceMs: amount,
     /** claims, with dots leading into objects, that give the token's rights, as text with blanks or a list */
     scopeClaim: z.string(),
@@ -133,7 +133,7 @@ const spark = z
     conf: byName,
     /** folder that this machine and all executors see; null: the temporary one */
     work: z.string().nullable(),
-    /** at most so many bytes of the inputs are one task's */
+    /** largest part of the inputs, in bytes, for one task */
     rangeBytes: amount,
     /** path on executors; null: as on this machine */
     node: z.string().nullable(),
@@ -174,9 +174,9 @@ const worker = z
   .object({
     /** jobs the service's own process runs at the same time; 0: none, other processes run them */
     concurrency: z.number().nonnegative(),
-    /** how long running jobs may go on after SIGTERM before they are handed back */
+    /** time for which running jobs may continue after SIGTERM before they are handed back */
     drainMs: amount,
-    /** how long the process of a job that completed waits for another one; null: not at all */
+    /** time for which the process of a completed job waits for another one; null: not at all */
     idleMs: amount.nullable(),
     /** memory that a tool may use for JavaScript objects; null: Node's default */
     memoryBytes: amount.nullable(),

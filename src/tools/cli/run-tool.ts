@@ -108,7 +108,7 @@ async function runSession(
   let converting: Promise<Conversion> | null = null;
   try {
     session.log(`${tool} started, job ${session.idJob}`);
-    // on Spark the application has an id of its own, once there is one
+    // on Spark the application has an id of its own, once it exists
     if (session.request.engine !== 'spark') await session.report({ idApp: `local-${Date.now()}` });
     session.steps.begin('schema');
     converting = convert(session);

@@ -137,7 +137,7 @@ async function chooseTransfer(
   return createBlobTransfer(url, checked, manifestName);
 }
 
-/** By hand every host may be reached. */
+/** A person may reach every host. */
 async function addressesOf(host: string): Promise<readonly string[]> {
   const bare = host.replaceAll(/^\[|\]$/g, '');
   return isIP(bare) === 0 ? createHostResolver().resolve(host) : [bare];

@@ -45,7 +45,7 @@ export interface RowLoad extends LoadOptions {
   readonly check: () => Promise<void>;
   /** called before rows are published: the schema that the documents are to be read by instead; null: these rows are right */
   readonly settleDrift: (read: ReadDocuments) => Promise<ChosenSchema | null>;
-  /** for the record, which is to be there before the rows are */
+  /** for the record, which must be stored before the rows */
   readonly chosen: SchemaChosen;
 }
 
@@ -184,12 +184,12 @@ async function loadAll(
   };
 }
 
-/** Null: nobody looked for documents that are the same. */
+/** Returns null if identical documents were not searched. */
 function leftOutOf({ skipped, repeated }: DocumentHashes): LeftOut | null {
   return repeated === undefined ? null : { loaded: skipped - repeated, repeated };
 }
 
-/** In this process, in threads or on Spark. */
+/** Loads documents in this process, in threads or on Spark. */
 async function loadDocuments(
   session: ToolSession,
   load: Omit<ThreadLoad, 'known'>,

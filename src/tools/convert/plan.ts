@@ -25,7 +25,7 @@ export interface KnownOrigin {
 }
 
 export interface ConversionPlan {
-  /** null: the documents make their schema themselves */
+  /** null: the documents make their own schema */
   readonly origin: KnownOrigin | null;
   /** `--row-tag` */
   readonly rowTag: RowElementName | null;

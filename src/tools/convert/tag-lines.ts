@@ -94,7 +94,7 @@ const maxHeldBytes = 64 * 1024 * 1024;
 
 /** Marks a document that comes bit by bit, as its tokeniser finds the tags. */
 export function createStreamMarker() {
-  /** from here on nothing was given on */
+  /** bytes that have not been passed on yet */
   let held: Uint8Array = new Uint8Array(0);
   let heldFrom = 0;
   /** start and end of each tag, as offsets in the buffered bytes */

@@ -29,8 +29,8 @@ export interface DocumentChoice {
 type Opening = Pick<ToolSession, 'byHand' | 'archiveLimits' | 'log' | 'spool' | 'fetchedAlone'>;
 
 /**
- * AppError `unprocessable_input`: an XSD is named beside the schema that an option names, or there is nothing but XSDs; `input_not_found`: there is
- * no document.
+ * AppError `unprocessable_input`: an XSD is named beside the schema that an option names, or there are only XSDs; `input_not_found`:
+ * there is no document.
  */
 export async function openDocuments(
   session: Opening,

@@ -5,7 +5,7 @@ import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 /** `look`: the first bytes decide; `skip`: not a document, reported; `hide`: not a document, and nobody expects it to be one. */
 export type NameVerdict = 'take' | 'look' | 'skip' | 'hide';
 
-/** Chooses among the files of folders and the members of archives. A file named by itself is taken. */
+/** Chooses among the files of folders and the members of archives. A file that is named directly is always accepted. */
 export interface MemberTest {
   /** `name` is without the `.gz` of packed files */
   byName(name: string): NameVerdict;

@@ -69,7 +69,8 @@ export interface InputOptions {
 }
 
 /**
- * `choose` is of files of folders and archives; a file named by itself is taken whatever its name and content, unless `options.named` throws. AppError `input_not_found` when an input leads nowhere, `invalid_option` when it is nearly a pattern.
+ * `choose` applies to files of folders and archives; a file that is named directly is accepted whatever its name and content, unless
+ * `options.named` throws. AppError `input_not_found` if an input does not exist, `invalid_option` if it is nearly a pattern.
  */
 export async function openInputs(
   inputs: readonly string[],
@@ -208,7 +209,7 @@ class PassedOverFiles {
     if (this.#first.length < this.#most) this.#first.push({ ...one, key });
   }
 
-  /** Without those that were read as parts of documents, after all. */
+  /** Returns the counts without files that turned out to be parts of documents. */
   without(isRead: (key: string) => boolean): Pick<InputsSeen, 'skipped' | 'examples'> {
     const parts = [...this.#keys].filter(isRead).length;
     const examples = this.#first.filter(({ key }) => key === null || !isRead(key));
@@ -270,7 +271,7 @@ function whatIsThere(input: string, links: Links): string {
     : `; no file below ${resolve('.')} matches the pattern`;
 }
 
-/** Answers the file, in a folder of its own. */
+/** Copies stdin to a file in a folder of its own, and returns the file. */
 async function spoolStdin(): Promise<string> {
   let spool: string | null = null;
   try {
@@ -279,7 +280,7 @@ async function spoolStdin(): Promise<string> {
     await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }));
     return path;
   } catch (error) {
-    // on a disk that is full by it, it would stay
+    // on a disk that it has filled, it would stay
     if (spool !== null) await rm(spool, { recursive: true, force: true });
     throw fileFault(error, `${tmpdir()}, where stdin is kept meanwhile (TMPDIR)`);
   }

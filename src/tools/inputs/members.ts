@@ -6,7 +6,7 @@ import type { ExternalParts } from '../../engine/xml/dtd/external/reference.ts';
 import type { OpenDocument } from '../../engine/shred/open-document.ts';
 import type { TextLocation } from '../../engine/xml/tokens.ts';
 
-/** One document or XSD file. Its bytes are to be read before the next member is asked for. */
+/** One document or XSD file. Its bytes must be read before the next member is requested. */
 export interface InputMember {
   /** name for the user, relative to the folder or archive that holds the document */
   readonly name: string;
@@ -37,7 +37,7 @@ export interface InputMember {
 /** The bytes of a document: a stream, or all chunks at once if the document is small. */
 export type DocumentBytes = AsyncIterable<Uint8Array> | readonly Uint8Array[];
 
-/** For who takes one chunk after the other, whatever they are. */
+/** Yields one chunk after the other, for consumers that accept any form of bytes. */
 export async function* oneByOne(bytes: DocumentBytes): AsyncGenerator<Uint8Array> {
   yield* bytes;
 }
@@ -45,7 +45,7 @@ export async function* oneByOne(bytes: DocumentBytes): AsyncGenerator<Uint8Array
 export type CarriedValues = Readonly<Record<string, string | null>>;
 
 export interface MemberSource {
-  /** on disk */
+  /** the file on disk */
   readonly file: string;
   /** place among the members of an archive, from 0 */
   readonly member: number;
@@ -73,7 +73,7 @@ export function keyOfSource(file: string, member: string | null): string {
 export interface DocumentParts {
   /** needed as fleetingly */
   bytes(range: FileSection): AsyncIterable<Uint8Array>;
-  /** when the file was last changed, in ms */
+  /** returns the modification time of the file, in ms */
   modified(): Promise<number>;
 }
 

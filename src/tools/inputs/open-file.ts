@@ -59,7 +59,7 @@ export function openSmallFile(path: string, links: Links): number {
   }
 }
 
-/** The first bytes of a file, as many as `buffer` takes; answers how many those are. */
+/** Reads the first bytes of a file into `buffer`; returns their number. */
 export function readHead(path: string, links: Links, buffer: Uint8Array): number {
   const file = openSmallFile(path, links);
   try {
@@ -70,8 +70,8 @@ export function readHead(path: string, links: Links, buffer: Uint8Array): number
 }
 
 /**
- * A small file whole, at once, in `buffer`, which has room for `expected` bytes and more; answers how many there are. null: the file
- * is larger than it was.
+ * Reads a whole small file at once into `buffer`, which has room for more than `expected` bytes; returns their number. Returns null if
+ * the file has grown.
  */
 export function readSmallFile(
   path: string,

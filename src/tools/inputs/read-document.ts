@@ -58,8 +58,8 @@ async function readAsItComes(
 }
 
 /**
- * The document, or the range of it, from beginning to end; answers how many bytes that is. A small document is read before this
- * returns. InputError: not well-formed or over a limit, with file, line and column.
+ * Reads the document, or its range, from beginning to end; returns the number of bytes. A small document is read before this returns.
+ * InputError: not well-formed or over a limit, with file, line and column.
  */
 export async function walkDocument(member: InputMember, reader: DocumentReader): Promise<number> {
   if (member.range !== undefined) return walkRange(member, member.range, reader);
@@ -195,7 +195,7 @@ export function tokenizing({
   };
 }
 
-/** SHA-256 (hex) of a document's bytes, as `readDocument` answers it. */
+/** Returns the SHA-256 (hex) of a document's bytes, as `readDocument` does. */
 export async function hashDocument(member: Pick<InputMember, 'chunks'>): Promise<string> {
   const chunks = member.chunks('fleeting');
   if (!(Symbol.asyncIterator in chunks)) return hashAtOnce(chunks);

@@ -109,7 +109,7 @@ export async function markBytesOf(parts: DocumentParts): Promise<number | null> 
   return encoding.markBytes;
 }
 
-/** Null: a document that has to be read with all that XML has. */
+/** Returns null if the document needs a full XML parser. */
 async function quickCuts(
   parts: DocumentParts,
   size: number,
@@ -180,7 +180,7 @@ export function memberOfRange(member: InputMember, range: DocumentRange): InputM
   return { ...member, diskBytes: range.to - range.from, range, chunks: () => unchangedBytes(member, range) };
 }
 
-/** A file whose SHA-256 is known, and when it had last been changed before that was taken (ms): it need not be taken again. */
+/** Returns a file whose SHA-256 is known, with its modification time (ms) before it was hashed: it need not be hashed again. */
 export function knownMember(member: InputMember, sha256: string, modified: number): InputMember {
   const whole = { from: 0, to: member.diskBytes, modified };
   return { ...member, sha256, chunks: () => unchangedBytes(member, whole) };
@@ -213,7 +213,7 @@ export interface FoundCuts {
   readonly sha256: string;
 }
 
-/** Null: the document is not well-formed, or over a limit. */
+/** Returns null if the document is not well-formed, or over a limit. */
 async function findCuts(
   member: InputMember,
   { rowTag, limits, kernels, rangeBytes }: SplittingOptions,

@@ -86,7 +86,7 @@ const aheadFiles = 32;
 export class ReadAhead {
   readonly #files: readonly StayingFile[];
   readonly #places: readonly RemotePlace[];
-  /** by their number, until they are read */
+  /** requested files by number, until they are read */
   readonly #asked = new Map<number, Promise<readonly Uint8Array[]>>();
 
   constructor(files: readonly StayingFile[], places: readonly RemotePlace[]) {

@@ -23,7 +23,7 @@ export type SurveyedRows = { readonly rowTag: RowElementName } | { readonly leve
 /** A level that was found at the beginning of the document. */
 export interface SurveyedLevel extends RowLevel {
   readonly around: LevelAround;
-  /** local names that rows have: pieces are taken to begin at these */
+  /** local names of rows: pieces are assumed to begin at these */
   readonly rowNames: readonly string[];
 }
 
@@ -32,7 +32,7 @@ const headBytes = 1024 * 1024;
 /** bytes for a prefix and the characters around a name */
 const marginBytes = 1024;
 
-/** How many pieces a file has; 0: it is not to be cut, or in an encoding in which it cannot be. */
+/** Returns the number of pieces of a file; 0 if it must not be cut, or has an encoding in which it cannot be cut. */
 export async function countPieces(
   { parts, diskBytes }: InputMember,
   { rangeBytes }: Pick<Surveying, 'rangeBytes'>,

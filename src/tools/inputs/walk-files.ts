@@ -30,11 +30,14 @@ export interface ListedFile extends DocumentFile {
   readonly bytes: number;
   /** archive kind according to its name */
   readonly named: ArchiveKind | null;
-  /** `look`: its first bytes decide whether it is a document; `found`: taken by its name, unless they contradict it; `given`: taken, as it was named by itself */
+  /**
+   * `look`: its first bytes decide whether it is a document; `found`: accepted because of its name, unless they contradict it; `given`:
+   * accepted, because it was named directly
+   */
   readonly trust: 'look' | 'found' | 'given';
   /** why it is passed over; null: it is not; undefined: nobody has looked yet */
   passedOver?: string | null;
-  /** null: it is none; undefined: nobody has looked yet */
+  /** null: not an archive; undefined: not inspected yet */
   archive: ArchiveKind | null | undefined;
   /** set if no file exists at the path: the place of its bytes */
   readonly elsewhere?: Spooled | RemoteFile;
@@ -225,7 +228,7 @@ async function* copied(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Ar
   for await (const chunk of chunks) yield chunk.slice();
 }
 
-/** One buffer for all small files: one is read before the next is asked for. */
+/** One buffer for all small files: one is read before the next is requested. */
 class SmallFiles {
   readonly #links: Links;
   /** buffers for files that are not small */

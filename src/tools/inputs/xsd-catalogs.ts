@@ -13,7 +13,7 @@ import {
   type XmlCatalogs,
 } from '../../engine/xsd/read/oasis-catalog.ts';
 
-/** A document whose root element comes later is taken for none. */
+/** A document whose root element comes later does not count as a catalog. */
 const mostProlog = 1024 * 1024;
 
 /** Returns whether a file with that name may be a catalog; its root element decides. */
@@ -61,7 +61,7 @@ function read(work: () => void): boolean {
 
 export interface FoundCatalogs {
   readonly catalogs: XmlCatalogs;
-  /** by absolute path */
+  /** content by absolute path */
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 }
 

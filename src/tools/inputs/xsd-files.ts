@@ -73,7 +73,7 @@ function tooLarge(file: string): InputError {
 /** Path of a file of this machine that a reference may lead to; null: it is not there, or must not be read. */
 export type Follow = (path: string) => Promise<string | null>;
 
-/** By hand, references lead anywhere. */
+/** Follows all references, for a person's own runs. */
 export const followAnywhere: Follow = (path) => Promise.resolve(path);
 
 /** The members of a session that resolve paths of requests. */
@@ -211,7 +211,7 @@ function endOf(at: number): string {
   return `-${at + 1}.xsd`;
 }
 
-/** Each with a name of its own beside the WSDL, so that relative references hold. */
+/** Returns the schemas of a WSDL, each with a name of its own beside the WSDL, so that relative references resolve. */
 function schemasOf({ name, path, bytes }: SetMember): {
   readonly schemas: readonly Omit<SetMember, 'name'>[];
   readonly locations: readonly string[];
@@ -297,7 +297,7 @@ function differentlyNamed<
 }
 
 interface FollowedFiles {
-  /** by absolute path */
+  /** content by absolute path */
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   /** paths of the schemas that were given, or that a WSDL which was given leads to */
   readonly given: readonly string[];

@@ -27,7 +27,7 @@ const beatMs = 1500;
 const shortRunMs = 1000;
 const smallWork = { elements: 200, bytes: 64 * 1024 };
 
-/** `onEnd`: the job was killed on request, or another process has taken it. */
+/** `onEnd`: called if the job was killed on request, or another process has claimed it. */
 export function keepLeaseByHand(
   {
     databaseUrl,
@@ -69,7 +69,7 @@ export function keepLeaseByHand(
       env: {},
       resourceLimits: { maxYoungGenerationSizeMb: 4 },
     });
-    // without it the timer goes on alone
+    // without the thread the timer continues alone
     thread.on('error', () => undefined);
     thread.unref();
   };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import type { Claim } from '../../ports/stores/jobs.ts';
 
-/** How the thread reaches the job table. */
+/** Connection settings of the thread for the job table. */
 export interface HeartbeatOrder {
   readonly databaseUrl: string;
   /** whether connections take on the role of the service */

@@ -39,7 +39,7 @@ export interface StatisticsPass {
   readonly progress: (fraction: number, done?: PassProgress) => void;
 }
 
-/** In this process. InputError: see collectStatistics. */
+/** Collects in this process. InputError: see collectStatistics. */
 export function collectHere(
   { limits, request }: Pick<ToolSession, 'limits' | 'request'>,
   { inputs, rowTag, roots, source, rejects, progress }: StatisticsPass,

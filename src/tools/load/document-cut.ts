@@ -23,7 +23,7 @@ export interface DocumentConsumer {
     at: number,
     part: Pick<PartsOfFile, 'name' | 'number' | 'inherited'>,
   ): PartsTaken | null;
-  /** `first`: index of the first record that was not taken; 0 by default */
+  /** `first`: index of the first record that was not consumed; 0 by default */
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation, first?: number): void;
   /** `bytes`: of the document */
   end(bytes: number): void;

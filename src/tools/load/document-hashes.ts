@@ -18,9 +18,9 @@ export function partHash(fileSha256: string, number: number | null): string {
 }
 
 export interface DocumentHashes {
-  /** by input index; null: the document is not to be loaded. Null as a whole: they need not be known before. */
+  /** hashes by input index; null for a document that must not be loaded. Null as a whole if they need not be known before. */
   readonly hashes: readonly (string | null)[] | null;
-  /** by input index, of large files: when they had last been changed before they were hashed, in ms */
+  /** by input index, for large files: modification time before they were hashed, in ms */
   readonly modified?: readonly (number | null)[];
   /** documents that are left out because they are loaded already, or occurred before among the inputs */
   readonly skipped: number;
@@ -51,7 +51,7 @@ export interface InputHashes {
 
 export type HashInputs = (inputs: InputSet, rejects: Pick<Rejects, 'has'>) => Promise<InputHashes>;
 
-/** In this process. A document that is rejected may be one that cannot be read. */
+/** Hashes in this process. A rejected document may be one that cannot be read. */
 export async function hashHere(inputs: InputSet, rejects: Pick<Rejects, 'has'>): Promise<InputHashes> {
   const hashes: string[] = [];
   const modified: (number | null)[] = [];
@@ -67,7 +67,10 @@ export async function hashHere(inputs: InputSet, rejects: Pick<Rejects, 'has'>):
   return { hashes, modified };
 }
 
-/** When a large file was last changed, in ms; null: nobody asks, as it is read at once, or cannot be read again. */
+/**
+ * Returns the modification time of a large file, in ms, or null if it is not needed, because the file is read at once, or cannot be
+ * read again.
+ */
 export async function modifiedOf({ diskBytes, parts }: InputMember): Promise<number | null> {
   return (diskBytes > smallFileBytes ? await parts?.modified() : null) ?? null;
 }
@@ -85,7 +88,7 @@ export async function hashesToLoad(
   hashInputs: HashInputs,
 ): Promise<DocumentHashes> {
   const { skipLoaded, keys, rowTag } = request;
-  // the hash of a part follows from that of its file, which must be known before; for others it is taken while the file is cut
+  // the hash of a part follows from that of its file, which must be known before; other hashes are computed while the file is cut
   if (!skipLoaded && keys === 'sequence' && (rowTag === undefined || byOthers))
     return { hashes: null, skipped: 0 };
   const { hashes, modified } = await hashInputs(inputs, rejects);

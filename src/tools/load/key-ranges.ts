@@ -15,7 +15,7 @@ export interface KeyRange {
 export interface NumberedDocuments {
   /** index of the first one among the inputs */
   readonly firstIndex: number;
-  /** on disk, of all of them and of those that were left out since the unit before */
+  /** bytes on disk, of all of them and of those that were left out since the previous unit */
   readonly bytes: number;
   /** nobody knows how many rows they have before they are read */
   readonly packed: boolean;

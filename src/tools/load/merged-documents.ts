@@ -138,11 +138,11 @@ class WatchedDocuments {
   readonly #merge: MergeInputs;
   /** rows of a database come in their order */
   readonly #areRows: boolean;
-  /** by the name of a document of the target: the file that brought it */
+  /** the file that brought a document of the target, by the document's name */
   #brought: ReadonlyMap<string, FileOfWatch> = new Map();
-  /** by key: the file of the target that is later than those of this job */
+  /** the file of the target that is later than those of this job, by key */
   readonly #laterInTarget = new Map<string, string>();
-  /** by file: its documents among the inputs */
+  /** number of documents among the inputs, by file */
   readonly #counts = new Map<string, number>();
 
   constructor(watched: WatchedFiles, areRows: boolean, merge: MergeInputs) {
@@ -289,7 +289,7 @@ function withoutKeyMessage(documents: number): string {
   return `warning: ${documents} ${are} no key in the target, as ${they} loaded without --key: -S m does not replace such documents, and the same document may now be there twice. Remove them (unload -D NAME), or load all documents with -S m --key and --delete-missing, which removes the others`;
 }
 
-/** By the name of a document whose key no input has: whether it is to be removed. Null: none is. */
+/** Returns the documents whose key no input has, by name, with whether each must be removed. Returns null if none is. */
 function missingDocuments({
   deleteMissing,
   watched,
@@ -299,7 +299,7 @@ function missingDocuments({
   return watched.gone === undefined ? null : documentsOf(watched.gone);
 }
 
-/** By key. `files`: filled with the SHA-256 of each input; null for one that is rejected. */
+/** Returns documents by key. `files`: filled with the SHA-256 of each input; null for one that is rejected. */
 async function keyedDocuments(
   session: MergeSession,
   { inputs, rejects, model, rowTag }: MergeInputs,

@@ -46,7 +46,7 @@ export interface RowsAhead {
   readonly level: SurveyedLevel;
   /** size of the byte order mark of the file */
   readonly markBytes: number;
-  /** when it had last been changed before, in ms */
+  /** modification time before it was read, in ms */
   readonly modified: number;
 }
 

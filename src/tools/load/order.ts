@@ -8,7 +8,7 @@ import type { ArchiveLimits } from '../inputs/archives/limits.ts';
 import type { LoaderSession, LoadOptions } from './row-loader.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
-/** How documents are read. Plain data: it can be written as JSON, and sent to a thread. */
+/** The settings for reading documents. Plain data: it can be written as JSON, and sent to a thread. */
 export interface ReadingJob {
   readonly rowTag: RowElementName | null;
   readonly takesXsd: boolean;

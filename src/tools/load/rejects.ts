@@ -3,9 +3,9 @@ import type { InputError } from '../../engine/diagnostics.ts';
 import type { ConversionDetails } from '../reports/conversion-result.ts';
 
 export interface Rejects {
-  /** in the order of the inputs, with file, line and column */
+  /** messages in the order of the inputs, with file, line and column */
   readonly messages: readonly string[];
-  /** how many of them start with an element which the schema does not have */
+  /** number of rejects with a root element that the schema does not have */
   readonly unknownRoots: number;
   /** the same for the job record, which lists the first of them */
   readonly details: ConversionDetails['rejects'];

@@ -363,7 +363,10 @@ export class Loader {
     await this.#rows.flush();
   }
 
-  /** A job without a document must not be published: to overwrite with nothing is to delete. One of a watch may have files alone that are gone. */
+  /**
+   * A job without a document must not be published: overwriting with no documents would delete them all. A job of a watch may consist
+   * of removed files alone.
+   */
   requireDocuments(): void {
     const { rowTag, watched } = this.#context.session.request;
     const { superseded = 0 } = this.#selection.known;

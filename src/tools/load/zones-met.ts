@@ -22,7 +22,7 @@ import type { ToolSession } from '../session/tool-session.ts';
 const maxBytes = 4 * 2 ** 20;
 const maxBytesOfOne = 2 ** 20;
 const maxDocuments = 200;
-/** dates of one document that say nothing new, after which no more of it is looked at, and of all */
+/** number of dates in one document without new information, after which no more of it is inspected, and of all documents */
 const maxKnownDates = 1000;
 const maxKnownOfAll = 5000;
 

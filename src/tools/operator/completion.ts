@@ -26,7 +26,7 @@ export function completionScript(words: readonly string[]): string {
   );
 }
 
-/** By the words of the usage text: `a|d|s`, but neither `N` nor `NAME`. */
+/** Parses the values in the usage text: `a|d|s`, but neither `N` nor `NAME`. */
 function valuesOf(usage: string): readonly string[] {
   if (/^\d+\.\.\d+$/.test(usage)) {
     const [from, to] = usage.split('..').map(Number) as [number, number];

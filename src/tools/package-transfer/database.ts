@@ -29,7 +29,7 @@ export interface TransferDatabase {
 
 /** A row of the catalog holds a whole model, packed. */
 const longestMessageBytes = 256 * 1024 * 1024;
-/** A database that takes no byte for so long does not come back. */
+/** Time without any byte after which a database counts as lost. */
 const stallMs = 60_000;
 
 export async function openTransferDatabase(

@@ -61,7 +61,7 @@ export interface Conversion {
   readonly does: 'loaded' | 'read' | null;
   readonly origin: number | null;
   readonly logical: number | null;
-  /** null: nothing was loaded, written or removed by it */
+  /** null: the run loaded, wrote or removed nothing */
   readonly chosen: SchemaChosen | null;
   readonly documents: number;
   /** documents of an unknown root are counted apart */
@@ -96,7 +96,7 @@ export const nothingToLoad: Conversion = {
   details: noDetails,
 };
 
-/** In the summary. */
+/** The choice of a schema, in the summary. */
 export interface SchemaChosen {
   readonly logical: number | null;
   readonly why: string;

@@ -1,7 +1,7 @@
 /** Reports of a run to its job record: those in quick succession are written together, as each write waits for a disk. */
 import type { JobProgress } from '../../ports/stores/jobs.ts';
 
-/** How long a run may be ahead of its record. */
+/** Longest delay of a run's record. */
 const delayMs = 250;
 
 export interface JobReports {

@@ -7,7 +7,7 @@ export interface PassProgress {
   readonly documents: number;
   /** bytes of the input, unpacked */
   readonly bytes: number;
-  /** null: the pass makes none */
+  /** null: the pass makes no rows */
   readonly rows: number | null;
 }
 

@@ -1,6 +1,6 @@
 /** Measures the time that a run spends on each step. */
 
-/** In the summary; the work of the tool's own process, its threads among it. */
+/** A step in the summary; the work of the tool's own process, including its threads. */
 export interface StepTime {
   readonly name: string;
   readonly seconds: number;
@@ -8,7 +8,7 @@ export interface StepTime {
   readonly cpu_seconds: number;
 }
 
-/** How old this process is, and the CPU time that it has had. */
+/** The age of this process, and the CPU time that it has used. */
 export interface ProcessTime {
   readonly ms: number;
   readonly cpuMs: number;
@@ -30,7 +30,7 @@ export class StepTimes {
     this.#name = name;
   }
 
-  /** In their order, the present one as far as it is. */
+  /** Returns the steps in their order, with the current one so far. */
   get all(): readonly StepTime[] {
     this.#count();
     return [...this.#spent].map(([name, { ms, cpuMs }]) => ({

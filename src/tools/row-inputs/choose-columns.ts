@@ -10,7 +10,7 @@ export interface ChosenColumns {
   readonly document: number;
   /** places of the others */
   readonly carried: readonly number[];
-  /** place of the one that rows are ordered by; null: they come as they come */
+  /** index of the column that rows are ordered by; null: rows come in any order */
   readonly after: number | null;
 }
 

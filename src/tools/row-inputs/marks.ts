@@ -30,7 +30,7 @@ export async function resume(session: ToolSession, place: string): Promise<Resum
   const { marks } = home;
   const source = markSourceOf(request, place);
   const idWatch = request.watched?.watch ?? null;
-  // a run that saves nothing leaves nothing to go on from
+  // a run that saves nothing leaves no mark to continue from
   const keeps = request.out !== undefined && !request.dryRun;
   const all = keeps ? await marks.list(idOrg, source) : [];
   const last =

@@ -1,4 +1,4 @@
-/** From the text of `--from` to its rows; the code that reads them is loaded when it is used. */
+/** Opens the rows of `--from`; the code that reads them is loaded when it is used. */
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createOutgoingGuard } from '../../access/outgoing-guard.ts';

@@ -12,7 +12,7 @@ import { DocumentSpool } from './spool.ts';
 import { bytesOf, nameOf, valueOf, withoutValue } from './texts.ts';
 
 export interface SpooledRows {
-  /** with the columns that are carried along */
+  /** the session with the columns that are carried along */
   readonly session: ToolSession;
   /** archives of the documents, to be opened as inputs */
   readonly paths: readonly string[];

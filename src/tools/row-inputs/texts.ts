@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import type { QueryCell } from '../../ports/rows/query.ts';
 
-/** In the lexical form of XSD, as columns take values; bytes are base64. */
+/** Returns the value in the lexical form of XSD, which columns accept; bytes are base64. */
 export function valueOf(type: ColumnType['kind'], cell: QueryCell): string | null {
   if (cell === null) return null;
   if (typeof cell !== 'string') return Buffer.from(cell).toString('base64');
@@ -38,7 +38,7 @@ export function nameOf(
   return `${parts.length === 0 ? `row-${row}` : shortened(parts.join(','))}.xml`;
 }
 
-/** Without characters that paths, archives or messages read as more than a character. */
+/** Replaces characters that paths, archives or messages interpret specially. */
 function plain(text: string): string {
   return text
     .toWellFormed()

@@ -5,8 +5,8 @@ import type { ExtraColumn } from '../../jobs/request/shape.ts';
 import type { CarriedValues } from '../inputs/members.ts';
 
 /**
- * By the order of the extra columns of every table. A column goes by its name; one whose name had to make way for another, by its
- * place. Null: the request does not name it.
+ * Returns the values in the order of the extra columns of every table. A column is found by its name, or by its index if its name had
+ * to be changed. Null: the request does not name it.
  */
 export function extrasOf(
   model: RelationalModel,

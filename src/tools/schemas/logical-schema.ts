@@ -17,7 +17,7 @@ import { findEarlierDrawing } from './fingerprints/drawn-before.ts';
 import { defaultMapLevel, rootsOf, type ModelChoices } from './model-choices.ts';
 import { recogniseLoads } from './target-loads.ts';
 
-/** Options that shape tables: with one of them a stored model is not taken as it is. */
+/** Returns whether options shape tables: with one of them a stored model is not used unchanged. */
 function shapesModel(request: ToolRequest, stored: RelationalModel | undefined): boolean {
   return (
     (request.mapLevel !== undefined && request.mapLevel !== stored?.mapLevel) ||

@@ -39,7 +39,7 @@ export async function originOfSet(
   const drawing = settledSession(session, {
     ...request,
     inputs: named.length > 0 ? named : request.inputs,
-    // how the documents are cut is a matter of this load
+    // cutting of documents concerns only this load
     rowTag: undefined,
     ...(parent === undefined ? {} : { parent: parent.id_sch, name: parent.name }),
   });

@@ -9,7 +9,7 @@ const leastFree = 1024 ** 3;
 const leastFreePart = 0.05;
 
 export interface FetchRoom {
-  /** on the file system that files are fetched to */
+  /** folder on the file system that files are fetched to */
   readonly directory: string;
   /** `svc.limits.disk`; `Number.MAX_SAFE_INTEGER`: no limit */
   readonly mostBytes: number;

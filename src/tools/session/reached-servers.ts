@@ -22,7 +22,7 @@ export function createReachedServers(
       const server = serverOf(label);
       if (server === null || reached.has(server)) return;
       reached.add(server);
-      // without the note, later jobs wait for less
+      // without the note, later jobs wait for fewer servers
       if (server !== metadb) jobs.noteReachedServer(idOrg, server).catch(() => undefined);
     },
     async mayWaitFor(outage) {

@@ -15,8 +15,8 @@ const noTables: RelationalModel = {
 };
 
 /**
- * Starts to publish nothing at all under the job's name, and takes it back: a target says then, under the lock that all who publish
- * there take, whether it has that job already. Faults of the target are thrown: they answer nothing.
+ * Begins to publish nothing under the job's name, and aborts: the target then tells, under the lock that all publishers take, whether
+ * it has that job already. Faults of the target are thrown, because they are no answer.
  */
 export async function isPublished(session: ToolSession): Promise<boolean> {
   const sink = await openSink(session);

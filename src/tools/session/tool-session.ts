@@ -232,9 +232,9 @@ async function sessionByHand(
 }
 
 interface SessionParts {
-  /** null: the worker keeps it */
+  /** null: the worker writes it */
   readonly kept: KeptLog | null;
-  /** null: a person's own disk is their own */
+  /** null: no limit on a person's own disk */
   readonly disk: DiskWatch | null;
   /** the job has waited for the end of an outage */
   readonly waitedBefore: boolean;
@@ -256,7 +256,7 @@ function session(
   parts: SessionParts,
 ): ToolSession {
   const maskRequest = createMask(secretsIn(request));
-  // by hand, the paths are a person's own
+  // in a run by hand, the paths are the person's own
   const hidePaths = parts.byHand ? (text: string): string => text : createPathMask(home.home, parts.idOrg);
   let maskFound: ((text: string) => string) | null = null;
   const mask = (text: string): string => hidePaths(home.mask(maskRequest(maskFound?.(text) ?? text)));

@@ -22,7 +22,7 @@ import { openBucketFolder, sharedFolder, type BucketFolder } from './buckets.ts'
 import type { KindOfTarget } from './kind.ts';
 import { encodingsOf, lakeRemover, lakeSink, lakeSource, noVersions } from './lakes.ts';
 
-/** how long a job waits for others that write into the same folder */
+/** time for which a job waits for others that write into the same folder */
 const lockTimeoutMs = 15 * 60_000;
 
 type FolderTarget = Extract<Target, { kind: 'folder' }>;
@@ -193,7 +193,7 @@ function folderFormat({ format }: ToolRequest): FileLayoutName {
   return isFileLayout(format) ? format : defaultLayout;
 }
 
-/** Threads of `--workers` hold as much as they do while rows come. */
+/** The thread needs as much memory as the threads of `--workers`, while rows arrive. */
 function columnsThreadOf({ workers = 1 }: ToolRequest): ColumnsThreadOptions {
   return { startThread: (options) => startThread('tools/columns', options), isLate: workers > 1 };
 }

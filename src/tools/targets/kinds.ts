@@ -31,7 +31,7 @@ const kinds: { readonly [K in Target['kind']]: KindOfTarget<Extract<Target, { re
   registered: registeredKind,
 };
 
-/** In the order of docs/targets.md. */
+/** The kinds in the order of docs/targets.md. */
 export const targetKinds: readonly KindOfTarget<never>[] = Object.values(kinds);
 
 /** A target is given to the kind that its text was read as. */
@@ -64,7 +64,7 @@ export async function openRemover(session: ToolSession): Promise<RowRemover> {
   return kindOf(target).openRemover(session, target);
 }
 
-/** Without a target, the SQL of PostgreSQL. */
+/** Returns the SQL dialect; that of PostgreSQL without a target. */
 export function ddlDialectOf(request: Pick<ToolRequest, 'out' | 'format'>): DialectName {
   if (request.out === undefined) return 'postgresql';
   const target = targetOf(request, 'out');

@@ -32,7 +32,7 @@ export async function lakeRemover(target: LakeTarget): Promise<RowRemover> {
   return createLakeRowRemover(target);
 }
 
-/** Without `--parquet-version` each target has its own. */
+/** Returns the encodings; without `--parquet-version` each target has its own. */
 export function encodingsOf({ parquetVersion }: ToolRequest): { readonly deltas?: boolean } {
   return parquetVersion === undefined ? {} : { deltas: parquetVersion === 2 };
 }

@@ -7,7 +7,7 @@ import { localFolder } from '../session/remote-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { KindOfTarget } from './kind.ts';
 
-/** how long a job waits for others that write into the same place */
+/** time for which a job waits for others that write into the same place */
 const lockTimeoutMs = 15 * 60_000;
 
 type RegisteredKind = Extract<Target, { kind: 'registered' }>;

@@ -31,7 +31,7 @@ export function whatWasRun(): readonly WhatWasRun[] {
   return [...targetKinds.flatMap((kind) => kind.whatWasRun), ...byScripts];
 }
 
-/** Without the marks of the page. */
+/** Returns the rows without the Markdown of the page. */
 export function whatWasRunPlain(): readonly WhatWasRun[] {
   return whatWasRun().map((row) => ({
     target: plain(row.target),

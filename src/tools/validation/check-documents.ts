@@ -18,7 +18,7 @@ import { withInternalSubset } from '../../engine/xml/dtd/external/as-internal.ts
 import { namesParts } from '../inputs/external/files.ts';
 import type { InputMember } from '../inputs/members.ts';
 
-/** A document of more bytes goes to the validator as it comes; of smaller ones many are checked at a time. */
+/** Larger documents are streamed to the validator; many smaller ones are checked at a time. */
 const smallBytes = 8 * 1024 * 1024;
 const batchBytes = 32 * 1024 * 1024;
 const batchDocuments = 500;
@@ -243,7 +243,7 @@ class DocumentCheck {
     }
   }
 
-  /** With line and column: the documents that are not valid are walked to the tags that the validator spoke of. */
+  /** Returns errors with line and column: invalid documents are read up to the tags that the validator reported. */
   async #locateInvalid(): Promise<Map<number, InputError>> {
     const errors = new Map<number, InputError>();
     if (this.#invalid.size === 0) return errors;

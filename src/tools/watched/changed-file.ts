@@ -1,4 +1,4 @@
-/** A file of a watch that is another one by now: the job loads nothing, and the watch takes the file as it is then. */
+/** The error for a file of a watch that has changed: the job loads nothing, and the watch takes the file's new version. */
 import { InputError } from '../../engine/diagnostics.ts';
 import { changedFileCode } from '../../watches/settle.ts';
 

@@ -1,4 +1,4 @@
-/** The files that a watch hands to its job: brought here where they lie elsewhere, and held to the versions that were noticed. */
+/** Opens the files that a watch hands to its job: fetched if they are remote, and checked to have the versions that were noticed. */
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fetchFiles } from '../../adapters/local-files/fetched-objects.ts';
@@ -38,7 +38,7 @@ export async function watchedFiles(session: ToolSession, { files }: WatchedFiles
 /** The session, whose rows are committed only while every file on a disk of this machine still is as it was noticed. */
 export function heldToVersions(session: ToolSession): ToolSession {
   const { watched, inputs } = session.request;
-  // rows are held to nothing: what is new of them since is loaded, too
+  // rows have no fixed version: those that are new since then are loaded, too
   if (watched === undefined || inputs[0] === undefined || isRemoteLocation(inputs[0])) return session;
   const held = settledSession(session, session.request);
   return Object.defineProperties(held, {

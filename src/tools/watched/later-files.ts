@@ -5,11 +5,13 @@ import type { ToolSession } from '../session/tool-session.ts';
 
 export interface FileOfWatch {
   readonly name: string;
-  /** when it was changed, epoch milliseconds; of an object that does not tell, when it was first met */
+  /** modification time, epoch milliseconds; if an object has none, the time when it was first found */
   readonly modified: number;
 }
 
-/** By the name of a document in `_documents`: the file of the watch that brought it. Documents that came otherwise are left out. */
+/**
+ * Returns the file of the watch that brought a document, by the document's name in `_documents`. Documents from elsewhere are left out.
+ */
 export type FilesOfDocuments = (documents: readonly string[]) => Promise<ReadonlyMap<string, FileOfWatch>>;
 
 /** Whether the second file is the later one. */

@@ -42,7 +42,7 @@ export interface DocumentFolderOptions {
   readonly links: 'follow' | 'refuse';
 }
 
-/** Files that are brought to the disk at the same time: a disk takes many as fast as one. */
+/** Number of files that are synced at the same time: a disk syncs many as fast as one. */
 const filesAtOnce = 8;
 /** milliseconds; a document that nobody has written to for so long was left by a process that died: clocks of file systems may be hours behind ours */
 const abandonedMs = 24 * 60 * 60 * 1000;
@@ -70,12 +70,12 @@ class DocumentFiles {
   readonly #options: DocumentFolderOptions;
   readonly #label: string;
   readonly #taken = new Set<string>();
-  /** in the names of files that are not whole, with the number of each */
+  /** part of the names of incomplete files, together with the number of each */
   readonly #draft = randomBytes(6).toString('hex');
   #drafts = 0;
-  /** for documents that are held */
+  /** buffers for documents in memory */
   readonly #buffers = new SpareBuffers();
-  /** by the names of files: on their way to the disk; none of them rejects */
+  /** pending writes by the names of files; none of them rejects */
   readonly #underWay = new Map<string, Promise<void>>();
   #fault: { readonly error: unknown } | null = null;
   /** folders without parts of processes that died */

@@ -69,7 +69,7 @@ class SchemaDocuments {
   #started = false;
   #documents = 0;
   readonly #others = new Map<string | null, number>();
-  /** by hash of a model: whether ours finds all that it wrote; null: there is no such model here */
+  /** by hash of a model: whether ours covers all places that it wrote to; null: there is no such model here */
   readonly #covered = new Map<string, boolean | null>();
   #unsure = 0;
   /** keys of documents with rows that were found too late */

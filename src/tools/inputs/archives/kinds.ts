@@ -6,7 +6,7 @@ export type ArchiveKind = 'gz' | 'zip' | 'tar' | 'tgz';
 /** number of bytes that suffice to detect the type of a file, even if it is packed */
 export const headBytes = 4096;
 
-/** By the name's ending. */
+/** Returns the kind according to the name's suffix. */
 export function archiveKind(name: string): ArchiveKind | null {
   if (/\.(?:tgz|tar\.gz)$/i.test(name)) return 'tgz';
   if (/\.gz$/i.test(name)) return 'gz';

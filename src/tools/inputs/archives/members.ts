@@ -45,7 +45,7 @@ function isSafeName(name: string): boolean {
 
 /** A member and the facts known about it before its content is read. */
 export interface ChosenMember extends ArchiveMember {
-  /** its first bytes decide whether it is taken */
+  /** its first bytes decide whether it is accepted */
   readonly look: boolean;
   /** its content is packed once more, by gzip */
   readonly isPacked?: boolean;
@@ -57,8 +57,8 @@ export interface ChosenMember extends ArchiveMember {
 export type OnPassedOver = (name: string, why: string, member?: string) => void;
 
 /**
- * In groups: each is to be read before the next is asked for. A member that cannot be read is given, too: its `chunks` throws an InputError that
- * says why.
+ * Yields members in groups: each must be read before the next is requested. A member that cannot be read is included: its `chunks`
+ * throws an InputError with the reason.
  */
 export async function* archiveMembers(
   path: string,

@@ -27,7 +27,7 @@ export interface TarHeader {
 
 export type PaxRecords = Readonly<Record<string, string>>;
 
-/** null: the block is empty, as those at the end of an archive are. */
+/** Returns null if the block is empty, as at the end of an archive. */
 export function readTarHeader(bytes: Buffer, at: number): TarHeader | null {
   const sum = sumOf(bytes, at);
   if (sum === sumBytes * space) return null;
@@ -73,7 +73,7 @@ function holds(bytes: Buffer, at: number, wanted: Uint8Array): boolean {
   return true;
 }
 
-/** All bytes of a header, those of the sum itself taken for spaces. */
+/** Sums all bytes of a header, with those of the sum itself counted as spaces. */
 function sumOf(bytes: Buffer, at: number): number {
   let sum = sumBytes * space;
   for (let i = at; i < at + sumAt; i += 1) sum += bytes[i]!;

@@ -32,7 +32,7 @@ export class TarReader {
   #rest: Uint8Array = new Uint8Array(0);
   /** bytes that have to be in the window for the next step */
   #needed = 1;
-  /** for a large current member: bytes of content left, and bytes of padding to whole blocks */
+  /** for a large current member: remaining bytes of content, and bytes of padding to whole blocks */
   #content = 0;
   #padding = 0;
   #globals: PaxRecords | null = null;
@@ -98,7 +98,7 @@ export class TarReader {
     await this.#source.return?.();
   }
 
-  /** Counts so many bytes of content and padding as taken, as far as they are in the window; answers how many these are. */
+  /** Marks up to `most` bytes of content and padding as read, as far as they are in the window; returns their number. */
   #takeContent(most: number): number {
     const taken = Math.min(most, this.#end - this.#at);
     const content = Math.min(taken, this.#content);

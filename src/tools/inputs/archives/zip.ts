@@ -61,7 +61,7 @@ async function* section(file: FileHandle, start: number, end: number): AsyncIter
   }
 }
 
-/** In groups: each is to be read before the next is asked for. The file is not closed. */
+/** Yields members in groups: each must be read before the next is requested. The file is not closed. */
 export async function* zipMembers(
   file: FileHandle,
   name: string,
@@ -169,9 +169,9 @@ function smallContent(pieces: FilePieces, fileSize: number, entry: yauzl.Entry):
   return bytes;
 }
 
-/** null: it would have more than `size` bytes. */
+/** Returns null if the content would have more than `size` bytes. */
 function inflated(packed: Uint8Array, size: number): Uint8Array | null {
-  // in one piece, with a byte that stays free: so it is seen to be all
+  // in one piece, with a spare byte that shows that all content was read
   const chunkSize = Math.max(64, size + 1);
   try {
     return inflateRawSync(packed, { chunkSize, maxOutputLength: chunkSize });

@@ -134,7 +134,7 @@ export async function* membersOf(
   }
 }
 
-/** Behind the last of those from there on that are no files of their own. */
+/** Returns the index after the last consecutive member from there on that is not a file of its own. */
 function endOf(wanted: readonly UnitMember[], from: number): number {
   let end = from;
   while (wanted[end]?.elsewhere !== undefined) end += 1;

@@ -97,7 +97,7 @@ async function merged(work: string, units: number, rejects: Rejects): Promise<Co
   return { statistics, files, documents, bytes };
 }
 
-/** In the order of the documents, each with the first that its unit has. */
+/** Yields the reports in the order of the documents, each with the first index of its unit. */
 async function* reportsOf(
   work: string,
   units: number,

@@ -22,7 +22,7 @@ export interface UnitsDone {
   readonly log: (line: string) => void;
 }
 
-/** In the order of the documents. AppError `unprocessable_input`: the reason of the first unit that has failed. */
+/** Yields reports in the order of the documents. AppError `unprocessable_input`: the reason of the first unit that has failed. */
 export async function* reportsOf(work: string, units: number): AsyncIterable<UnitReport> {
   for (let unit = 0; unit < units; unit += 1) {
     yield await readReport<UnitReport>(work, unit);
@@ -42,7 +42,7 @@ export async function unsettledOf(
   return receipts.length < units ? null : sink.units!.unsettled(receipts);
 }
 
-/** Nothing before every unit is there and has succeeded. */
+/** Collects units, after every unit exists and has succeeded. */
 export async function collectUnits(done: UnitsDone, model: RelationalModel): Promise<DelegatedLoad> {
   const { work, units, sink, token } = done;
   const written = model.tables.map(() => 0);

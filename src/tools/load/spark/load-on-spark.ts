@@ -130,7 +130,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
   await writeNewFile(path, text);
 }
 
-/** Null: executors leave rows in the work folder, and they are written to the sink here. */
+/** Returns null if executors leave rows in the work folder, and they are written to the sink here. */
 async function tokenFor(session: ToolSession, sink: RowSink, units: number): Promise<UnitToken | null> {
   if (sink.units === null) return null;
   const begun = await sink.units.begin(units);
@@ -140,7 +140,7 @@ async function tokenFor(session: ToolSession, sink: RowSink, units: number): Pro
 }
 
 interface Pass<Answer> extends Pick<UnitPlan, 'chosen' | 'keyRanges'> {
-  /** null: nobody has looked at the files */
+  /** null: the files have not been surveyed */
   readonly surveyed: SurveyedFiles | null;
   /** only faults of documents are searched */
   readonly probe: boolean;

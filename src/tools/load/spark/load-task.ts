@@ -44,7 +44,7 @@ async function shred(job: SparkJob & PlacedJob, unit: SparkUnit, attempt: Attemp
   }
 }
 
-/** Null: it takes no units. `why`: this executor cannot reach it, or is not let in; the machine that publishes can. */
+/** Returns null if the target accepts no units. `why`: this executor cannot reach it, or is refused; the machine that publishes can. */
 async function targetOf(
   { logical }: SparkJob,
   { work, unit, folder }: Attempt,

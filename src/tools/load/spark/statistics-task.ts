@@ -28,7 +28,7 @@ async function collect(
     : { collected: await read(membersOf(job, members)), rejects: [] };
 }
 
-/** A document that breaks off must not count: each is taken alone, and added when it was read to its end. */
+/** A document that breaks off must not count: each is collected separately, and added after it was read to its end. */
 async function collectSound(
   members: AsyncIterable<InputMember>,
   listed: readonly UnitMember[],

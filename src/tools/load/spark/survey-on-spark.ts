@@ -39,7 +39,7 @@ export interface HashReport {
 export interface PieceReport {
   readonly failure?: undefined;
   readonly piece: PieceOfRows | null;
-  /** when the file had last been changed, in ms */
+  /** modification time of the file, in ms */
   readonly modified: number;
 }
 
@@ -143,7 +143,7 @@ export async function surveyOnSpark(
   return { ranges, documents };
 }
 
-/** Answers how many units there are. */
+/** Returns the number of units. */
 async function writePieces(folder: string, files: readonly SurveyedFile[]): Promise<number> {
   let count = 0;
   for (const { inputIndex, member, pieces, rows } of files) {

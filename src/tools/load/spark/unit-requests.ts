@@ -1,5 +1,5 @@
 /**
- * How an executor gives this process one unit after the other: a request is a line on stdin, the number of a unit, and the answer a line on
+ * Receives units from an executor, one after the other: a request is a line on stdin, the number of a unit, and the answer a line on
  * stdout, JSON (scripts/spark/xml2er_engine.py). The process ends with its stdin, at once, whatever it does.
  */
 import { createInterface } from 'node:readline';
@@ -12,7 +12,7 @@ const mostBytes = 300 * 2 ** 20;
 /** An answer to a request. */
 interface UnitDone {
   readonly unit: number;
-  /** no other one is taken: the process ends */
+  /** no other unit is accepted: the process ends */
   readonly last: boolean;
 }
 

@@ -36,7 +36,7 @@ export interface UnitPlan {
   readonly rowTag: RowElementName | null;
   /** files whose ranges are known; others are cut here */
   readonly surveyed: SurveyedFiles;
-  /** by input index; null: the document is left out */
+  /** returns the choice by input index; null: the document is left out */
   readonly chosen: (inputIndex: number) => ChosenDocument | null;
   /** null: keys follow from the documents, or there are no rows to be written */
   readonly keyRanges: KeyRanges | null;
@@ -47,7 +47,7 @@ export interface UnitPlan {
 export interface ChosenDocument {
   /** null: not computed yet; the process that cuts or reads the document computes it; '': not needed */
   readonly sha256: string | null;
-  /** when the file had last been changed before that was taken, in ms; null: nobody knows */
+  /** modification time of the file before it was hashed, in ms; null: unknown */
   readonly modified?: number | null;
   /** numbers of the documents in it that are not to be loaded */
   readonly leftOut?: readonly number[];
@@ -169,7 +169,7 @@ function ofDocument(
   return ranges.map((range) => ({ ...range, sha256: sha256 ?? '' }));
 }
 
-/** Empty: the document is not cut. AppError `unprocessable_input`: it is another one than the one whose hash was taken. */
+/** Returns no ranges if the document is not cut. AppError `unprocessable_input`: it has changed since it was hashed. */
 async function rangesOf(
   { limits, kernels }: ToolSession,
   member: InputMember,

@@ -55,7 +55,7 @@ export interface UnitMember extends MemberSource {
   readonly path: string;
   /** among the documents of the job, from 0 */
   readonly inputIndex: number;
-  /** '': nobody has taken it yet, or needs it */
+  /** '': not computed yet, or not needed */
   readonly sha256: string;
   /** the range of the member that the unit reads, when not all of it; such a unit has one member */
   readonly range?: DocumentRange;
@@ -66,7 +66,7 @@ export interface UnitMember extends MemberSource {
 /** The documents of a unit, `units/N.json`. */
 export interface SparkUnit {
   readonly members: readonly UnitMember[];
-  /** null: keys follow from the documents, or there are no rows to be written */
+  /** null: keys follow from the documents, or no rows are written */
   readonly keys: KeyRange | null;
   /** the piece of its one member, from 0, that is looked at for places to cut it at */
   readonly piece?: number;
@@ -145,7 +145,7 @@ export async function writeJob(
   await writeNewFile(jobFile(work), JSON.stringify(job));
 }
 
-/** Null: no document stays elsewhere. */
+/** Returns null if no document stays at a remote place. */
 export async function readPlaces(work: string): Promise<SparkPlaces | null> {
   return readJson<SparkPlaces>(placesFile(work)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -179,7 +179,7 @@ export async function commitAttempt(work: string, unit: number, attempt: string)
   }
 }
 
-/** Answers the folder. */
+/** Returns the folder. */
 export async function makePassFolder(folder: string): Promise<string> {
   await makeFolder(folder, 0o700);
   for (const name of ['units', 'attempts', 'done']) await makeFolder(join(folder, name), 0o700);

@@ -13,7 +13,7 @@ interface StatisticsOfUnit extends Pick<FromThread & { kind: 'unit' }, 'unit' | 
   readonly statistics: DocumentStatistics;
 }
 
-/** One message after the other goes to the sink. */
+/** Passes one message after the other to the sink. */
 export class Gathering {
   readonly #sink: RowSink;
   readonly #written: number[];

@@ -34,7 +34,7 @@ function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
   port.postMessage(message, transfer);
 }
 
-/** Behind the rows that came before. */
+/** Sends a message after the rows that came before. */
 function tell(message: Exclude<FromThread, { kind: 'rows' }>): void {
   sink.hand();
   send(message);
@@ -178,7 +178,7 @@ class PortSink implements LoaderSink {
 }
 
 const sink = new PortSink();
-/** by table name: units do not all come in the order of their keys */
+/** by table name: units do not all arrive in the order of their keys */
 const highestKeys = new Map<string, number>();
 const loader = createLoader();
 const unitMembers = new UnitMembers(job);

@@ -31,7 +31,7 @@ export type ToThread =
   | { readonly kind: 'unit'; readonly unit: ThreadUnit }
   /** path of a file whose SHA-256 is asked for */
   | { readonly kind: 'hash'; readonly file: string }
-  /** the sink has taken as many bytes, and the slots that they were in are free */
+  /** the sink has consumed that number of bytes, and their slots are free */
   | { readonly kind: 'taken'; readonly bytes: number; readonly slots: readonly number[] }
   | { readonly kind: 'end' };
 
@@ -42,7 +42,7 @@ export type ToThread =
 export interface SlotRows {
   readonly slot: number;
   readonly length: number;
-  /** when the slot is used for the first time */
+  /** set when the slot is used for the first time */
   readonly memory: SharedArrayBuffer | null;
 }
 
@@ -71,7 +71,7 @@ export type FromThread =
       readonly bytes: number;
     }
   | { readonly kind: 'failed'; readonly unit: number; readonly fault: ThreadFault }
-  /** null: it could not be read */
+  /** null: the file could not be read */
   | { readonly kind: 'hashed'; readonly sha256: string | null }
   | {
       readonly kind: 'end';

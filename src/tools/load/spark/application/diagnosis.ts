@@ -5,8 +5,8 @@ import { AppError } from '../../../../errors.ts';
 const connectMs = 3000;
 
 /**
- * AppError `service_unavailable`: none of a standalone cluster's masters takes connections. Spark itself would try for a minute. Of
- * other masters nothing is asked: their clients know their addresses.
+ * AppError `service_unavailable`: none of a standalone cluster's masters accepts connections. Spark itself would try for a minute.
+ * Other masters are not checked: their clients know their addresses.
  */
 export async function requireMaster(master: string): Promise<void> {
   if (!master.startsWith('spark://')) return;
@@ -20,7 +20,7 @@ export async function requireMaster(master: string): Promise<void> {
   );
 }
 
-/** null: something takes connections there. */
+/** Returns null if the address accepts connections. */
 function knock(address: string): Promise<string | null> {
   const [, host = '', port = '7077'] = /^\[?([^\]]*?)\]?(?::(\d+))?$/.exec(address) ?? [];
   return new Promise((resolve) => {

@@ -29,7 +29,7 @@ const driver = fileURLToPath(new URL('driver.py', scripts));
 /** the module of it that executors get */
 const engine = fileURLToPath(new URL('xml2er_engine.py', scripts));
 
-/** The driver takes the tool for gone after a minute without. */
+/** The driver considers the tool gone after a minute without a renewal. */
 const leaseMs = 2000;
 
 /** Joins both streams in one pipe to keep the order of writing. The arguments are the program's; no shell interprets them. */

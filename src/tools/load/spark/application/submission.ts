@@ -1,4 +1,4 @@
-/** How spark-submit is started: its settings, its environment, the folder of this machine alone, and how it ends with the tool. */
+/** Starts spark-submit: its settings, its environment, a folder on this machine alone, and its end with the tool. */
 import type { ChildProcess } from 'node:child_process';
 import { access, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sparkVariables } from '../../../../config/spark.ts';
 import { settingHoldsSecret } from '../../../../jobs/options/spark-settings.ts';
 
-/** From SIGTERM a worker waits three seconds. */
+/** A worker waits three seconds after SIGTERM. */
 const endMs = 2500;
 
 /** Writes secrets to a private file, because every user can read arguments. */
@@ -102,7 +102,7 @@ export function endWithSignals(
   folders: readonly string[],
 ): () => void {
   const remove = async (): Promise<void> => {
-    // the load has ended: a folder that cannot be removed changes nothing of it
+    // the load has ended: a folder that cannot be removed does not affect it
     for (const folder of folders) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   };
   const end = (signal: NodeJS.Signals): void => {

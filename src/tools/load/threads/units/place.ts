@@ -31,7 +31,7 @@ const smallShare = 1 / 16;
 
 export interface PlacedUnit {
   readonly unit: ThreadUnit;
-  /** on disk, for progress */
+  /** bytes on disk, for progress */
   readonly diskBytes: number;
 }
 
