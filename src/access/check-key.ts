@@ -14,15 +14,15 @@ const keyForm = /^svk_([A-Za-z0-9]{1,64})_([A-Za-z0-9_-]{1,256})$/;
 /** compared with if there is no such key, so that both answers take the same time */
 const noSecret = '0'.repeat(64);
 
-/** How long a key that was looked up is trusted: one that another process revokes ends within a second (docs/decisions/service/secrets.md). */
+/** Time for which a cached key is trusted: one that another process revokes ends within a second (docs/decisions/service/secrets.md). */
 const freshMs = 500;
-/** When more keys than this are remembered, all are forgotten. */
+/** Number of cached keys above which the cache is cleared. */
 const mostKeys = 1_000;
 
 export interface KeyCheck {
   /** Checks `svk_<id>_<secret>`; null when it is malformed, unknown, wrong, expired or revoked. */
   check(key: string): Promise<Principal | null>;
-  /** To be called when a key was revoked here: it ends at once. */
+  /** Called when a key was revoked here: it ends at once. */
   forget(): void;
 }
 

@@ -41,7 +41,7 @@ const pollMs = 1000;
 const places = 8;
 /** events of one organisation that are claimed together */
 const batch = 8;
-/** for the whole of one delivery */
+/** time limit for one delivery */
 const timeoutMs = 20_000;
 const leaseMs = 60_000;
 /** part of a lease that is reserved for the database to record a delivery */
@@ -235,7 +235,7 @@ function retryPauseMs(attempt: number, firstMs: number): number {
   return Math.min(firstMs * 4 ** (attempt - 1), longestPauseMs) * (1 + Math.random() / 10);
 }
 
-/** In its form of seconds. */
+/** Parses the header in its form of seconds. */
 function retryAfterMs(answer: Response): number {
   const seconds = /^\d{1,6}$/.exec(answer.headers.get('Retry-After') ?? '')?.[0];
   return seconds === undefined ? 0 : Math.min(Number(seconds) * 1000, longestPauseMs);

@@ -148,7 +148,7 @@ function fieldsOf({ columns }: TableRecord): readonly object[] {
   }));
 }
 
-/** From each column to the paths of the documents that its values come from. */
+/** Returns the document paths from which the values of each column come. */
 function lineageOf(lines: readonly MappingRecord[], inputs: readonly DatasetName[]): Record<string, object> {
   const sources = lines.filter(({ column_name: column, xpath }) => column !== null && xpath !== null);
   return Object.fromEntries(

@@ -55,7 +55,7 @@ export async function createCredential(
   return credentials.create(idOrg, { name, kind, sealed: await secrets.seal(JSON.stringify(texts)) });
 }
 
-/** Null: neither the organisation nor the operator has one of that name. `sources`: those that the organisation may use. */
+/** Returns null if neither the organisation nor the operator has one with that name. `sources`: those that the organisation may use. */
 export async function findCredential(
   { credentials, secrets }: Pick<Adapters, 'credentials' | 'secrets'>,
   sources: readonly SourceConfig[],

@@ -19,7 +19,7 @@ export type RemoteLocation =
       /** lower case, IPv6 in brackets */
       readonly host: string;
       readonly port: number;
-      /** null: the credential says it */
+      /** null: the credential contains it */
       readonly user: string | null;
       /** a file, a folder or a pattern, from the root, or below the user's home if it does not begin with '/' */
       readonly path: string;

@@ -20,8 +20,8 @@ export interface Upload {
 }
 
 /**
- * Stores one uploaded file and answers its path. The token comes first: `invalid_upload_token` before any other complaint;
- * then `payload_too_large` (nothing is left on disk) and `missing_body`.
+ * Stores one uploaded file and returns its path. The token is checked first: `invalid_upload_token` before any other fault; then
+ * `payload_too_large` (nothing is left on disk) and `missing_body`.
  */
 export async function storeUpload(
   access: AccessStore,

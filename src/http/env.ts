@@ -18,7 +18,7 @@ export interface AppEnv {
     basePath: string;
     /** set on every operation that needs a key */
     principal: Principal;
-    /** with it: whether that key or token may still do this; asked by answers that go on for long */
+    /** checks whether that key or token may still do this; used by long-running answers */
     mayGoOn: () => Promise<boolean>;
     /** object that the audit log names beside the action, unless the path contains it */
     auditSubject?: string;

@@ -23,7 +23,7 @@ export interface LogSlice {
 export interface LogRange {
   /** bytes to leave out at the front; past the end means the end */
   readonly offset?: number;
-  /** at most so many bytes, at most `maxSliceBytes` */
+  /** greatest number of bytes, at most `maxSliceBytes` */
   readonly limit?: number;
   /** the last lines instead, as far as they fit a slice */
   readonly tail?: number;
@@ -138,7 +138,7 @@ export async function* followJobLog(
   }
 }
 
-/** Null while the database does not answer: who follows a job through its restart is not sent away. */
+/** Returns null while the database does not answer, so that a client that follows a job through a restart is not disconnected. */
 async function unlessOutage<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;

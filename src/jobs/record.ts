@@ -4,7 +4,7 @@
 export type JobStatus =
   | 'queued'
   | 'running'
-  /** for its next attempt */
+  /** waiting for its next attempt */
   | 'waiting'
   /** asked to end */
   | 'terminating'

@@ -4,9 +4,9 @@ import { terminalStatuses, type JobStatus } from './record.ts';
 import { pause } from './worker/waiting.ts';
 
 export interface JobWait {
-  /** how long, at most */
+  /** longest waiting time */
   readonly forMs: number;
-  /** answers at once with the states of that moment */
+  /** aborting returns the current states at once */
   readonly signal: AbortSignal;
 }
 

@@ -82,6 +82,6 @@ export interface Adapters {
   readonly build: BuildInfo;
   /** names of hosts that requests name, for the gate that they pass */
   readonly hosts: HostResolver;
-  /** null: no processes here, so schemas are neither exported nor imported */
+  /** null: the runtime has no processes, so schemas are neither exported nor imported */
   readonly transfers: TransferProgram | null;
 }

@@ -12,7 +12,7 @@ import { idleNamedUid, privateUid } from './user-ids.ts';
 /** The name that a process has inside its user namespace; nobody outside shares it. */
 const nameInside = 65534;
 
-/** How the server's processes are started, so that they neither are root nor lose sight of their files. */
+/** Starts the server's processes so that they neither are root nor lose access to their files. */
 export interface Launcher {
   readonly command: readonly string[];
   readonly uid: number | undefined;
@@ -40,7 +40,7 @@ export function chooseLauncher(folder: ClusterFolder, binaries: PostgresBinaries
   return underUid(folder, binaries, privateUid(folder.directory));
 }
 
-/** How `initdb` is started, which must find its user by name: for that moment an account that runs nothing lends its own. */
+/** Chooses how to start `initdb`, which must find its user by name: meanwhile an account without processes lends its own. */
 export function chooseInitLauncher(folder: ClusterFolder, binaries: PostgresBinaries): Launcher {
   const launcher = chooseLauncher(folder, binaries);
   const self = process.getuid?.() ?? 0;

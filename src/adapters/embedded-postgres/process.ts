@@ -112,7 +112,7 @@ async function runToEnd(launcher: Launcher, program: string, args: readonly stri
     throw new AppError('service_unavailable', `the embedded database could not be made: ${output.trim()}`);
 }
 
-/** Starts the server and waits until it takes connections; answers its port. The folder's lock must be held. */
+/** Starts the server and waits until it accepts connections; returns its port. The folder's lock must be held. */
 export async function launch(
   folder: ClusterFolder,
   binaries: PostgresBinaries,

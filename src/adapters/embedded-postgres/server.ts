@@ -163,7 +163,7 @@ async function findRunning(
   }
 }
 
-/** Why the server is of no use to us; null when it answers and serves this folder. */
+/** Returns why the server cannot be used, or null if it answers and serves this folder. */
 async function refusalOf(folder: ClusterFolder, server: RunningServer): Promise<string | null> {
   const sql = connectToServer(folder, server, 'adopt');
   try {

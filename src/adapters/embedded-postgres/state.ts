@@ -102,7 +102,7 @@ export async function withFolderLock<T>(
   }
 }
 
-/** null when another holds it */
+/** Returns null if another process holds the name. */
 function bind(name: string): Promise<Server | null> {
   const server = createServer((socket) => socket.destroy());
   return new Promise((resolve, reject) => {
@@ -213,7 +213,7 @@ export async function rememberPort(folder: ClusterFolder, port: number): Promise
   await writeFile(join(folder.directory, 'port'), `${port}\n`);
 }
 
-/** null when there is no such file, or its process ended while it was read */
+/** Returns null if there is no such file, or its process ended while it was read. */
 export async function readText(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');

@@ -7,7 +7,7 @@ const firstPauseMs = 200;
 export interface Arrival {
   /** number of received bytes, or any other measure that shows that a further try is worthwhile */
   readonly progress: () => number;
-  /** tries in a row that bring nothing, after which it is given up */
+  /** consecutive tries without progress after which it is given up */
   readonly tries: number;
   readonly signal: AbortSignal;
 }
@@ -34,7 +34,10 @@ export async function takeUp<Fault>(
 
 const pieceBytes = 4 * 1024 * 1024;
 
-/** The bytes [from, to), a piece at a time; the one behind the one that is looked at is on its way. `ask`: answers all bytes of a piece. */
+/**
+ * Yields the bytes [from, to), a piece at a time; the next piece is requested while the current one is processed. `ask`: returns all
+ * bytes of a piece.
+ */
 export async function* inPieces(
   { from, to }: { readonly from: number; readonly to: number },
   ask: (from: number, to: number) => Promise<Uint8Array>,

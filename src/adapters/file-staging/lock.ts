@@ -1,4 +1,4 @@
-/** One writer per folder or file: a lock file that says who holds it, refreshed while it is held. */
+/** One writer per folder or file: a lock file that names its holder, refreshed while it is held. */
 import { randomUUID } from 'node:crypto';
 import { link, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';

@@ -63,7 +63,7 @@ class StagedFile {
   }
 }
 
-/** To a file of our own, never through a link. */
+/** Flags for a file of our own, never through a link. */
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 export class StagedFiles {

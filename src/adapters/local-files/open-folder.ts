@@ -7,7 +7,7 @@ import { open, readlink, realpath } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 
 export interface PinnedFolder {
-  /** for this process alone; the folder's own path on systems without `/proc` */
+  /** path for this process alone; the folder's own path on systems without `/proc` */
   readonly path: string;
   close(): Promise<void>;
 }

@@ -30,7 +30,10 @@ export interface S3Request {
  */
 export type SendS3 = (request: S3Request) => Promise<Response>;
 
-/** One signed request over the network; a redirect is answered as it is: a signature holds for one host, and only the operator says which. */
+/**
+ * One signed request over the network. A redirect is returned unchanged: a signature is valid for one host, which only the operator
+ * chooses.
+ */
 export type S3Transport = (
   signed: Request,
   body: Uint8Array | string | undefined,

@@ -65,7 +65,7 @@ function createObject(send: SendS3, key: string, bytes: Uint8Array): Promise<boo
   );
 }
 
-/** Without it two writers could take the same version of a table. */
+/** The error for a store without conditional writes: two writers could create the same version of a table. */
 export function neverConditional(): AppError {
   return new AppError(
     'invalid_option',

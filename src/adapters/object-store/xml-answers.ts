@@ -62,7 +62,7 @@ function noList(what: string): AppError {
   );
 }
 
-/** Text of the first element of that name: the answers of a store are as its makers write them, and flat. */
+/** Returns the text of the first element with that name: the answers of a store are flat, in a known form. */
 export function elementIn(text: string, name: string): string | null {
   const begin = `<${name}`;
   for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at + 1)) {

@@ -10,7 +10,7 @@ import { AppError } from '../../errors.ts';
 import type { OutgoingHttp, CheckedHost, OutgoingRequest } from '../../ports/network/outgoing.ts';
 
 const defaultIdleMs = 30_000;
-/** statuses whose answers have no body, and for which `Response` takes none */
+/** statuses whose answers have no body, and for which `Response` accepts none */
 const bodiless = new Set([101, 204, 205, 304]);
 
 export interface PinnedHttpOptions {
@@ -85,7 +85,7 @@ function send(
       },
     );
     outgoing.on('error', reject);
-    // an answer that goes on in another protocol ends without a word
+    // an answer that switches to another protocol ends without a response
     outgoing.on('close', () => reject(unusable(checked)));
     outgoing.on('timeout', () => {
       const silence = new Error(`no answer from ${checked.host}:${checked.port}`);

@@ -10,7 +10,7 @@ import type { CheckedHost } from '../../ports/network/outgoing.ts';
 import { pinnedLookup } from './checked-http.ts';
 
 export interface PinnedProxy {
-  /** for `HTTPS_PROXY`; holds a password of its own, so that no other user of the machine can use it */
+  /** URL for `HTTPS_PROXY`; contains a password of its own, so that no other user of the machine can use the proxy */
   readonly url: string;
   close(): Promise<void>;
 }

@@ -86,7 +86,7 @@ function open(
   return socket.setTimeout(idleTimeoutMs);
 }
 
-/** Null: a header that no line can have. */
+/** Returns null for a header that no line can contain. */
 function requestOf(url: URL, headers: Readonly<Record<string, string>>): string | null {
   let request = `GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n`;
   for (const [name, value] of Object.entries(headers)) {

@@ -23,7 +23,7 @@ interface Head {
 interface Pending {
   readonly mostBytes: number;
   readonly done: (answer: QuickAnswer | null) => void;
-  /** null: it has not come */
+  /** null: it has not arrived */
   head: Head | null;
   /** bytes of the head that have arrived, or the buffer for the whole body, of which `received` bytes have arrived */
   bytes: Buffer;
@@ -121,7 +121,7 @@ export class QuickConnection {
     if (pending.received === head!.bytes) this.#answerWith(bytes, head!, from + taken < count);
   }
 
-  /** `isMore`: bytes came behind it, for which nobody has asked. */
+  /** `isMore`: unrequested bytes followed the answer. */
   #answerWith(bytes: Uint8Array, { version, stays }: Head, isMore: boolean): void {
     if (isMore || !stays) this.close();
     else this.#socket.unref();

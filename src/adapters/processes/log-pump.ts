@@ -1,4 +1,4 @@
-/** From a process's output to its job's log: whole lines, masked, in the order they were written. */
+/** Copies a process's output to its job's log: whole lines, masked, in the order of writing. */
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export type LogMask = (text: string) => string;
 /** A line is held back until it ends, so that no secret slips through in two writes; longer ones are cut at a blank. */
 const longestLineBytes = 256 * 1024;
 
-/** Resolves at the end of the output; answers the error code when the log could not take it, after `onFault`. */
+/** Resolves at the end of the output; returns the error code if the log could not be written, after calling `onFault`. */
 export async function copyToLog(
   output: Readable,
   log: LogAppender,

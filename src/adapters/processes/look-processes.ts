@@ -19,7 +19,7 @@ export interface LookProcessesOptions {
   readonly memoryBytes: number;
   /** processes at the same time, those that wait included */
   readonly most: number;
-  /** how long a process waits for a further look; null: not at all */
+  /** time for which a process waits for a further look; null: not at all */
   readonly waitMs: number | null;
 }
 
@@ -27,7 +27,7 @@ export interface LookProcessesOptions {
 export interface LookProcess {
   /** The answer to a request. Rejects with a `LookProcessEnd` if the process ends before. */
   ask(request: unknown): Promise<unknown>;
-  /** The parts of an answer, as they come. */
+  /** Yields the parts of an answer as they arrive. */
   parts(request: unknown): AsyncIterable<unknown>;
   /** The look is over: the process may serve another one. It is killed if requests are still open. */
   release(): void;
@@ -154,7 +154,7 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
       try {
         await this.#ask({ what: 'close' });
       } catch {
-        // it is gone
+        // the process is gone
         return;
       } finally {
         clearTimeout(deaf);
@@ -192,7 +192,7 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
       let next = Promise.withResolvers<Answer>();
       let taken = Promise.withResolvers<void>();
       const id = this.#send(request, {
-        // the process is read on when this part has been taken
+        // the next output of the process is read after this part has been consumed
         settle: (answer) => {
           if (answer.part === undefined) this.#requests.delete(id);
           next.resolve(answer);

@@ -51,7 +51,7 @@ export function splitOutput(output: Readable, ending: Buffer, onEnd: () => void)
   };
 }
 
-/** How many of the last bytes may be the beginning of the ending. */
+/** Returns how many of the last bytes may be the beginning of the ending. */
 function beginningAtEnd(bytes: Buffer, ending: Buffer): number {
   for (let length = Math.min(ending.length - 1, bytes.length); length > 0; length -= 1)
     if (ending.subarray(0, length).equals(bytes.subarray(bytes.length - length))) return length;

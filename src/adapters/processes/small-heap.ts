@@ -1,4 +1,4 @@
-/** How soon memory is given back that a job has done with. */
+/** Tunes how soon a process returns unused memory. */
 import { setFlagsFromString } from 'node:v8';
 
 /** number of tables of a model above which garbage from decoding it exceeds the rest of a job's memory */

@@ -5,7 +5,7 @@
  */
 export const markVariable = 'SVC_JOB_MARK';
 
-/** In the environment of a tool that may wait for a further run once one has completed. */
+/** Environment variable of a tool that may wait for a further run after one has completed. */
 export const waitsVariable = 'SVC_TOOL_WAITS';
 
 /** Returns the line that a tool writes after all output of a completed run: it waits for the next run. */

@@ -11,11 +11,11 @@ import type { ProcessGuard } from './process-guard.ts';
 import { splitOutput } from './run-output.ts';
 import { waitingLine, type NextRun } from './successive-runs.ts';
 
-/** How long the rest of a killed group may take to disappear before it is no longer waited for. */
+/** Time for the rest of a killed group to disappear, after which it is no longer awaited. */
 const disappearMs = 5000;
-/** How long output may still come once every process is gone. */
+/** Time for which output may still arrive after every process is gone. */
 const lastOutputMs = 2000;
-/** How long a process that is to do no more may take to end by itself. */
+/** Time for a process without further runs to end by itself. */
 const leaveMs = 1000;
 /** Share of a run's memory that earlier runs may have left filled. With more, the run would be ended for memory that is not its own. */
 const mostLeft = 1 / 4;
@@ -33,7 +33,7 @@ export interface RunningTool {
   first(watch: RunWatch): ToolProcess;
   /** A further one, of a process that waits. */
   next(run: NextRun, watch: RunWatch): ToolProcess;
-  /** It is to do no more; all that it started ends with it. Resolves when it is gone. */
+  /** Ends the process with all processes that it started. Resolves when it is gone. */
   leave(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export interface RunningToolOptions {
   readonly mark: string;
   /** a run has completed, and the process would do another; false: it is to leave */
   readonly onWaiting: (tool: RunningTool) => boolean;
-  /** it has ended: it takes no further run */
+  /** called when it has ended and accepts no further run */
   readonly onGone: (tool: RunningTool) => void;
 }
 

@@ -7,7 +7,10 @@ export interface WaitingTools {
   /** False: it is to leave. */
   offer(kind: string, tool: RunningTool): boolean;
   forget(tool: RunningTool): void;
-  /** One more is begun beside so many that run: those that wait, the oldest first, leave until all of them are no more than may wait. */
+  /**
+   * Makes room before another process starts beside `running` ones: waiting ones, the oldest first, leave until the total is within the
+   * limit.
+   */
   makeRoom(running: number): void;
   /** None waits from now on. Resolves when those that did are gone. */
   close(): Promise<void>;

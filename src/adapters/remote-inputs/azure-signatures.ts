@@ -1,7 +1,7 @@
 /** Signatures of a short time that requests for blobs of an Azure storage account carry in their address. */
 import type { SourceAccess } from '../../config/shape.ts';
 
-/** how long a signature is good for, and the rest of it at which the next is made */
+/** validity of a signature, and the remaining validity at which the next is made */
 const signatureMs = 3_600_000;
 const restMs = 1_200_000;
 

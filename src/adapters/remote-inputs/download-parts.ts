@@ -7,7 +7,7 @@ import { pinnedOf } from './pinned.ts';
 import type { SendGet } from './remote-requests.ts';
 
 const partBytes = 16 * 1024 * 1024;
-/** From here on a file is worth it. */
+/** Size from which downloading a file in parts is worthwhile. */
 export const partedBytes = 4 * partBytes;
 /** ranges at the same time */
 const atOnce = 4;

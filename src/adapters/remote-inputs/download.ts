@@ -107,7 +107,7 @@ export async function downloadFile(
   throw new AppError('service_unavailable', `${label}: cannot be read now (${fault}); nothing was loaded`);
 }
 
-/** Null: it did not go as it mostly does, and nothing is written. */
+/** Returns null if the quick way failed; nothing is written then. */
 async function downloadSmall(
   { getSmall }: RemoteRequests,
   url: URL,
@@ -214,7 +214,7 @@ async function bytesOf(path: string): Promise<number> {
   }
 }
 
-/** Null: it may go better another time, or went well. */
+/** Returns null for a status that may succeed another time, or has succeeded. */
 export function refusalOf(status: number, label: string): AppError | null {
   if (status === 404 || status === 410)
     return new AppError('input_not_found', `${label}: there is no such file (status ${status})`);

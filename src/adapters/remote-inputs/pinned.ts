@@ -17,7 +17,7 @@ export function pinnedOf(answer: Response, from: number): Pinned {
     return { version, bytes: length === null ? null : Number(length) };
   }
   const [, first, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
-  // another range than was asked for is no answer that could be used
+  // a range other than the requested one cannot be used
   if (Number(first) !== from) return { version: '', bytes: -1 };
   return { version, bytes: total === '*' ? null : Number(total) };
 }

@@ -18,7 +18,7 @@ export interface RemoteVersion {
   readonly label: string;
   /** its entity tag, otherwise its modification time, as answers show it */
   readonly version: string;
-  /** all of it */
+  /** size of the whole file */
   readonly bytes: number;
 }
 
@@ -45,7 +45,7 @@ export async function* remoteBytes(
   yield* inPieces({ from, to: end }, (at, until) => pieceOf(requests, file, at, until, signal));
 }
 
-/** Null: it did not go as it mostly does. */
+/** Returns null if the quick way failed. */
 async function wholeSmall(
   { getSmall }: RemoteRequests,
   { url, label, version, bytes }: RemoteVersion,

@@ -32,7 +32,7 @@ export interface RemoteRequests {
 
 const mostRedirects = 5;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** silence of a server after which a connection is given up, to be taken up again */
+/** silence of a server after which a connection is given up and resumed */
 const idleTimeoutMs = 30_000;
 
 /** Access data for a place, and the party that named its hosts. */
@@ -103,7 +103,7 @@ function followed(send: (url: URL, headers: Readonly<Record<string, string>>) =>
         throw new AppError('unprocessable_input', `${first.href}: leads to what is no address`);
       const next = new URL(location, url);
       next.hash = '';
-      // without TLS this machine alone is read, and from there
+      // without TLS only this machine is read, and only redirected from itself
       const isPlain =
         url.protocol === 'http:' && next.protocol === 'http:' && thisMachine.test(next.hostname);
       if (next.protocol !== 'https:' && !isPlain) {
@@ -122,7 +122,7 @@ function followed(send: (url: URL, headers: Readonly<Record<string, string>>) =>
 /** requests bytes as stored, so that lengths count them */
 const plainHeaders = { 'Accept-Encoding': 'identity' };
 
-/** How a place wants to be asked. */
+/** Returns a function that prepares requests in the form that a place requires. */
 function preparing(
   check: RemoteRequestOptions['check'],
   given: PlaceAccess | null,

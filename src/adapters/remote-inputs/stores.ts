@@ -35,8 +35,8 @@ export function openRemoteStore(send: SendGet, access: StoreAccess, bucket: stri
 const longestKey = 4096;
 
 /**
- * Without folders: consoles of stores write one as a key that ends with a slash, Hadoop as one that ends with a word. AppError
- * `unprocessable_input` for keys that were not asked for, or that no store has.
+ * Yields objects without folders: consoles of stores write a folder as a key that ends with a slash, Hadoop as one that ends with a
+ * word. AppError `unprocessable_input` for keys that were not requested, or that no store has.
  */
 async function* checked(
   objects: AsyncIterable<StoredObject>,

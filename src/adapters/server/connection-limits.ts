@@ -1,4 +1,4 @@
-/** Limits on the connections of an HTTP server and on unread answers, and which connection is closed to make room for a new one. */
+/** Limits the connections of an HTTP server and unread answers, and chooses the connection that is closed to make room for a new one. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HeldConnection } from '../../ports/network/held-connection.ts';
@@ -16,9 +16,9 @@ const giveWayMs = 1000;
 const freshMs = 1000;
 
 export interface ConnectionBounds {
-  /** at a time */
+  /** connections at a time */
   readonly connections: number;
-  /** bytes of answers that nobody has read, on all connections together */
+  /** bytes of unread answers, on all connections together */
   readonly unreadBytes: number;
 }
 
@@ -28,14 +28,14 @@ export interface BoundConnections {
 }
 
 interface Connection {
-  /** answers under way */
+  /** unfinished answers */
   readonly answers: Set<ServerResponse>;
   /** an organisation, or the address while nobody has named one */
   group: string;
   /** a key of the organisation */
   holder: string;
   giveWay: (() => void) | null;
-  /** when it was opened */
+  /** time when it was opened */
   readonly sinceMs: number;
 }
 
@@ -112,7 +112,7 @@ export function boundConnections(
     });
     makeRoom(socket);
   });
-  // before the one that answers
+  // before the listener that answers
   server.prependListener('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
     const connection = open.get(socket);
     if (connection === undefined) return;
@@ -130,7 +130,7 @@ export function boundConnections(
     });
   });
 
-  // Silence of a client that waits for us is none: exports take minutes, and say nothing until they are done.
+  // Silence does not count while a client waits for us: exports take minutes, and send nothing until they are done.
   server.on('timeout', (socket: Socket) => {
     if (![...(open.get(socket)?.answers ?? [])].some(isWorkedOn)) close(socket);
   });
@@ -161,7 +161,7 @@ export function boundConnections(
 
 type Held = readonly [socket: Socket, connection: Connection];
 
-/** One with a request under way, of who holds more than one. */
+/** Returns a connection with a pending request, of the caller that has most, if that is more than one. */
 function busyOne(those: readonly Held[]): Held | undefined {
   const most = ofWhoHasMost(those);
   return most.length > 1 ? (most.find(([, { giveWay }]) => giveWay !== null) ?? most[0]) : undefined;
@@ -172,7 +172,7 @@ function oldestFollower(those: readonly Held[]): Held | undefined {
   return most.length > 1 ? most[0] : undefined;
 }
 
-/** The connections of one key, in their order: the key that holds most, of the organisation that holds most. */
+/** Returns the connections of one key, in their order: the key with most connections, of the organisation with most. */
 function ofWhoHasMost(those: readonly Held[]): readonly Held[] {
   return mostOf(
     mostOf(those, ([, { group }]) => group),
@@ -202,8 +202,8 @@ function sizeOf(answers: ReadonlySet<ServerResponse>): number {
 export type RequestHead = Pick<IncomingMessage, 'rawHeaders' | 'socket' | 'headers' | 'httpVersion'>;
 
 /**
- * Requests that nobody has to answer: of a connection that was closed in the middle of them, those with several hosts, and those
- * whose body others may take for a longer or shorter one.
+ * Returns whether a request needs no answer: its connection was closed in the middle, it has several hosts, or other servers may read
+ * its body as longer or shorter.
  */
 export function needsNoAnswer(incoming: RequestHead): boolean {
   return incoming.socket.destroyed || hasSeveralHosts(incoming) || hasOddCoding(incoming);

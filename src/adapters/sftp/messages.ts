@@ -36,7 +36,7 @@ export class ProtocolFault extends Error {}
 
 const encoder = new TextEncoder();
 
-/** One message with its length, of numbers of 32 bits, of 64 (bigint), texts and bytes (behind their lengths). */
+/** Builds one message with its length, from numbers of 32 bits, of 64 (bigint), texts and bytes (preceded by their lengths). */
 export function message(
   type: number,
   ...parts: readonly (number | bigint | string | Uint8Array)[]
@@ -122,7 +122,7 @@ export class MessageReader {
   }
 }
 
-/** By the type of POSIX in the mode; links are neither. */
+/** Returns the kind from the POSIX type in the mode; a link is neither. */
 function kindOf(mode: number | null): FileAttributes['kind'] {
   const type = mode === null ? 0o10 : mode >>> 12;
   return type === 0o10 ? 'file' : type === 0o4 ? 'folder' : 'other';

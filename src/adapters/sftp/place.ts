@@ -19,7 +19,7 @@ export interface SftpDownload {
 }
 
 export interface SftpPlace {
-  /** Null: there is nothing. */
+  /** Returns null if there is nothing. */
   stat(path: string): Promise<(FileAttributes & { readonly version: string }) | null>;
   /** Files below a folder, at any depth, links left out; `enter`: which folders are looked into. Keys are below the folder. */
   list(folder: string, enter: (path: string) => boolean): AsyncIterable<StoredObject>;
@@ -194,7 +194,7 @@ export function openPlace(address: SftpAddress, signal: AbortSignal): SftpPlace 
           await file.close();
         }
       }),
-    // one that never opened has nothing to close
+    // a session that never opened needs no closing
     close: () => void open?.then((one) => one.close()).catch(() => undefined),
   };
 }
@@ -215,7 +215,7 @@ async function requireSame(file: SftpFile, version: string, isWhole: boolean, la
   if (versionOf(after) !== version || !isWhole) throw changed(label);
 }
 
-/** In the words of the service. */
+/** Describes a fault in the service's own words. */
 function faultOf(error: unknown, label: string): AppError {
   const told = fileFault(error, label, 'read');
   if (told instanceof AppError) return told;

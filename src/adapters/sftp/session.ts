@@ -127,7 +127,7 @@ export async function openSession(
           (body) => body.bytes().slice(),
           atEnd,
         );
-        // it may fail before its turn comes
+        // it may fail before it is awaited
         answer.catch(() => undefined);
         return answer;
       };
@@ -149,7 +149,7 @@ export async function openSession(
             const piece = pieces.shift();
             if (piece === undefined) return;
             let got = 0;
-            // a server may answer less than was asked for
+            // a server may return less than requested
             for (
               let bytes = await piece.answer;
               got < piece.length;
@@ -177,7 +177,7 @@ async function expect(wanted: number, answer: Promise<Answer>): Promise<MessageR
   throw new StatusFault(body.number(), body.text());
 }
 
-/** Null at the end of a file or of a folder. */
+/** Returns null at the end of a file or of a folder. */
 function atEnd(error: unknown): null {
   if (error instanceof StatusFault && error.status === statuses.end) return null;
   throw error;

@@ -1,4 +1,7 @@
-/** The system's ssh, which reaches a server and proves both sides: no host is taken for another, and no secret is a word of a command. */
+/**
+ * Runs the system's ssh, which connects to a server and authenticates both sides: no host is mistaken for another, and no secret is an
+ * argument of a command.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { mkdir, mkdtemp, open, rm, writeFile, type FileHandle } from 'node:fs/promises';
@@ -102,7 +105,7 @@ async function passwordPipe(path: string, password: string, label: string): Prom
   await promisify(execFile)('mkfifo', ['-m', '600', path]).catch((error: NodeJS.ErrnoException) => {
     throw missing(error, label, 'mkfifo');
   });
-  // for both, so that opening it waits for nobody
+  // opened for reading and writing, so that opening does not block
   const pipe = await open(path, constants.O_RDWR | constants.O_NONBLOCK);
   await pipe.write(`${password}\n`.repeat(mostAsked));
   return pipe;

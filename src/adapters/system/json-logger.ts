@@ -7,7 +7,7 @@ export interface JsonLoggerOptions {
   readonly write: (line: string) => void;
   /** below it nothing is written; absent: all is */
   readonly level?: () => LogLevel;
-  /** in every entry, before its own */
+  /** fields of every entry, before its own */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** masks secrets in the text of an entry */
   readonly mask: (text: string) => string;

@@ -13,11 +13,11 @@ export interface OidcVerifierOptions {
   /** https: or http: address, or absolute path */
   readonly jwks: string;
   readonly algorithms: readonly string[];
-  /** how long keys serve that cannot be fetched again */
+  /** time for which keys remain in use that cannot be fetched again */
   readonly graceMs: number;
 }
 
-/** how far the clocks of issuer and service may differ */
+/** greatest difference between the clocks of issuer and service */
 const toleranceSeconds = 30;
 const longestToken = 16 * 1024;
 

@@ -6,7 +6,7 @@ import type { Logger } from '../../ports/logger.ts';
 
 export interface RemoteKeySetOptions {
   readonly url: string;
-  /** how long keys serve that cannot be fetched again */
+  /** time for which keys remain in use that cannot be fetched again */
   readonly graceMs: number;
   readonly logger?: Logger;
   readonly nowMs?: () => number;

@@ -4,7 +4,7 @@
  */
 import { type LogLevel, type ServiceLog } from '../../ports/service-log.ts';
 
-/** How much of the last lines is held in memory. */
+/** Size of the last lines that are held in memory. */
 const heldBytes = 1024 * 1024;
 const initialLevel: LogLevel = 'INFO';
 

@@ -17,7 +17,7 @@ import { baseEnvironment } from '../processes/tool-runner.ts';
 const defaultSilenceMs = 120_000;
 /** between two checks of the received bytes */
 const checkIntervalMs = 1000;
-/** how long one small request may take */
+/** time limit for one small request */
 const answerMs = 30_000;
 /** slower than any line that a package is sent over */
 const leastBytesPerSecond = 128 * 1024;

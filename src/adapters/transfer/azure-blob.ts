@@ -105,7 +105,7 @@ export function createBlobTransfer(
       const { readableStreamBody } = await client
         .getBlobClient(prefix + name)
         .download(0, undefined, { maxRetryRequests: triesPerRequest });
-      // at once: an answer that breaks off while nothing reads it would end the process
+      // immediately: an answer that breaks off while nothing reads it would end the process
       const file = createWriteStream(join(folder, name), { flags: 'wx', mode: 0o600 });
       await pipe(readableStreamBody!, bound.counted, file);
     }
@@ -137,7 +137,7 @@ interface BoundAnswers {
   readonly fault: () => AppError | null;
   /** passes the bytes of a file on as long as they are few enough */
   readonly counted: (source: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
-  /** rejects once nothing has come for too long */
+  /** rejects after too long a silence */
   readonly silence: Promise<never>;
   end(): void;
 }

@@ -11,7 +11,7 @@ import { allowedMs, notInTime, notJudged, uncheckable, type SetFault } from './m
 export interface Libxml2Options {
   /** starts the thread, which posts a `Libxml2Opened` for the XSD set in its workerData, then a Validity for each document */
   readonly startThread: (options: WorkerOptions) => Worker;
-  /** for a small document (`allowedMs`); the set gets ten times as much */
+  /** time for a small document (`allowedMs`); the set gets ten times as much */
   readonly timeMs: number;
   /** ends the thread and the check */
   readonly interrupted?: AbortSignal;

@@ -44,7 +44,7 @@ export function notJudged(reason: string, location: FaultLocation | null = null)
   return { faults: [], count: 0, unjudged: { reason, location } };
 }
 
-/** Bytes of a document for each of which it gets the time limit once more: the slowest real sets take a fraction of it. */
+/** Size of a document for which it gets the time limit once more: the slowest real sets take a fraction of it. */
 const bytesPerLimit = 8 * 1024 * 1024;
 
 /** Milliseconds that a document of so many bytes may take. */

@@ -50,7 +50,7 @@ const neverAborted: AbortSignal = new AbortController().signal;
 
 /** `interrupted`: the program ends with it. */
 export interface XmllintOptions {
-  /** for a small document (`allowedMs`); only the time in which the program does not take more of it counts */
+  /** time for a small document (`allowedMs`); only time in which the program does not accept more input counts */
   readonly timeMs: number;
   /** ends the program and the check */
   readonly interrupted?: AbortSignal;

@@ -25,7 +25,7 @@ export interface Layout {
   readonly height: number;
   /** the model's tables, followed by `_documents` if a table has its key */
   readonly tables: readonly DrawnTable[];
-  /** in the order of the tables */
+  /** boxes in the order of the tables */
   readonly boxes: readonly Box[];
   readonly relations: readonly Relation[];
   /** the relations as lines, those to one table together */

@@ -8,7 +8,7 @@ import { findLogicalSchema } from '../schemas/logical-schema.ts';
 import { findOrigin } from '../schemas/origin.ts';
 import { svgCheck } from './svg-check.ts';
 
-/** In wire form; places and sizes are pixels. */
+/** A diagram as in the API; places and sizes are pixels. */
 export interface DiagramRecord {
   readonly id_sch: number;
   readonly id_lschma: number;

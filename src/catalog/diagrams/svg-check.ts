@@ -94,7 +94,7 @@ function* checkElement(element: XmlElement): Steps<void> {
   const { localName, namespaceUri } = element.name;
   if (namespaceUri !== svgNamespace || !allowed.has(localName))
     throw refused(`<${localName}> is not allowed`, element);
-  // to HTML, elements in these are its own
+  // in HTML, elements inside these would be parsed
   if (textOnly.has(localName) && element.children.some((child) => typeof child !== 'string'))
     throw refused(`<${localName}> has text alone`, element);
   for (const { name, value } of element.attributes) {

@@ -11,7 +11,7 @@ import type { Page } from '../../ports/stores/jobs.ts';
 import { findFeed, listFeeds, targetOf, versionsOf, versionsWithin, type FeedVersion } from './list.ts';
 import type { FeedModel, ModelFactsReader } from './model-facts.ts';
 
-/** In wire form. */
+/** A key as in the API. */
 export interface FeedKey {
   readonly id_col: number;
   readonly cfxml: string;

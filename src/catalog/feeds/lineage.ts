@@ -1,4 +1,4 @@
-/** From feeds to tables to columns: mappings, lineage and sequences of the integration catalogue. */
+/** Mappings, lineage and sequences of the integration catalogue: relates feeds to tables and columns. */
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { ColumnRecord, ListSlice, MappingRecord } from '../../ports/stores/catalog.ts';
@@ -9,10 +9,10 @@ import type { Feed, FeedVersion } from './list.ts';
 
 type Stores = Pick<Adapters, 'catalog' | 'jobs'>;
 
-/** how far back the latest run of a kind is looked for */
+/** number of runs in which the latest run of a kind is searched */
 const latestRuns = 100;
 
-/** In wire form: a table that a feed loads. */
+/** A table that a feed loads, as in the API. */
 export interface FeedMapping {
   readonly cfxml: string;
   /** the table's name */
@@ -25,7 +25,7 @@ export interface FeedMapping {
   readonly rows: number;
 }
 
-/** In wire form. */
+/** A line of lineage as in the API. */
 export interface FeedLineage {
   readonly cfxml: string;
   readonly mapping: string;
@@ -40,13 +40,13 @@ export interface FeedLineage {
   readonly pid: number | null;
 }
 
-/** In wire form: the row keys of a table, which are numbered from 1. */
+/** The row keys of a table, which are numbered from 1, as in the API. */
 export interface FeedSequence {
   readonly cfxml: string;
   readonly sequence: string;
   readonly target_table: string;
   readonly target_column: string;
-  /** from 1; parents come before children */
+  /** number from 1; parents come before children */
   readonly load_order: number;
   /** the highest key given out in the target that was loaded last; if unknown, the number of rows that completed runs loaded */
   readonly last_value: number;
@@ -118,7 +118,7 @@ function* mapLazily<T, U>(entries: Iterable<T>, map: (entry: T) => U): Generator
   for (const entry of entries) yield map(entry);
 }
 
-/** How many mappings each group has. */
+/** Counts the mappings of each group. */
 export async function countFeedMappings(
   { catalog }: Stores,
   idOrg: number,
@@ -178,7 +178,7 @@ export async function feedLineage(
   });
 }
 
-/** In load order, feed by feed; `slice` absent: all of them. */
+/** Lists sequences in load order, feed by feed; `slice` absent: all of them. */
 export async function listFeedSequences(
   stores: Stores,
   idOrg: number,
@@ -277,7 +277,7 @@ export function columnType({ data_type, length, precision, scale }: ColumnRecord
   return data_type;
 }
 
-/** How the loader fills a column that no mapping fills. */
+/** Describes how the loader fills a column without a mapping. */
 function loaderColumnNote({ key, name, xpath }: ColumnRecord): string {
   if (key === 'PK') return 'row key';
   if (key === 'FK') return 'key of the row above, or of one below';
@@ -286,7 +286,7 @@ function loaderColumnNote({ key, name, xpath }: ColumnRecord): string {
   return /position$/i.test(name) ? 'position among the children' : 'made by the loader';
 }
 
-/** How a source value becomes the value of its column. */
+/** Describes how a source value becomes the value of its column. */
 export function transformationOf(line: MappingRecord): string {
   if (line.node_type === 'any') return 'markup as it is';
   if (line.node_type === 'mixed') return 'run of text';

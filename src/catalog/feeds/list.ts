@@ -17,7 +17,7 @@ export async function listFeeds(catalog: CatalogStore, idOrg: number): Promise<r
   }));
 }
 
-/** By the name of any of its versions. AppError `not_found`. */
+/** Finds a feed by the name of any of its versions. AppError `not_found`. */
 export async function findFeed(catalog: CatalogStore, idOrg: number, name: string): Promise<Feed> {
   const feeds = await listFeeds(catalog, idOrg);
   const found = feeds.find((feed) => feed.versions.some((version) => version.name === name));
@@ -37,7 +37,7 @@ export interface FeedTarget {
   readonly tables: readonly TableRecord[];
 }
 
-/** Null while no version has a logical schema. */
+/** Returns null while no version has a logical schema. */
 export async function targetOf(catalog: CatalogStore, idOrg: number, feed: Feed): Promise<FeedTarget | null> {
   const version = feed.versions.findLast(({ id_lschma }) => id_lschma !== null);
   if (version?.id_lschma == null) return null;

@@ -9,7 +9,7 @@ export interface TableFacts {
   readonly xpath: string;
   /** name of the column that numbers its rows; null: it has none */
   readonly rowKey: string | null;
-  /** in their order; ids are those of one logical schema: `firstColumn` and up is the place of each among all columns */
+  /** columns in their order; ids are unique within one logical schema: `firstColumn` and up is the index of each among all columns */
   readonly columns: readonly string[];
   readonly firstColumn: number;
   /** columns with a key, by their place in the table */
@@ -26,7 +26,7 @@ export interface FeedModel {
 }
 
 export interface ModelFactsReader {
-  /** By id of the logical schema. */
+  /** Reads models by id of the logical schema. */
   read(idOrg: number, versions: readonly FeedVersion[]): Promise<ReadonlyMap<number, FeedModel>>;
 }
 

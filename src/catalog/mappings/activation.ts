@@ -11,7 +11,7 @@ export interface ActivationRequest {
   readonly xpaths: readonly string[];
 }
 
-/** In wire form. */
+/** The result as in the API. */
 export interface ActivationResult {
   readonly id_sch: number;
   readonly changed: number;
@@ -82,7 +82,7 @@ async function choose(
   return [...lines];
 }
 
-/** From the parent upwards. */
+/** Yields the paths from the parent upwards. */
 function* pathsAbove(xpath: string): Generator<string, void, void> {
   for (let at = xpath.lastIndexOf('/'); at > 0; at = xpath.lastIndexOf('/', at - 1)) yield xpath.slice(0, at);
 }

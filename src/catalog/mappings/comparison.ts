@@ -1,4 +1,4 @@
-/** How two source-to-target maps differ, path by path (docs/decisions/service/catalogue.md, MappingComparison). */
+/** Compares two source-to-target maps path by path (docs/decisions/service/catalogue.md, MappingComparison). */
 import { mapInSlices } from '../../engine/in-slices.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
 import { listStoredMappings } from '../schemas/logical-schema.ts';
@@ -21,7 +21,7 @@ const comparedFields = [
 
 type FieldValue = MappingRecord[(typeof comparedFields)[number]];
 
-/** In wire form. */
+/** A comparison as in the API. */
 export interface MappingComparison {
   readonly xpath: string;
   readonly change: 'added' | 'removed' | 'changed' | 'same';

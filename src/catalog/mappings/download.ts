@@ -14,7 +14,7 @@ export type DownloadFormat = (typeof downloadFormats)[number];
 export interface DownloadedFile {
   /** `donuts-mapping.xlsx`; may hold any character but a slash */
   readonly name: string;
-  /** in chunks */
+  /** content in chunks */
   readonly content: readonly Uint8Array<ArrayBuffer>[];
 }
 

@@ -380,7 +380,7 @@ class FigureWalk {
       this.figures.set(line, { ...more });
       return;
     }
-    // how many have both is not known
+    // the number of documents that have both is unknown
     known.documents = Math.max(known.documents, more.documents);
     known.occurrences += more.occurrences;
     known.minOccurs = Math.min(known.minOccurs, more.minOccurs);
@@ -564,7 +564,7 @@ function sharedSteps(a: string, b: string): number {
   return left.at(-1) === right.at(-1) ? at + left.length + right.length : at;
 }
 
-/** How many steps at their ends are the same. */
+/** Returns the number of equal steps at the end. */
 function lastSteps(a: string, b: string): number {
   const [left, right] = [a.split('/'), b.split('/')];
   let count = 0;

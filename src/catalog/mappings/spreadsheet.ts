@@ -47,7 +47,7 @@ export interface Sheet {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** In chunks. A sheet of more rows than one can have goes on in further ones, each with the heading: `NAME (2)`. */
+/** Returns a spreadsheet in chunks. Rows beyond the limit of a sheet continue in further sheets, each with the heading: `NAME (2)`. */
 export async function renderXlsx(
   wanted: readonly Sheet[],
   rowsOfSheet: number = workbookLimits.rows,

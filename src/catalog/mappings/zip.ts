@@ -5,7 +5,7 @@ import { encodedPieces } from './encoded-pieces.ts';
 
 export interface ZipPart {
   readonly name: string;
-  /** in pieces */
+  /** content in pieces */
   readonly content: readonly string[];
 }
 
@@ -24,7 +24,7 @@ class ShortPart extends ZipPassThrough {
   }
 }
 
-/** In chunks. Every archive of the same parts is the same. */
+/** Returns an archive in chunks. Archives of the same parts are identical. */
 export async function zip(parts: readonly ZipPart[]): Promise<readonly Uint8Array<ArrayBuffer>[]> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let failure: Error | null = null;

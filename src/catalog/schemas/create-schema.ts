@@ -30,8 +30,9 @@ export type SchemaRecord = OriginRecord & { readonly tables: readonly TableRecor
 const defaultMapLevel = 3;
 
 /**
- * AppError `unprocessable_input` with located reasons when the sources make no schema; `conflict` for a name that is taken;
- * `not_found` for the parent; `path_not_allowed`, `input_not_found` for paths; of addresses `invalid_option`, `host_not_allowed`, `service_unavailable`, too.
+ * AppError `unprocessable_input` with located reasons if the sources make no schema; `conflict` for a name that is in use; `not_found`
+ * for the parent; `path_not_allowed`, `input_not_found` for paths; for addresses also `invalid_option`, `host_not_allowed`,
+ * `service_unavailable`.
  */
 export async function createSchema(
   adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'credentials' | 'secrets'>,

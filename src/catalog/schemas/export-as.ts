@@ -11,7 +11,7 @@ import { findOrigin } from './origin.ts';
 export interface ExportedFile {
   /** `donuts.dbml`; may hold any character but a slash */
   readonly name: string;
-  /** in chunks */
+  /** content in chunks */
   readonly content: readonly Uint8Array<ArrayBuffer>[];
 }
 

@@ -76,7 +76,10 @@ export async function keyedLogicalSchema(
   return { model: withNaturalKeys(model, keys), notes };
 }
 
-/** How long names may be, and the longest that there is (in UTF-8 bytes; the first of equals), null while there is no logical schema. */
+/**
+ * Returns the limit for names, and the longest existing name (in UTF-8 bytes; the first of equals), or null while there is no logical
+ * schema.
+ */
 export async function nameLengths(
   catalog: CatalogStore,
   idOrg: number,

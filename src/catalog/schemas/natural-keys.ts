@@ -13,7 +13,7 @@ export interface BrokenNaturalKey {
   readonly pid: number;
 }
 
-/** how far back runs are looked at */
+/** number of runs that are inspected */
 const latestRuns = 100;
 
 /** Natural keys that were broken in each target since it was overwritten last. `idSchs`: the members of the family that has the keys. */
@@ -56,7 +56,9 @@ export function withoutBroken(
   return { keys: kept, notes };
 }
 
-/** With the keys that people declared; those of tables and columns that this logical schema does not have are left aside. */
+/**
+ * Returns the model with the keys that people declared; those of tables and columns that this logical schema does not have are ignored.
+ */
 export function withNaturalKeys(model: RelationalModel, keys: readonly NaturalKeyColumn[]): RelationalModel {
   const byTable = Map.groupBy(keys, ({ tableName }) => tableName);
   if (byTable.size === 0) return model;

@@ -1,4 +1,4 @@
-/** Answers in the media types of Spring Boot's actuator. */
+/** Sends answers in the media types of Spring Boot's actuator. */
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';

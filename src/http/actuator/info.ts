@@ -87,7 +87,7 @@ function sharedOf(
     const type = typeFor(c);
     const [first = '', ...rest] = path;
     const isGroup = first === 'liveness' || first === 'readiness';
-    // A probe of a whole group must answer while the database that holds the keys does not
+    // A probe of a whole group must answer even if the database with the keys does not
     const isProbe = isGroup && rest.length === 0;
     const shown = !isProbe && (await guards.mayReadMetrics(c).catch(() => false));
     if (!shown && !isProbe) throw noSuchPart();

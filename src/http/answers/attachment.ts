@@ -1,4 +1,4 @@
-/** Files as answers. */
+/** Sends files as answers. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
 import { negotiate } from './accept.ts';

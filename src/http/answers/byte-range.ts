@@ -1,8 +1,8 @@
-/** One range of bytes (RFC 9110, section 14) of a log that grows, and whose beginning may be gone. */
+/** One range of bytes (RFC 9110, section 14) of a log that grows, and whose beginning may have been dropped. */
 
 export interface ByteSpan {
   readonly start: number;
-  /** behind the last byte */
+  /** offset after the last byte */
   readonly end: number;
 }
 

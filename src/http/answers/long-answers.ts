@@ -1,4 +1,4 @@
-/** Long texts, arrays and records as answers. */
+/** Sends long texts, arrays and records as answers. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
 
@@ -16,7 +16,7 @@ export function jsonRecord(c: Context<AppEnv>, record: object): Response {
   return longText(c, recordPieces(record), 'application/json');
 }
 
-/** A text in pieces, which are taken as the client takes it. */
+/** Answers with a text in pieces, at the client's pace. */
 export function longText(c: Context<AppEnv>, pieces: Iterable<string>, contentType: string): Response {
   return c.body(textStream(pieces), 200, { 'Content-Type': contentType });
 }

@@ -12,7 +12,7 @@ const none: OperationFigures = {
   outageMs: 0,
 };
 
-/** From the database; `source` absent: the runtime has no such figures. */
+/** Reads figures from the database; `source` absent: the runtime has no such figures. */
 export async function operationFamilies(source: OperationFigureSource | undefined): Promise<Family[]> {
   const { outbox, connections, maxConnections, retentionLagMs, queues, outageJobs, outageMs } =
     (await source?.read()) ?? none;

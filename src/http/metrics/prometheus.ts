@@ -23,7 +23,7 @@ export type MetricSources = Pick<
   'jobs' | 'watches' | 'health' | 'build' | 'process' | 'tokens' | 'figures'
 >;
 
-/** An answer is due in a second, whatever does not answer. */
+/** Time limit for each part: an answer is due in a second, whatever part is unresponsive. */
 const partPatienceMs = 700;
 /** Figures of a database that is up but busy are worth a longer wait. */
 const figurePatienceMs = 8_000;
@@ -43,7 +43,7 @@ export function createMetrics(nowMs: () => number): Metrics {
   const jobMetrics = createJobMetrics(startedMs);
   let readers = 0;
 
-  /** Null: the database gives no answer, or owes several already. */
+  /** Returns null if the database does not answer, or several answers are still pending. */
   async function readStored(
     sources: Pick<MetricSources, 'jobs' | 'watches' | 'figures'>,
   ): Promise<Family[] | null> {

@@ -2,7 +2,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../env.ts';
 
-/** Remembers the path that a host has taken off the requests. */
+/** Records the prefix that a host has stripped from the requests. */
 export function behind(basePath: string): MiddlewareHandler<AppEnv> {
   const prefix = basePath.replace(/\/+$/, '');
   return async (c, next) => {
@@ -25,7 +25,7 @@ export interface OwnAddress {
 
 /** Returns the address of an operation that needs a key. `route` is the pattern that matched the request, including the host's prefix. */
 export function ownAddress(route: string, path: string): OwnAddress {
-  // a host may have a part of such a name in front of it, the operations have none behind their first
+  // a host's prefix may contain a part with such a name; the paths of operations contain none after their first segment
   const own = route.replace(/^.*(?=\/(?:v2|actuator)\/)/, '');
   const before = route.slice(0, route.length - own.length).split('/').length;
   return { route: own, path: `/${path.split('/').slice(before).join('/')}` };

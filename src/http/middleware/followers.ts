@@ -1,4 +1,4 @@
-/** How many logs a key and an organisation follow at a time, in this process. */
+/** Limits the number of logs that a key and an organisation follow at a time, in this process. */
 import type { Principal } from '../../access/check-key.ts';
 import { AppError } from '../../errors.ts';
 import type { Limits } from '../../config/limits.ts';

@@ -1,4 +1,4 @@
-/** How many requests a key may send. */
+/** Limits the requests of a key. */
 import type { Clock } from '../../ports/clock.ts';
 
 export interface RateLimiter {
@@ -6,7 +6,7 @@ export interface RateLimiter {
   take(key: string): number;
 }
 
-/** When more keys than this are remembered, full buckets are forgotten. */
+/** Number of remembered keys above which full buckets are forgotten. */
 const sweepAt = 10_000;
 
 /** A token bucket per key, in this process: `perSecond` on average, `burst` at once. */

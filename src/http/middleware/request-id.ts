@@ -9,7 +9,10 @@ import type { AppEnv } from '../env.ts';
 /** the ids that are accepted from a caller or a proxy: no spaces, quotes or line ends that could forge a line of the log */
 const plausible = /^[A-Za-z0-9][A-Za-z0-9._:+/=-]{0,127}$/;
 
-/** Gives every request its id and its span (in the trace that `traceparent` names, or a new one), every answer `X-Request-Id`, and the log one line. Query strings are never logged: they hold tokens. */
+/**
+ * Gives every request its id and its span (in the trace that `traceparent` names, or a new one), every answer `X-Request-Id`, and
+ * writes one line to the log. Query strings are never logged, because they contain tokens.
+ */
 export function requestId(
   clock: Clock,
   logger: Logger,

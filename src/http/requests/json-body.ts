@@ -121,8 +121,8 @@ function decodeJson(bytes: Uint8Array): string {
 }
 
 /**
- * For operations whose body has objects with members of any name: the validator leaves out those that are called `__proto__`, which
- * nothing is, instead of refusing them.
+ * For operations whose body has objects with arbitrary members: the validator drops members named `__proto__`, a name that nothing has,
+ * instead of refusing them.
  */
 export async function refuseProto(c: Context<AppEnv>): Promise<void> {
   const text = await bodyText(c);

@@ -21,7 +21,7 @@ export function operation<R extends RouteConfig>(route: R, handler: RouteHandler
   return { route, handler };
 }
 
-/** For answers that Zod's types do not describe: several media types, or chosen at run time. */
+/** Defines answers that Zod's types do not describe: several media types, or one chosen at run time. */
 export function rawOperation<R extends RouteConfig>(
   route: R,
   handler: (c: Parameters<RouteHandler<R, AppEnv>>[0]) => Response | Promise<Response>,
@@ -39,7 +39,7 @@ export function json<S extends z.ZodType>(schema: S, description: string): JsonC
   return { description, content: { 'application/json': { schema } } };
 }
 
-/** A status that the interface lists and that is never sent: with content, generated clients would take it for another answer. */
+/** A status that the API lists and that is never sent: with content, generated clients would mistake it for another answer. */
 export const notSent = { description: 'Not used.' } as const;
 
 /** Describes an answer whose body is not part of the API: the text beside the status is meant for people. */
@@ -47,7 +47,7 @@ export function undeclared(description: string): { description: string } {
   return { description };
 }
 
-/** The answers of an operation that removes something. */
+/** The answers of an operation that removes a resource. */
 export const removed = {
   200: notSent,
   204: { description: 'It is gone.' },

@@ -34,7 +34,7 @@ const ErrorAttributes = z
     example: { timestamp: '2026-09-21T14:13:21.301+00:00', status: 999, error: 'None', path: '/error' },
   });
 
-/** The page itself, for runtimes that must answer TRACE beside the application: a web-standard Request cannot carry it. */
+/** Renders the page itself, for runtimes that must answer TRACE beside the application: a web-standard Request cannot represent it. */
 function renderErrorPage(path: string, epochMs: number): string {
   return `<!DOCTYPE html>
 <html lang="en">

@@ -39,7 +39,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 export function createPageRoutes(build: BuildInfo, { pageEnabled }: Pick<Config, 'pageEnabled'>) {
   const choices = JSON.stringify(pageChoices());
-  /** by their names, once they were asked for */
+  /** files by their names, after their first request */
   const unpacked = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
 
   const index = (c: Context<AppEnv>): Response => {

@@ -1,4 +1,4 @@
-/** How options are made: with a value that goes into the request, or without one. */
+/** Makes options, with a value that goes into the request, or without one. */
 import type { RequestDraft } from '../request/tool-request.ts';
 import type { Tool } from '../request/tools.ts';
 import { integer } from './which-schema.ts';

@@ -1,10 +1,10 @@
-/** From one execution of a request to the items its tool is given, disabled ones left out. */
+/** Converts one execution of a request to the items of its tool, without disabled ones. */
 import type { CommandItem, Execution } from './execution-request.ts';
 import { findOption } from '../options/table.ts';
 import type { RequestItem } from './tool-request.ts';
 import type { Tool } from './tools.ts';
 
-/** In the order of the body; the groups of `target` are for the reader only. */
+/** Returns the items in the order of the body; the groups of `target` are for the reader only. */
 export function executionItems(execution: Execution, index: number): RequestItem[] {
   const items: RequestItem[] = [];
   const base = `/executions/${index}`;

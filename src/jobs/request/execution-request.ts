@@ -1,4 +1,4 @@
-/** Requests and answers of the run operations, as they are once their form has been checked (docs/decisions/service/workflows.md). */
+/** Requests and answers of the run operations, after their form has been checked (docs/decisions/service/workflows.md). */
 
 /** One option (flag in `command`) or, as `source.file`, one input path. */
 export interface CommandItem {

@@ -38,12 +38,12 @@ export function registerTarget(target: RegisteredTarget): void {
   registered.set(target.scheme, target);
 }
 
-/** Null if no such kind is registered in this process. */
+/** Returns null if no such kind is registered in this process. */
 export function registeredTarget(scheme: string): RegisteredTarget | null {
   return registered.get(scheme) ?? null;
 }
 
-/** How targets of all registered kinds are written. */
+/** Returns the forms of targets of all registered kinds. */
 export function registeredForms(): readonly string[] {
   return [...registered.values()].map(({ form }) => form);
 }

@@ -50,7 +50,7 @@ const watchedFiles = z
             name: z.string().min(1),
             version: z.string(),
             bytes: position.optional(),
-            /** when it was changed, epoch milliseconds: of files with documents of one key the later counts */
+            /** modification time, epoch milliseconds: of files with documents of one key the later counts */
             modified: z.number().optional(),
           })
           .readonly(),
@@ -145,7 +145,7 @@ const storedRequest = z
     /** names as given, `prefix:local`, `{uri}local` or `local` */
     root: z.string().optional(),
     rowTag: z.string().optional(),
-    /** each input file holds documents one after the other */
+    /** each input file holds several documents in sequence */
     concatenated: z.boolean(),
     /** encodings of Parquet files: those that every reader knows (1), or those of later readers, too (2); absent: as the target has it */
     parquetVersion: z.union([z.literal(1), z.literal(2)]).optional(),

@@ -16,7 +16,10 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** By `printf`, which every shell has: dash knows no $'…'. The shell cuts line ends off its output: those come from IFS. */
+/**
+ * Quotes with `printf`, which every shell has: dash does not support $'…'. The shell strips line ends from the output of a command:
+ * those come from IFS.
+ */
 function printed(text: string): string {
   const [, body = '', ends = ''] = /^([^]*?)(\n*)$/.exec(text) ?? [];
   const escaped = Array.from(body, (character) => {

@@ -47,7 +47,7 @@ export type Target =
   | {
       /** tables in a namespace of a catalogue of Iceberg tables */
       readonly kind: 'iceberg';
-      /** all of it, in one spelling */
+      /** the whole location, in one spelling */
       readonly location: string;
       /** address of the catalogue, without parameters and without a '/' at its end */
       readonly address: string;
@@ -375,7 +375,7 @@ function mysql(text: string): Target | { readonly fault: string } {
   };
 }
 
-/** null: not given; undefined: not decodable. */
+/** Returns null if it is not given, undefined if it cannot be decoded. */
 function decode(part: string | undefined): string | null | undefined {
   if (part === undefined || part === '') return null;
   try {

@@ -1,4 +1,4 @@
-/** How a secret looks after it went through an encoding: in an address, JSON, XML, SQL, a shell command, base64, hex. */
+/** The encoded forms of a secret: in an address, JSON, XML, SQL, a shell command, base64, hex. */
 
 /** shorter secrets are looked for as they are alone: their encodings would eat the text around them */
 const shortestEncoded = 6;

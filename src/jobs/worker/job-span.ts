@@ -6,7 +6,7 @@ import type { WorkerOptions } from './options.ts';
 export interface JobSpan {
   /** handed to the tool */
   readonly traceparent: string;
-  /** for lines of the log */
+  /** fields for lines of the log */
   readonly fields: { readonly trace_id: string };
   /** Exports the span and its steps, after the end of the attempt was recorded. Never rejects. */
   end(): Promise<void>;

@@ -15,7 +15,7 @@ export interface WorkerOptions {
   readonly heartbeatMs: number;
   /** longest wait for a notification of new work */
   readonly pollMs: number;
-  /** from SIGTERM to SIGKILL of a job's process group */
+  /** time from SIGTERM to SIGKILL of a job's process group */
   readonly killGraceMs: number;
   /** a job whose process ended without a reason is given up after so many */
   readonly maxAttempts: number;

@@ -4,7 +4,7 @@ import type { Logger } from '../../ports/logger.ts';
 import { pause } from './waiting.ts';
 
 export interface Reaper {
-  /** Resolves once nothing of it runs any more. Idempotent. */
+  /** Resolves once all of its work has ended. Idempotent. */
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A worker: claims jobs, runs each as a child process, keeps their leases, and writes down how they ended.
- * It never stops by itself: a database that does not answer is asked again, later and later.
+ * A worker: claims jobs, runs each as a child process, keeps their leases, and records how they ended. It never stops by itself: an
+ * unresponsive database is retried at growing intervals.
  */
 import { startReaper, type Reaper } from './reaper.ts';
 import { beginJobSpan } from './job-span.ts';

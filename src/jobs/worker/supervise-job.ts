@@ -24,7 +24,7 @@ interface Ending {
 
 const never: AbortSignal = new AbortController().signal;
 
-/** A process that was killed can be started again at once; a server or a full disk takes longer to come back. */
+/** Returns the pause before a retry. A killed process can be started again at once; a server or a full disk takes longer to recover. */
 function retryDelayMs(attempt: number): number {
   return attempt === 1 ? 2_000 : backOffMs(attempt - 1, 15_000, 30_000);
 }

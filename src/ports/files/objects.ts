@@ -16,7 +16,7 @@ export interface ByteRange {
 
 /** AppError `service_unavailable` if the store does not answer, refuses the credentials, or is full. */
 export interface ObjectStore {
-  /** null: there is none */
+  /** Returns null if there is none. */
   head(key: string): Promise<StoredObject | null>;
   /** Returns fewer bytes if the object ends before; null if there is none. */
   read(key: string, range?: ByteRange): Promise<ReadableStream<Uint8Array> | null>;

@@ -46,8 +46,8 @@ export interface FileStore {
     maxBytes: number,
   ): Promise<StoredFile>;
   /**
-   * Checks a path a client named: inside the organisation's folder or an allowed root, links resolved.
-   * AppError `path_not_allowed` outside, `input_not_found` when `mustExist` and absent. Answers the absolute location.
+   * Checks a path that a client named: inside the organisation's folder or an allowed root, links resolved. Returns the absolute
+   * location. AppError `path_not_allowed` outside, `input_not_found` when `mustExist` and absent.
    */
   resolve(idOrg: number, path: string, mustExist: boolean): Promise<string>;
   /**
@@ -55,7 +55,7 @@ export interface FileStore {
    * `scan`, in any order and one by one, so that a folder may have any number of them.
    */
   listFiles(location: string, scan?: FileScan): AsyncIterable<LocatedFile>;
-  /** null: there is no such file */
+  /** Returns null if there is no such file. */
   read(location: string, range?: ByteRange): Promise<ReadableStream<Uint8Array> | null>;
   /** Replaces any existing file, completely or not at all; returns the size. */
   write(location: string, body: Uint8Array | ReadableStream<Uint8Array>): Promise<number>;
@@ -68,7 +68,7 @@ export interface FileStore {
   removeFile(idOrg: number, path: string): Promise<void>;
   /** Size of the files in the organisation's own folder, without uploads whose end has not come. */
   usedBytes(idOrg: number): Promise<number>;
-  /** Removes uploads of all organisations that are older, and those that were broken off; answers how many there were. */
+  /** Removes uploads of all organisations that are older, and those that were broken off; returns their number. */
   removeUploads(which: ExpiredUploads): Promise<number>;
   /** The log of a job whose record is gone; none is fine. */
   removeLog(idJob: number): Promise<void>;

@@ -9,7 +9,7 @@ export interface AdvisoryLock {
 }
 
 const pollMs = 200;
-/** A connection that says nothing is taken for dead. */
+/** Silence after which a connection is considered dead. */
 const signOfLifeMs = 10_000;
 
 /** Waits for the lock; AppError `service_unavailable` after `timeoutMs`. One connection of the pool is kept for it. */

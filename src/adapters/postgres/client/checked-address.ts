@@ -9,7 +9,7 @@ const proofParameter = 'require_auth';
 const proof = 'scram-sha-256';
 
 export interface CheckedAddress {
-  /** without those parameters */
+  /** the address without those parameters */
   readonly url: string;
   /** path of the Unix socket to connect to in place of host and port; null: TCP */
   readonly socketPath: string | null;

@@ -71,7 +71,7 @@ function hostOf(socket: Socket): string {
   return (socket as Socket & { readonly host?: string }).host ?? '';
 }
 
-/** By its text: a name that was checked comes with its address. */
+/** Decides by the text: a name that was checked comes with its address. */
 export function isThisMachine(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }

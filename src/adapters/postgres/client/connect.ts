@@ -17,7 +17,7 @@ export interface ConnectOptions {
   readonly prepare?: boolean;
   /** closes a connection that rests so long; 0 keeps it (0) */
   readonly idleTimeoutMs?: number;
-  /** taken on by every connection from its first moment; it must exist, and the login must be a member of it */
+  /** role that every connection assumes from its first moment; it must exist, and the login must be a member of it */
   readonly role?: string;
   /** organisation whose rows the connections see under row-level security, or `*` for all */
   readonly idOrg?: string;
@@ -57,8 +57,8 @@ const noticeGoneClients = {
 };
 
 /**
- * A pool for `postgres://…`. Nothing is sent before the first query.
- * `bigint` (ids, counts, epoch milliseconds) comes as number, beyond 2^53 as BigInt: never rounded.
+ * Returns a pool for `postgres://…`. Nothing is sent before the first query. `bigint` (ids, counts, epoch milliseconds) becomes a
+ * number, or beyond 2^53 a BigInt: never rounded.
  */
 export function connectPostgres(address: string, options: ConnectOptions): Sql {
   const { addresses, openSocket } = options;

@@ -25,7 +25,7 @@ export interface MessageCheck {
 const dataRow = 0x44;
 const kibi = 1024;
 const mebi = 1024 * 1024;
-/** Rows between two ends of an answer, in longest messages: they are held until the answer ends. */
+/** Limit for rows between two ends of an answer, in longest messages: they are held until the answer ends. */
 const messagesOfAnswer = 4;
 /** All that a connection says of its parameters; a server has some dozen of them. */
 const parameterBytes = mebi;
@@ -135,7 +135,7 @@ class Check implements MessageCheck {
       this.#copies += 1;
   }
 
-  /** At the head of a message. */
+  /** Handles the head of a message. */
   #begin(): string | null {
     const kind = String.fromCharCode(this.#header[0]!);
     const bytes = this.#header.readUInt32BE(1) - 4;

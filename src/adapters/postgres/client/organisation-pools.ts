@@ -1,6 +1,6 @@
 /**
- * Connections that speak for one organisation from their first moment to their last: row-level security answers a single statement on
- * them with that one's rows, without the transaction around it that costs more than the statement.
+ * Connections that are bound to one organisation from their first moment to their last: row-level security restricts a single statement
+ * on them to that organisation's rows, without a transaction around it, which would cost more than the statement.
  */
 import { isId } from './connect.ts';
 import type { Sql } from './connect.ts';

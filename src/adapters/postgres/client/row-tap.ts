@@ -1,6 +1,6 @@
 /**
- * Rows as the server sends them, taken off a connection before the driver (3.4.9) makes values of them: it hears of an answer without
- * rows. Formats: PostgreSQL manual §54.7.
+ * Takes rows as the server sends them off a connection before the driver (3.4.9) converts them: the driver sees an answer without rows.
+ * Formats: PostgreSQL manual §54.7.
  */
 
 /** length of a message header: kind and length of the rest */
@@ -8,9 +8,9 @@ const headerBytes = 5;
 const dataRow = 0x44;
 
 export interface RowTap {
-  /** While `query` is answered its rows are taken; they are the messages as they came. One query at a time. */
+  /** Runs `query` and returns its rows as messages in their original form. One query at a time. */
   take(query: () => Promise<unknown>): Promise<Uint8Array>;
-  /** For one more socket: answers, of the next bytes that came over it, those that the driver is to see. */
+  /** Returns a filter for one more socket: of the bytes received, it returns those that the driver must see. */
   divert(): (chunk: Uint8Array) => Uint8Array;
 }
 
@@ -33,7 +33,7 @@ export function createRowTap(): RowTap {
   };
 }
 
-/** Goes through messages, which end anywhere in the pieces that come. */
+/** Walks through messages, which may end anywhere in the received pieces. */
 class MessageWalk {
   readonly #header = new Uint8Array(headerBytes);
   #known = 0;

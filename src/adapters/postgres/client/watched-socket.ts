@@ -1,4 +1,4 @@
-/** Sockets of Node to a database, which notice that the other side is gone: a connection cut half says nothing of itself. */
+/** Node sockets to a database that detect when the peer is gone: a half-open connection gives no sign of itself. */
 import { connect, type Socket } from 'node:net';
 import type { SocketChecks } from './connect.ts';
 import { createMessageCheck } from './message-check.ts';
@@ -87,8 +87,8 @@ export async function firstOpenSocket(servers: readonly ServerAddress[]): Promis
 }
 
 /**
- * Without Nagle's delay: the driver ends every COPY with a small packet of its own, which would wait 40 ms for the
- * acknowledgement of the one before.
+ * Opens a socket without Nagle's delay: the driver ends every COPY with a small packet of its own, which would wait 40 ms for the
+ * acknowledgement of the previous one.
  */
 function openSocket({ host, port, to = host }: ServerAddress): Promise<Socket> {
   return new Promise((resolve, reject) => {
@@ -121,12 +121,12 @@ export function openUnixSocket(path: string): Promise<Socket> {
   });
 }
 
-/** Closes a socket on which nothing has come for so long; for connections whose queries are all short. */
+/** Closes a socket that has received nothing for that time; for connections whose queries are all short. */
 function closeWhenSilent(socket: Socket, silenceMs: number): Socket {
   return watch(socket, silenceMs, () => socket.bytesRead);
 }
 
-/** Closes a socket that has had bytes to send for so long and got rid of none; waiting for an answer may take any time. */
+/** Closes a socket that has had bytes to send for that time without sending any; waiting for an answer may take any time. */
 export function closeWhenStalled(socket: Socket, stallMs: number): Socket {
   let sent = 0;
   return watch(socket, stallMs, () => {
@@ -150,7 +150,7 @@ function watch(socket: Socket, limitMs: number, measure: () => number): Socket {
     last = now;
     if (alike * everyMs < limitMs) return;
     clearInterval(timer);
-    // Without an error: the driver forgets queries that come between the error of a socket and its end
+    // Destroyed without an error: the driver forgets queries between the error of a socket and its end
     socket.destroy();
   }, everyMs);
   timer.unref();

@@ -24,7 +24,7 @@ interface TakenName {
   readonly taken: boolean;
 }
 
-/** Null: nobody's. */
+/** Returns null if the name has no owner. */
 async function findName(sql: Sql | TransactionSql, name: string): Promise<TakenName | null> {
   const [row] = await sql<TakenName[]>`
     select t.id_org, (${sql.unsafe(running)})[1] as job, ${sql.unsafe(isTaken)} as taken from svc.target_schema t where t.name = ${name}`;

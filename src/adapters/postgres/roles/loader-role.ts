@@ -21,7 +21,7 @@ export async function prepareLoaderRoles(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Makes the organisation's role if it is missing, lets this login take it on (`set role`) and lets it create schemas. A schema of the
+ * Creates the organisation's role if it is missing, lets this login assume it (`set role`) and lets it create schemas. A schema of the
  * organisation that another loader role owns becomes this role's. Returns the role's name, or null if the login may not do that.
  * AppError `target_not_owned`: the schema holds tables of another organisation.
  */
@@ -94,7 +94,7 @@ export async function actAsLoader(tx: Sql | TransactionSql, idOrg: number): Prom
   await tx.unsafe(`set local role ${row?.isMember === true ? role : 'none'}`);
 }
 
-/** An expression: the role may be taken on, may create schemas and has no rights on `svc`. NULL if there is no such role. */
+/** SQL expression: whether the role can be assumed, may create schemas and has no rights on `svc`. NULL if there is no such role. */
 function loaderRoleReady(sql: Sql | TransactionSql, role: string) {
   return sql`(
     select pg_has_role(session_user, r.oid, case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end) and has_database_privilege(r.oid, current_database(), 'create')

@@ -40,7 +40,10 @@ export async function ensureServiceRole(sql: Sql): Promise<boolean> {
   }
 }
 
-/** Whether nothing is left to do, asked by the login or under the role itself: one question at each start in place of a dozen statements. */
+/**
+ * Returns whether nothing is left to do, queried as the login or under the role itself: one query at each start instead of a dozen
+ * statements.
+ */
 async function isServiceRoleReady(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ ready: boolean | null }[]>`select ${serviceRoleReady(sql)} as ready`;
   return row?.ready === true;

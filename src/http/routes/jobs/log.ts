@@ -83,7 +83,7 @@ async function asText(adapters: LogAdapters, c: Context<AppEnv>, question: LogQu
     return c.body(new Uint8Array(bytes), 200, headers);
   }
   const pieces = streamJobLog(adapters, question.idOrg, question.idJob, question, c.get('mayGoOn'));
-  // Asked for before the answer starts: a job that is not there is 404, not a broken body.
+  // Requested before the answer starts: a missing job is 404, not a broken body.
   const first = await pieces.next();
   if (first.done) return c.body('', 200, headers);
   return c.body(toStream(pieces, first.value), 200, headers);

@@ -148,7 +148,7 @@ function keyOf(
   return { key, references: rowKey === undefined ? null : `${parent!.name}.${rowKey.name}` };
 }
 
-/** The first table whose key this one holds, or that holds keys of this one; itself only when there is no other. */
+/** Returns the first table whose key this one holds, or that holds keys of this one; the table itself only if there is no other. */
 function parentTable(
   model: RelationalModel,
   table: Table,

@@ -49,7 +49,7 @@ async function keepContents(
   for (const { sha256 } of known) missing.delete(sha256);
   let batch: { sha256: string; content: string }[] = [];
   let bytes = 0;
-  // in one order everywhere: two origins with the same new files do not wait for each other in a circle
+  // in the same order everywhere, so that two origins with the same new files cannot deadlock
   for (const sha256 of [...missing].toSorted()) {
     const content = Buffer.from(await deflated(contents.get(sha256)!)).toString('base64');
     batch.push({ sha256, content });

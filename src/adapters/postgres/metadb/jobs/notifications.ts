@@ -17,7 +17,7 @@ export interface JobNotifications {
   close(): Promise<void>;
 }
 
-/** A connection that says nothing may be dead without our knowing: it is asked so often. */
+/** Interval of probes: a silent connection may be dead without our knowledge. */
 const probeMs = 10_000;
 
 /** Listens on a connection of its own, made at the first wait and made again when it breaks. */

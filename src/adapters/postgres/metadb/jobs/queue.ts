@@ -213,7 +213,10 @@ export async function handBack(
   return done.count === 1;
 }
 
-/** How long all attempts at a job have run, at the end of one of them; the statement's table has no other name than `job` or `j`. */
+/**
+ * SQL for the total running time of all attempts at a job, at the end of one of them; the statement's table must have the name `job` or
+ * `j`.
+ */
 function ranSoFar(sql: Sql) {
   return sql`ran + case when status in ('R', 'T') then coalesce(clock_timestamp() - claimed_at, '0') else '0' end`;
 }

@@ -1,4 +1,4 @@
-/** How rows of `svc.job` become job records. */
+/** Converts rows of `svc.job` to job records. */
 import type { JobRecord } from '../../../../jobs/record.ts';
 import { withStatusName, type StatusLetter } from '../../../../jobs/status-letters.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';

@@ -1,4 +1,4 @@
-/** How the job table is kept: times and counts, given when a store is made. */
+/** The settings of the job table: times and counts, given when a store is made. */
 
 /** The limits of the job queue (docs/decisions/service/limits.md); times in milliseconds. */
 export interface JobStoreSettings {
@@ -7,10 +7,10 @@ export interface JobStoreSettings {
   /** jobs of one organisation that wait */
   readonly maxQueuedPerOrg: number;
   readonly maxAttempts: number;
-  /** from submission to end */
+  /** time from submission to end */
   readonly deadlineMs: number;
   /** pause after a dead worker, times the number of attempts made */
   readonly retryDelayMs: number;
-  /** how long an idempotency key is remembered */
+  /** time for which an idempotency key is remembered */
   readonly idempotencyKeyMs: number;
 }

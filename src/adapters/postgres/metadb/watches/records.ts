@@ -1,4 +1,4 @@
-/** How rows of `svc.watch` and `svc.watch_file` become records. */
+/** Converts rows of `svc.watch` and `svc.watch_file` to records. */
 import {
   watchFileStatuses,
   type WatchFileRecord,
