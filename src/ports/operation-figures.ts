@@ -14,7 +14,7 @@ export interface OperationFigures {
   readonly connections: number;
   /** connections that the server accepts */
   readonly maxConnections: number;
-  /** how long ago the oldest record of ended jobs should have been removed, in milliseconds; 0: none is due */
+  /** overdue time of the oldest record of ended jobs that should have been removed, in milliseconds; 0: none is due */
   readonly retentionLagMs: number;
   /** the organisations whose oldest queued job has waited longest, at most 20, longest first */
   readonly queues: readonly { readonly idOrg: number; readonly ageMs: number }[];

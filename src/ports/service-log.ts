@@ -10,7 +10,7 @@ export interface HeldLog {
 
 export interface ServiceLog {
   level(): LogLevel;
-  /** null: as at the start; `configured` is then null, too */
+  /** Sets the level; null restores the initial one, and `configured` is then null, too. */
   setLevel(level: LogLevel | null): void;
   configured(): LogLevel | null;
   held(): HeldLog;

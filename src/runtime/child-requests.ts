@@ -12,7 +12,7 @@ export interface ChildFault {
   readonly isTimeout?: boolean;
 }
 
-/** Answers requests until the input ends, and then ends the process. `printPart` prints a part of the answer before the rest is there. */
+/** Answers requests until the input ends, and then ends the process. `printPart` prints a part of the answer before the rest exists. */
 export async function serveRequests<Request>(
   answer: (request: Request, printPart: (part: unknown) => Promise<void>) => Promise<unknown>,
 ): Promise<never> {

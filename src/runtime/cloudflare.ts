@@ -180,7 +180,7 @@ const runtimeVersion = 'edge';
 interface Store {
   readonly objects: ObjectStore;
   readonly prefix: string;
-  /** for people */
+  /** location for people */
   readonly location: string;
 }
 

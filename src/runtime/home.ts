@@ -66,7 +66,7 @@ export async function writePrivateFile(file: string, content: string): Promise<v
   await chmod(file, 0o600);
 }
 
-/** null when there is no such file. */
+/** Returns null if there is no such file. */
 export async function readIfThere(file: string): Promise<string | null> {
   try {
     return await readFile(file, 'utf8');

@@ -13,7 +13,7 @@ import { fixedLimits } from '../config/limits.ts';
 import { ConfigError } from '../config/wrong-settings.ts';
 import type { OpenedService } from './open-service.ts';
 
-/** Resolves once it listens, with its address. ConfigError if the port cannot be taken. */
+/** Resolves once it listens, with its address. ConfigError if the port is not available. */
 export function listen(
   fetch: OpenedService['fetch'],
   {
@@ -49,7 +49,7 @@ export function listen(
         ]),
       );
     };
-    // Says nothing once the server listens: then it is a connection that could not be taken, for want of descriptors.
+    // Ignores errors once the server listens: then a connection could not be accepted, for lack of descriptors.
     server.on('error', refused);
     server.setTimeout(fixedLimits.idleConnectionMs);
     bound = boundConnections(server, { connections, unreadBytes: fixedLimits.unreadBytes });
@@ -57,7 +57,7 @@ export function listen(
   });
 }
 
-/** Lets answers that are under way end for a moment; followers of logs would stay for ever. */
+/** Gives pending answers a moment to end; followers of logs would stay for ever. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());

@@ -29,18 +29,18 @@ export interface OpenServiceOptions {
   readonly environment: Environment;
   /** takes the lines of the log, their ends included; absent: standard error */
   readonly write?: (line: string) => void;
-  /** path in front of the application that the host takes off requests (`/convert`), for addresses in answers */
+  /** path prefix of the application that the host strips from requests (`/convert`), for addresses in answers */
   readonly basePath?: string;
   /** callers as the host knows them; absent: API keys alone */
   readonly callers?: HostCallers;
 }
 
 export interface OpenedService {
-  /** for `host.route(path, app)` */
+  /** the application for `host.route(path, app)` */
   readonly app: OpenAPIHono<AppEnv>;
-  /** for hosts of web-standard requests */
+  /** the handler for hosts of web-standard requests */
   readonly fetch: (request: Request, env?: AppEnv['Bindings']) => Response | Promise<Response>;
-  /** for node:http, Express, Fastify and their like; nothing may have read the body before */
+  /** the handler for node:http, Express, Fastify and similar; the body must not have been read before */
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
   readonly adapters: Adapters;
   readonly config: Config;

@@ -21,7 +21,7 @@ export interface ProbeServer {
   close(): Promise<void>;
 }
 
-/** `accepting`: false once the worker drains, which makes readiness 503. ConfigError if the port is taken. */
+/** `accepting`: returns false once the worker drains, which makes readiness 503. ConfigError if the port is in use. */
 export async function startProbeServer(
   opened: OpenedInstallation,
   address: { readonly host: string; readonly port: number },

@@ -1,4 +1,4 @@
-/** How this service runs the program that moves packages, `svc.migration.binary`. */
+/** Runs the program that moves packages for this service, `svc.migration.binary`. */
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installation } from '../installation.ts';

@@ -1,4 +1,4 @@
-/** How a process that runs jobs names itself in their records. */
+/** Identifies a process that runs jobs in their records. */
 import { randomBytes } from 'node:crypto';
 import { hostname, networkInterfaces, userInfo } from 'node:os';
 import type { WorkerIdentity } from '../ports/stores/jobs.ts';

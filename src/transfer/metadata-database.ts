@@ -105,7 +105,7 @@ function inFull(allowedHosts: readonly string[], host: string, port: number): bo
   return allowedHosts.some((entry) => entry === host || entry === `${host}:${port}`);
 }
 
-/** By hand: the parts as given, none of them refused. */
+/** Returns the database of a run by hand: the fields as given, none of them refused. */
 export function databaseOf(fields: MetadbFields & { readonly metadb_host: string }): MetadataDatabase {
   return {
     host: hostForm(fields.metadb_host),

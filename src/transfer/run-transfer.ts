@@ -38,11 +38,11 @@ export interface TransferCaller {
 export interface PlannedRun {
   readonly command: TransferCommand;
   readonly request: TransferRequest;
-  /** texts that no log, record or answer may hold */
+  /** texts that no log, record or answer may contain */
   readonly secrets: readonly string[];
   /** the service's own metadata database: the program may name the job there */
   readonly ownDatabase: boolean;
-  /** for the record: the request as it came */
+  /** the original request, for the record */
   readonly asked: AskedTransfer;
   readonly idSch: number | null;
 }

@@ -1,4 +1,4 @@
-/** How a run of the transfer program is shown in its job record: as it was asked for, secrets masked. */
+/** Formats a run of the transfer program for its job record: as requested, with secrets masked. */
 import { shownParams } from '../jobs/request/params.ts';
 import { shellWord } from '../jobs/request/shell-word.ts';
 import { engineDefaults } from '../jobs/new-job.ts';
@@ -63,7 +63,7 @@ export function shownTransfer(
 
 const flags: Readonly<Record<string, string>> = { origin_id: '-x', output_path: '-o', input_path: '-i' };
 
-/** Without the query of an address: that is its token. */
+/** Removes the query of an address, because it is the access token. */
 function withoutQuery(location: string | undefined): string | null {
   return location ? (location.split('?')[0] ?? null) : null;
 }

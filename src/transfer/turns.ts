@@ -1,4 +1,6 @@
-/** How many transfers of one organisation run at once in this process: each is a program of its own, and its caller waits for it. */
+/**
+ * Limits the transfers of one organisation that run at once in this process: each is a program of its own, and its caller waits for it.
+ */
 import { AppError } from '../errors.ts';
 
 export interface Slots {

@@ -7,7 +7,7 @@ import type { WatchedPlace } from '../ports/watched-locations.ts';
 import { rowServerOf } from './row-server.ts';
 import { watchRequest, type WatchSecrets } from './request.ts';
 
-/** With the secrets of the watch: for schedulers alone. AppErrors of `watchRequest`. */
+/** Opens a place with the secrets of the watch: for schedulers alone. AppErrors of `watchRequest`. */
 export async function openPlace(
   secrets: SecretBox,
   { watch, idOrg, sealed }: WatchClaim,

@@ -1,4 +1,4 @@
-/** From a watch to the request of its tool: as a person would give it, with the files of one job. */
+/** Builds the request of a watch's tool, as a person would write it, with the files of one job. */
 import { AppError } from '../errors.ts';
 import { parseExecution } from '../jobs/request/read-request.ts';
 import type { WatchedFiles } from '../jobs/request/shape.ts';

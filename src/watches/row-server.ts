@@ -2,7 +2,7 @@
 import { isRemoteLocation } from '../files/remote-location.ts';
 import { rowSourceOf, type RowServer } from '../jobs/request/row-source.ts';
 
-/** Null: files come there. */
+/** Returns null if the location has files. */
 export function rowServerOf(location: string): RowServer | null {
   if (isRemoteLocation(location)) return null;
   const source = rowSourceOf(location);

@@ -1,4 +1,4 @@
-/** When a watch looks: every so often, or by five fields of cron in UTC. */
+/** The schedule of a watch: an interval, or five fields of cron in UTC. */
 import { AppError } from '../errors.ts';
 
 export interface Schedule {
@@ -109,7 +109,7 @@ function fieldOf(
   return found;
 }
 
-/** A day that comes but on the 29th of February of a leap year comes within eight years. */
+/** Days to search: the 29th of February of a leap year occurs within eight years. */
 const daysAhead = 366 * 8 + 3;
 
 /** Returns NaN if there is no such time. */

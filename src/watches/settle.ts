@@ -28,7 +28,7 @@ export interface SettleSettings {
   readonly inOrder: boolean;
 }
 
-/** failures in a row that say nothing of a document, after which nothing more is tried without a pause */
+/** consecutive failures without a document at fault, after which further tries wait for a pause */
 const mostFailures = 4;
 const firstPauseMs = 5000;
 const longestPauseMs = 15 * 60_000;

@@ -1,4 +1,4 @@
-/** A folder that holds one package: `manifest.json`, and parts of one JSON value a line beside it. */
+/** A folder that holds one package: `manifest.json`, and parts with one JSON value per line. */
 
 export interface PartDigest {
   readonly records: number;

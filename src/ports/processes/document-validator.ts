@@ -4,7 +4,7 @@ export interface ValidityFault {
   readonly line: number;
   /** path of the element from the root: the index, from 1, of a child element at each level; null if the program reports lines alone */
   readonly path: readonly number[] | null;
-  /** on one line */
+  /** message on one line */
   readonly message: string;
   /** local name, if the program reports it */
   readonly element: string | null;
@@ -15,7 +15,7 @@ export interface ValidityFault {
 export interface Validity {
   /** the first of them; none: the document is valid, or was not judged */
   readonly faults: readonly ValidityFault[];
-  /** how many there are */
+  /** number of all faults */
   readonly count: number;
   /** reason and place if the program cannot judge the document; null: it has judged it */
   readonly unjudged: Unjudged | null;
@@ -34,9 +34,9 @@ export interface DocumentValidator {
   readonly program: string;
   /** longest text value of `check`'s documents that it takes a bearable time for; Infinity: any */
   readonly maxTextBytes: number;
-  /** Small well-formed documents, checked together; the answers in their order. `withinMs`: time for each, if less than usual. */
+  /** Checks small well-formed documents together; returns the answers in their order. `withinMs`: time for each, if less than usual. */
   checkAll(documents: readonly Uint8Array[], withinMs?: number): Promise<readonly Validity[]>;
-  /** One document of any size, as it comes. An error that `chunks` throws is thrown. */
+  /** Checks one document of any size as a stream. Rethrows an error of `chunks`. */
   check(chunks: AsyncIterable<Uint8Array>): Promise<Validity>;
   /** Removes the files that were written for the program. */
   close(): Promise<void>;

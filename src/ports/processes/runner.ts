@@ -6,7 +6,7 @@ export interface ProcessEnd {
   /** null: ended by a signal */
   readonly code: number | null;
   readonly signal: string | null;
-  /** why output is missing in the log, such as ENOSPC; the process was killed then. null: all of it is there */
+  /** reason why output is missing in the log, such as ENOSPC, for which the process was killed; null: the log is complete */
   readonly logFault: string | null;
   /** the exceeded limit, in words, if it ended for lack of memory */
   readonly outOfMemory: string | null;

@@ -54,7 +54,7 @@ export interface NextSchemaSources {
 }
 
 export interface NextSchema {
-  /** null: the documents that came since say nothing new */
+  /** null: later documents contain no new information */
   readonly source: SourceModel | null;
   readonly model: RelationalModel;
 }

@@ -9,7 +9,7 @@ interface LayoutFacts {
   readonly title: string;
   /** `files`: files that the manifest of the folder lists; `tables`: tables of a lake, which have versions and take part in `-S m` */
   readonly holds: 'files' | 'tables';
-  /** how rows come to the sink */
+  /** encoding of the rows that the sink receives */
   readonly encoding: EncodingName;
   /** versions of Parquet's encodings that `--parquet-version` may choose; none: there are no Parquet files */
   readonly parquetVersions: readonly (1 | 2)[];

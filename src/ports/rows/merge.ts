@@ -20,7 +20,7 @@ export interface MergeOrder {
 
 /** A document of the target that no other one has replaced. */
 export interface CurrentDocument {
-  /** in `_documents`, decimal digits */
+  /** key in `_documents`, decimal digits */
   readonly documentKey: string;
   readonly key: string;
   /** name of the file that the document was loaded with */
@@ -31,7 +31,7 @@ export interface CurrentDocument {
 
 /** Content of a document of the target that is in `_unmapped`. */
 export interface UnmappedOfDocument {
-  /** in `_documents`, decimal digits */
+  /** key in `_documents`, decimal digits */
   readonly documentKey: string;
   readonly xpath: string;
 }

@@ -22,7 +22,7 @@ export interface RowStart {
 export interface QueryRows {
   /** the place as messages call it, without secrets */
   readonly label: string;
-  /** In their order. AppErrors of the place: it cannot be reached, or takes no such query. */
+  /** Returns the columns in their order. AppErrors of the place: it cannot be reached, or does not accept the query. */
   columns(): Promise<readonly QueryColumn[]>;
   /** Once. `order`: rows without a value of that column come, too. */
   rows(order: RowStart | null): AsyncIterable<readonly QueryCell[]>;

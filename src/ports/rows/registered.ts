@@ -57,7 +57,7 @@ export interface RowStorePlace {
 export interface RegisteredTarget {
   /** The word before the colon of `-o` and `-i`: lower-case letters, digits, `-`; none of the product's own. */
   readonly scheme: string;
-  /** How a target is written, for messages: `memory:NAME`. */
+  /** The form of a target's text, for messages: `memory:NAME`. */
   readonly form: string;
   /** The SQL that `-S p` prints; absent: PostgreSQL's. */
   readonly dialect?: DialectName;

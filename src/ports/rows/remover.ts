@@ -19,7 +19,7 @@ export interface RemovalPlan {
 
 export interface Removed {
   readonly documents: number;
-  /** by table; tables that lost none are left out */
+  /** removed rows by table; tables without any are left out */
   readonly rows: Readonly<Record<string, number>>;
   /** true: an earlier attempt of this job had done it */
   readonly already: boolean;

@@ -33,7 +33,7 @@ export type SideTable = keyof typeof sideTables;
 export interface SinkPlan {
   readonly model: RelationalModel;
   readonly saveMode: SaveMode;
-  /** for people: numbers are given out again after the metadata database was restored from a backup */
+  /** number for people: numbers are given out again after the metadata database was restored from a backup */
   readonly idJob: number;
   /** identifies the job */
   readonly jobUuid: string;
@@ -45,8 +45,10 @@ export interface SinkPlan {
   readonly modelHash: string | null;
   /** create every table of the model, not only those that receive rows (`--tables all`, -S w) */
   readonly allTables: boolean;
-  /** `--keys sequence`: keys are numbers from 1 within the job; the sink adds each table's offset when it publishes into tables
-   *  that hold rows already. `hash`: keys are final, they follow from the documents, and a document that is there already is not written again. */
+  /**
+   * `--keys sequence`: keys are numbers from 1 within the job; the sink adds each table's offset when it publishes into tables that
+   * hold rows already. `hash`: keys are final, because they follow from the documents, and an existing document is not written again.
+   */
   readonly keys: 'sequence' | 'hash';
   /**
    * Indexes beside primary and unique keys, if the target supports any. Absent: `keys`, on the tables and columns that this job makes;
@@ -103,7 +105,7 @@ export interface ZoneTable {
   columns(): readonly { readonly name: string; readonly zoned: boolean }[];
 }
 
-/** By names of table and column: whether the column keeps a time zone. */
+/** Whether a column keeps a time zone, by names of table and column. */
 export type ZonesThere = ReadonlyMap<string, ReadonlyMap<string, boolean>>;
 
 /** A natural key that was declared, by the names in the target. */
@@ -119,11 +121,14 @@ export type Fence = (merged?: MergeCounts) => Promise<boolean>;
 export type ReleaseRows = (rows: Uint8Array) => void;
 
 export interface RowSink {
-  /** How rows of tables and side tables come; `json-lines`: as lines with all members of their table. */
+  /** The encoding of rows of tables and side tables; `json-lines`: lines with all members of their table. */
   readonly encoding: RowEncoding;
   /** Address without secrets, for logs and the job record. */
   readonly label: string;
-  /** true: the cell of a value that was not converted is NULL, and takes its text when the job publishes. false: the cell holds the text itself. */
+  /**
+   * true: the cell of a value that was not converted is NULL, and gets its text when the job publishes. false: the cell contains the
+   * text itself.
+   */
   readonly widensInPlace: boolean;
   /** Decimals whose type has no scale get one there, so that zeros at their end are not kept. */
   readonly scalesDecimals: boolean;
@@ -147,7 +152,10 @@ export interface RowSink {
    * there. Tables that are not named start at 0. Empty if the sink itself shifts keys when it publishes.
    */
   keyOffsets(): Promise<ReadonlyMap<string, number>>;
-  /** After `open`: those of the given SHA-256 (hex) whose documents the target holds, and will still hold when this job publishes. */
+  /**
+   * Called after `open`: returns those of the given SHA-256 (hex) whose documents the target holds, and will still hold when this job
+   * publishes.
+   */
   loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Called after `open`: yields the documents of these tables that no other document has replaced. `keys`: the wanted ones, though

@@ -48,7 +48,7 @@ export type UnfitColumn = readonly [table: number, column: number, digits: Unfit
 
 /** The rows of one unit that are in the target. */
 export interface UnitReceipt {
-  /** by table of the model, or its name beside those */
+  /** rows by table of the model, or its name beside those */
   readonly rows: readonly (readonly [table: number | string, rows: number])[];
   /** columns, by indexes of table and column, with rows that leave them empty though the model wants a value */
   readonly nullAllowed: readonly (readonly [table: number, column: number])[];
@@ -67,11 +67,11 @@ export interface UnsettledUnits {
 /** The work of the machine that publishes. */
 export interface UnitTarget {
   /**
-   * After `open`, once: makes ready for units that are numbered from 0, none of whose rows comes by `write`. A text: the target takes
-   * none from others, and why; the rows are to come by `write` then.
+   * Called once after `open`: prepares for units that are numbered from 0, whose rows do not come by `write`. Returns a text with the
+   * reason if the target accepts no units from others; then the rows must come by `write`.
    */
   begin(units: number): Promise<UnitToken | string>;
-  /** When all units are committed, as often as it answers any; null: nothing of one unit depends on the others now. */
+  /** Called when all units are committed, until it returns null: then no unit depends on the others any more. */
   unsettled(receipts: readonly UnitReceipt[]): Promise<UnsettledUnits | null>;
   /**
    * Called when all units are committed: none can be written any more, and `publish` publishes the rows of these receipts. `folderOf`:

@@ -87,7 +87,7 @@ export interface AccessStore {
   listKeys(idOrg: number | null): Promise<readonly ApiKeyInfo[]>;
   /** Ends a key of the organisation, or of any (null), from now on; idempotent. False: there is none. */
   revoke(idOrg: number | null, idKey: string): Promise<boolean>;
-  /** AppError `conflict` for a name that is taken. */
+  /** AppError `conflict` for a name that is in use. */
   createOrg(org: { readonly name: string; readonly description: string | null }): Promise<OrgRecord>;
   /** Oldest first. */
   listOrgs(): Promise<readonly OrgRecord[]>;

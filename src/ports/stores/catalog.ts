@@ -113,7 +113,7 @@ export interface NewOrigin {
 export interface StoredOrigin {
   readonly record: OriginRecord;
   readonly model: SourceModel;
-  /** statistics as the inference engine writes them (engine/infer), merged over runs; null when none were taken */
+  /** statistics as the inference engine writes them (engine/infer), merged over runs; null if none were gathered */
   readonly statistics: unknown;
 }
 
@@ -144,7 +144,7 @@ export interface NaturalKeyColumn {
 
 /** A part of a list. */
 export interface ListSlice {
-  /** from 0 */
+  /** index from 0 */
   readonly offset: number;
   readonly limit: number;
 }
@@ -231,7 +231,7 @@ export interface CatalogStore {
     statistics: unknown,
     merge: (earlier: readonly unknown[]) => unknown,
   ): Promise<void>;
-  /** In the order asked for. A job without statistics, or of another organisation: AppError `not_found`. */
+  /** Returns statistics in the requested order. AppError `not_found` for a job without statistics, or of another organisation. */
   loadStatistics(idOrg: number, idJobs: readonly number[]): Promise<readonly unknown[]>;
   /**
    * Returns the statistics that one job gathered from documents of this origin; for an import, those that came with its package.
@@ -289,7 +289,7 @@ export interface CatalogStore {
     name: string,
     claim: { readonly idJob: number; readonly mostNames: number },
   ): Promise<void>;
-  /** By name; `created` in epoch milliseconds. */
+  /** Lists schemas by name; `created` in epoch milliseconds. */
   listTargetSchemas(idOrg: number): Promise<readonly { readonly name: string; readonly created: number }[]>;
   /** Drops it with its rows, so that the name is nobody's. False: there is none. AppError `conflict` while a job loads into it. */
   removeTargetSchema(idOrg: number, name: string): Promise<boolean>;

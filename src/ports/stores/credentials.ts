@@ -14,7 +14,7 @@ export interface CredentialStore {
     idOrg: number,
     credential: { readonly name: string; readonly kind: string; readonly sealed: string },
   ): Promise<CredentialRecord>;
-  /** By name. */
+  /** Lists credentials by name. */
   list(idOrg: number): Promise<readonly CredentialRecord[]>;
   find(idOrg: number, name: string): Promise<{ readonly kind: string; readonly sealed: string } | null>;
   /** False: there is none. */

@@ -15,12 +15,12 @@ export interface StoredEvent {
   readonly job: string;
   /** epoch milliseconds */
   readonly occurred: number;
-  /** from 1, this one included */
+  /** number of this attempt, from 1 */
   readonly attempt: number;
 }
 
 export interface EventOutbox {
-  /** From now on events of these kinds are recorded, in the transactions that change the jobs, and of no other kinds. */
+  /** Sets the kinds of events that are recorded from now on, in the transactions that change the jobs. */
   recordKinds(kinds: readonly EventKind[]): Promise<void>;
   /**
    * Claims the oldest due events of one organisation: of those that `shares` does not leave out, the one that was served longest ago. Each event

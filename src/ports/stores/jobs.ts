@@ -64,7 +64,7 @@ export interface Claim {
    * rows are there.
    */
   readonly purpose: 'run' | 'reconcile';
-  /** how long earlier attempts ran */
+  /** running time of earlier attempts */
   readonly ranMs: number;
   /** the trace that the job belongs to */
   readonly traceId?: string;
@@ -157,7 +157,7 @@ export interface JobStore {
   submit(submission: Submission): Promise<Submitted>;
   findJob(idOrg: number, idJob: number): Promise<JobRecord | null>;
   listJobs(idOrg: number, page: number, size: number): Promise<Page<JobRecord>>;
-  /** null: no such workflow in this organisation */
+  /** Returns null if there is no such workflow in this organisation. */
   listWorkflowJobs(
     idOrg: number,
     idWorkflow: number,
@@ -222,9 +222,9 @@ export interface JobStore {
   ): Promise<boolean>;
   /** Notes that a server took a connection of a job. Jobs of the organisation that wait for a target or source there are due at once. */
   noteReachedServer(idOrg: number, server: string): Promise<void>;
-  /** Whether the server has taken a connection of a job of the organisation. */
+  /** Returns whether the server has accepted a connection of a job of the organisation. */
   isReachedServer(idOrg: number, server: string): Promise<boolean>;
-  /** Ends or requeues jobs whose lease or deadline passed; answers how many changed. */
+  /** Ends or requeues jobs whose lease or deadline passed; returns the number of changed jobs. */
   reap(): Promise<number>;
   /** Resolves when a job may be runnable, or after `timeoutMs`, or when aborted. */
   waitForWork(timeoutMs: number, signal: AbortSignal): Promise<void>;

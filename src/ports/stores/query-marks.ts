@@ -1,4 +1,4 @@
-/** How far loads of rows have come: of each thing that was asked, the value of the column that its rows are ordered by. */
+/** The progress of loads of rows: for each query and target, the last value of the column that its rows are ordered by. */
 
 export interface QueryMark {
   readonly idJob: number;
@@ -15,7 +15,10 @@ export interface QueryMark {
 export interface QueryMarkStore {
   /** `source`: hash of the query and its target. Returns marks of the newest jobs first. */
   list(idOrg: number, source: string): Promise<readonly QueryMark[]>;
-  /** Just before a job's rows are committed; `idWatch`: the watch whose mark it is, with which it goes. False: another job has written one that is not in `known`; nothing is written then. */
+  /**
+   * Called just before a job's rows are committed; `idWatch`: the watch that owns the mark, which is removed with it. Returns false if
+   * another job has written a mark that is not in `known`; nothing is written then.
+   */
   write(
     idOrg: number,
     source: string,

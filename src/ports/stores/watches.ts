@@ -41,7 +41,7 @@ export interface WatchRecord extends Omit<WatchDefinition, 'sealed' | 'settleMs'
   readonly last_run: number | null;
   /** the job that loads now */
   readonly id_job: number | null;
-  /** why nothing goes on, in a sentence */
+  /** reason why it is stalled, as a sentence */
   readonly stalled: string | null;
   readonly stalled_at: number | null;
   /** files by state */
@@ -127,7 +127,7 @@ export interface WatchFigures {
   readonly oldestWaitingMs: number;
 }
 
-/** A watch that one scheduler holds for a while: only who holds this epoch may go on with it. */
+/** A watch that one scheduler has claimed for a while: only the holder of this epoch may continue with it. */
 export interface WatchClaim {
   readonly watch: WatchRecord;
   readonly idOrg: number;
@@ -138,7 +138,7 @@ export interface WatchClaim {
   readonly settleMs: number;
   /** the origin that its last job used, otherwise the one that it names */
   readonly usedSch: number | null;
-  /** in a row: jobs that came to nothing by no fault of a document, and looks that did */
+  /** consecutive jobs that failed through no fault of a document, and consecutive failed looks */
   readonly failures: number;
   readonly failedLooks: number;
   /** no job is to be started before, epoch milliseconds; null: at once */
@@ -174,7 +174,7 @@ export interface CandidateFile extends MetObject {
 /** The job of a watch, as far as its files follow from it. */
 export interface OpenJob {
   readonly idJob: number;
-  /** null: it has not ended. `removed`: its record is gone */
+  /** null: it has not ended. `removed`: its record no longer exists */
   readonly end: 'completed' | 'failed' | 'killed' | 'expired' | 'lost' | 'removed' | null;
   readonly failure: string | null;
   readonly idSch: number | null;
@@ -228,7 +228,7 @@ export interface FileOutcome {
 /** A file that a job takes. */
 export interface StartedFile {
   readonly idFile: number;
-  /** null: it has not been read, as it is gone */
+  /** null: it has not been read, because it is gone */
   readonly sha256: string | null;
 }
 
@@ -248,7 +248,7 @@ export interface ClaimRelease extends WatchOutcome {
   /** epoch milliseconds by the database's clock; absent: as it was */
   readonly nextRunMs?: number;
   readonly ran?: true;
-  /** when there is something to do; null: when the open job has ended */
+  /** time of the next action; null: when the open job has ended */
   readonly dueMs: number | null;
 }
 
@@ -269,7 +269,7 @@ export interface WatchSchedule {
   /** Resolves when there may be something to do, after `timeoutMs`, or when aborted; never rejects. */
   waitForWatches(timeoutMs: number, signal: AbortSignal): Promise<void>;
   keepClaim(claim: WatchClaim, leaseMs: number): Promise<boolean>;
-  /** Null: no job of the watch is open. */
+  /** Returns null if no job of the watch is open. */
   findOpenJob(claim: WatchClaim): Promise<OpenJob | null>;
   /** Writes the outcomes of the files of the open job, which has ended, and of the files of earlier jobs (`replaced`). */
   settleJob(
@@ -303,7 +303,7 @@ export interface WatchSchedule {
    * the files no longer waits: nothing was done. AppError `too_many_requests` if the organisation's queue is full.
    */
   startJob(claim: WatchClaim, job: NewJob, files: readonly StartedFile[]): Promise<number | null>;
-  /** When the first of the files that have not settled will have, epoch milliseconds; null: all have. */
+  /** Returns the time when the first of the unsettled files will have settled, epoch milliseconds; null: all have. */
   settlesAt(claim: WatchClaim): Promise<number | null>;
   /** Gives the claim back. */
   release(claim: WatchClaim, release: ClaimRelease): Promise<boolean>;

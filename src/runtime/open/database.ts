@@ -41,7 +41,7 @@ interface DatabaseServer {
   stop(): Promise<void>;
 }
 
-/** A migration may take long, and says nothing meanwhile. */
+/** Silence that is allowed during a migration, which may take long without sending anything. */
 const preparingSilenceMs = 3_600_000;
 /** Silence after which the connection to the metadata database is reopened; its queries take moments. */
 const silenceMs = 45_000;

@@ -83,7 +83,7 @@ export interface OpenedInstallation {
   readonly version: VersionWatch | null;
   /** the operations that schedulers use for watches */
   readonly schedule: WatchSchedule;
-  /** how far loads of rows have come */
+  /** the progress of loads of rows */
   readonly marks: QueryMarkStore;
   /** for a worker: opens the log for the output of an attempt at a job */
   openLog(idJob: number, epoch: number): Promise<LogAppender>;

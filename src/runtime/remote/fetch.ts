@@ -278,7 +278,7 @@ function factsOf({ bytes, version }: StoredObject): Pick<FoundObject, 'bytes' | 
 }
 
 /** Returns the file itself, whatever its name; otherwise like a store. */
-/** Without files whose names are not UTF-8, and that the server therefore does not open. They are passed over among documents. */
+/** Filters out files whose names are not UTF-8, which the server therefore does not open. They are passed over among documents. */
 async function withoutMisnamed(
   place: SftpPlace,
   { directory, spool }: FetchOptions,

@@ -71,7 +71,7 @@ function openDescribedSftp(
   let opening: Promise<SftpPlace> | null = null;
   return {
     description,
-    // one that never opened has nothing to close
+    // a place that never opened needs no closing
     close: () => void opening?.then((place) => place.close()).catch(() => undefined),
     async *bytes({ key, version, bytes }, { from, to }) {
       opening ??= openSftpLocation(location, { ...options, access, ownKeys: false });

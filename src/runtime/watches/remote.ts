@@ -158,7 +158,7 @@ async function digestOfSmall(
   );
 }
 
-/** All of it in one answer, whose version is that of every byte. */
+/** Hashes the whole file from one answer, whose version is that of every byte. */
 async function digestOf(
   { get }: RemoteRequests,
   url: URL,

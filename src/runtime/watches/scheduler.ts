@@ -14,7 +14,7 @@ import { rowPlaceOf } from './rows.ts';
 /** Turns of a process at the same time: one organisation has at most four of them (`createTurnShares`). */
 const concurrency = 8;
 
-/** Null: commands are switched off here. */
+/** Returns null if commands are disabled here. */
 export function createWatchScheduler(opened: OpenedInstallation): Scheduler | null {
   const { adapters, config, home, schedule } = opened;
   if (!config.commandsEnabled) return null;

@@ -75,7 +75,7 @@ function linesOf(state: TransferState, idOrg: number, family: readonly FamilyMem
     async *'files.ndjson'() {
       for (const { idSch } of family) {
         const { record } = await load(idSch);
-        // in the same order, without documents
+        // files in the same order, without documents
         const kept = [...(await catalog.loadOriginFiles(idOrg, idSch))];
         for (const [position, file] of record.files.entries()) {
           const found = kept[0]?.name === file.name ? kept.shift()! : null;

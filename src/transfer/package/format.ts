@@ -1,6 +1,6 @@
 /**
- * The package: `manifest.json` and, beside it, parts of one JSON value a line. Data only; nothing in it is ever executed.
- * Every version of a schema goes along, with all that was made of it.
+ * The package: `manifest.json`, and parts with one JSON value per line. Data only; nothing in it is ever executed. It contains every
+ * version of a schema, with everything that was made from it.
  */
 import { z } from 'zod';
 import { isDeeperThan } from '../../files/strict-json.ts';

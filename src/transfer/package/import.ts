@@ -56,7 +56,7 @@ export async function importPackage(
 
 type Parts = <Part extends PartName>(name: Part) => AsyncGenerator<PartLines[Part]>;
 type Target = { readonly idOrg: number; readonly idJob: number | null };
-/** from the ids of the package to those here */
+/** Maps the ids of the package to the new ones. */
 type NewIds = ReadonlyMap<number, number>;
 
 async function importOrigins(changes: TransferChanges, into: Target, each: Parts): Promise<NewIds> {
@@ -138,7 +138,7 @@ async function importNaturalKeys(
   await changes.catalog.saveNaturalKeys(idOrg, idSch, keys);
 }
 
-/** In the order they were made, each with the switches of its own map before the next one is made. */
+/** Imports logical schemas in the order of their creation, each with the activation of its own map before the next one is made. */
 async function importLogicalSchemas(
   changes: TransferChanges,
   into: Target,

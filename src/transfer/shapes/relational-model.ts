@@ -199,7 +199,7 @@ const shape = object<RelationalModel>(
   },
 );
 
-/** By table: the columns of its rows, those of the tables that it is continued in included. */
+/** Returns, by table, the number of columns of its rows, including those of the tables that continue it. */
 function rowWidths(tables: readonly Table[], at: string): number[] {
   const firstOf = (index: number): number => {
     for (let hops = 0, first = index; hops <= tables.length; hops += 1) {

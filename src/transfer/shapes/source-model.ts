@@ -175,7 +175,7 @@ function checkContent(type: SourceType, at: string): void {
 }
 
 function checkBases(types: readonly SourceType[], at: string): void {
-  /** by type: the walk that came by; 0: none */
+  /** by type: number of the walk that visited it; 0: none */
   const seen = new Int32Array(types.length);
   for (const start of types.keys()) {
     for (let index: number | null = start; index !== null && seen[index] !== -1; index = types[index]!.base) {

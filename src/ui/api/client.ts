@@ -9,7 +9,7 @@ interface Call {
   /** sent as JSON */
   readonly body?: unknown;
   readonly signal?: AbortSignal | null;
-  /** in place of the one that is kept */
+  /** replaces the stored key */
   readonly key?: string;
 }
 

@@ -3,7 +3,7 @@
 export type InputKind = 'xml' | 'xsd';
 
 export interface InputFile {
-  /** with its folders, '/'-separated */
+  /** path with its folders, '/'-separated */
   readonly path: string;
   readonly file: File;
   readonly kind: InputKind;

@@ -27,7 +27,7 @@ export async function sendAndStart(
   return started.jobs;
 }
 
-/** One file goes as it is, more as an archive. */
+/** Packs the files: one file is sent unchanged, several as an archive. */
 function parcelOf(kind: InputKind, files: readonly InputFile[]): { name: string; content: Blob } {
   const [one, second] = files;
   return second === undefined

@@ -6,7 +6,7 @@ const headerHeight = 26;
 const rowHeight = 18;
 const padding = 10;
 const keyWidth = 26;
-/** from this scale on columns can be read */
+/** scale from which columns are legible */
 const readable = 0.34;
 
 /**
@@ -108,7 +108,7 @@ function drawTable(box: DrawnBox): DrawnTable {
   return { box, group, columns, name: title, isDetailed: false };
 }
 
-/** From afar a name takes the whole of its box, as far as it fits. */
+/** Sets the size of a name: zoomed out, it fills its box, as far as it fits. */
 function sizeName({ box: { name, x, y, width, height }, name: text }: DrawnTable, wanted: number): void {
   const fits = Math.min((width - 2 * padding) / (0.62 * [...name].length), height * 0.6);
   const size = wanted === 12 ? 12 : Math.max(12, Math.min(wanted, fits));
@@ -143,7 +143,7 @@ function rowMiddle({ columns, y }: DrawnBox, names: readonly string[]): number {
   return y + headerHeight + rowHeight * at + rowHeight / 2 + 3;
 }
 
-/** From the key on the parent's side to the crow's foot on the child's. */
+/** Draws a line from the key on the parent's side to the crow's foot on the child's. */
 function drawRelation(relation: DrawnRelation, boxes: ReadonlyMap<string, DrawnBox>): SVGPathElement {
   const parent = boxes.get(relation.to_table)!;
   const child = boxes.get(relation.from_table)!;

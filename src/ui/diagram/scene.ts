@@ -20,7 +20,7 @@ export const documentsTable = '_documents';
 const columnGap = 120;
 const rowGap = 28;
 const margin = 24;
-/** a column of tables that would be taller goes on beside itself */
+/** greatest height of a column of tables; a taller one continues beside itself */
 const tallest = 1800;
 
 export function wholeScene(diagram: DiagramRecord, withDocuments: boolean): Scene {
@@ -36,7 +36,7 @@ export function wholeScene(diagram: DiagramRecord, withDocuments: boolean): Scen
   };
 }
 
-/** How many steps each table within `depth` is from the one: below it positive, above it negative. */
+/** Returns the distance of each table within `depth` from the given one: positive for descendants, negative for ancestors. */
 function stepsFrom(relations: readonly DrawnRelation[], table: string, depth: number): Map<string, number> {
   const below = Map.groupBy(relations, ({ to_table: to }) => to);
   const above = Map.groupBy(relations, ({ from_table: from }) => from);

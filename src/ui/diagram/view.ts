@@ -1,4 +1,4 @@
-/** The diagram of a schema: all of it, or a table with its neighbours; a list of the tables beside it says the same in words. */
+/** The diagram of a schema: all of it, or a table with its neighbours; a list of the tables beside it describes the same in words. */
 import type { DiagramRecord } from '../../catalog/diagrams/stored-drawing.ts';
 import { call, getJson } from '../api/client.ts';
 import { actionButton, saveFile, searchField, selectOf } from '../parts/controls.ts';

@@ -18,7 +18,7 @@ export interface Viewport {
   zoom(factor: number): void;
   /** Brings a place to the middle; the scale is at least one that can be read. */
   center(x: number, y: number): void;
-  /** at which all of it would be seen */
+  /** returns the scale at which the whole scene is visible */
   fitScale(extent: Extent): number;
 }
 

@@ -1,4 +1,4 @@
-/** One schema: its versions and logical schemas to choose from, and a part for each thing that can be known of it. */
+/** The view of one schema: its versions and logical schemas to choose from, and a part for each aspect of it. */
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import type { ShownJob } from '../api/shapes.ts';
 import { getJson, type PageOf } from '../api/client.ts';

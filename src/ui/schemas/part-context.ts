@@ -3,7 +3,7 @@ import type { OriginRecord } from '../../ports/stores/catalog.ts';
 
 export interface PartContext {
   readonly schema: OriginRecord;
-  /** all versions of it, oldest first */
+  /** all versions of the schema, oldest first */
   readonly family: readonly OriginRecord[];
   /** null: the newest */
   readonly idLschma: number | null;

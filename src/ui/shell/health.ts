@@ -1,4 +1,4 @@
-/** How the service is, in a word at the top of the page. */
+/** Shows the health of the service in a word at the top of the page. */
 import { serviceUrl } from '../service-url.ts';
 import { keptKey } from '../api/key.ts';
 import { fill, h } from '../parts/dom.ts';
@@ -42,7 +42,7 @@ export function healthSign(): HTMLElement {
   return sign;
 }
 
-/** An unwell service answers 503 with the same JSON; a key that is not known must not hide how it is. */
+/** Reads the health: an unhealthy service answers 503 with the same JSON; an unknown key must not hide it. */
 async function readHealth(): Promise<HealthAnswer> {
   const key = keptKey()?.key;
   try {

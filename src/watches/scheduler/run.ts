@@ -1,6 +1,6 @@
 /**
- * A scheduler: claims watches that are due, looks at their locations, and starts their jobs. Any number of them may run; the database
- * decides which one goes on with a watch. It never stops by itself: a database that does not answer is asked again, later and later.
+ * A scheduler: claims watches that are due, looks at their locations, and starts their jobs. Any number of schedulers may run; the
+ * database decides which one continues a watch. It never stops by itself: an unresponsive database is retried at growing intervals.
  */
 import { backOffMs, pause } from '../../jobs/worker/waiting.ts';
 import type { WatchClaim } from '../../ports/stores/watches.ts';
@@ -21,7 +21,7 @@ export interface Scheduler {
 
 /** longest wait for a notification */
 const pollMs = 30_000;
-/** how long a claim is kept without a sign of life */
+/** time for which a claim is kept without a heartbeat */
 const leaseMs = 30_000;
 
 export function createScheduler(options: SchedulerOptions): Scheduler {

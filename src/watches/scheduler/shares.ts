@@ -6,11 +6,11 @@
 import type { ClaimShares } from '../../ports/stores/watches.ts';
 
 export interface TurnShares {
-  /** the turns that are not taken */
+  /** number of free turns */
   free(): number;
   /** The organisations that get no turn now, and in which order the others do. */
   claims(): ClaimShares;
-  /** Takes a turn for the organisation. Returns the function that gives it back, which does nothing when it is called again. */
+  /** Takes a turn for the organisation. Returns the function that releases it, which does nothing when called again. */
   take(idOrg: number): () => void;
 }
 
@@ -20,7 +20,7 @@ const mostServed = 1000;
 /** `turns`: how many there are, at least 2. */
 export function createTurnShares(turns: number): TurnShares {
   const taken = new Map<number, number>();
-  // in the order of their last turns
+  // organisations in the order of their last turns
   const served = new Set<number>();
   let free = turns;
   return {

@@ -1,4 +1,4 @@
-/** One turn with a claimed watch: its job's end is taken note of, its location looked at, the next job started; then it is given back. */
+/** One turn with a claimed watch: records the end of its job, looks at its location, starts the next job, and releases the watch. */
 import { AppError } from '../../errors.ts';
 import type {
   OpenJob,
@@ -21,7 +21,7 @@ const mostFailedLooks = 3;
 const firstPauseMs = 5000;
 const longestPauseMs = 15 * 60_000;
 
-/** The claim is lost: another scheduler goes on with the watch, or it is gone. */
+/** The error for a lost claim: another scheduler has the watch, or it no longer exists. */
 class ClaimLost extends Error {}
 
 export async function takeTurn(
