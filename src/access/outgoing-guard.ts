@@ -1,4 +1,7 @@
-/** The one gate for connections to hosts that a request names: database targets, metadata databases of transfers, cloud locations, webhooks. */
+/**
+ * The one gate for connections to hosts that a request names: database targets, metadata databases of transfers, cloud locations,
+ * webhooks.
+ */
 import { AppError } from '../errors.ts';
 import { isHostAllowed } from '../jobs/request/target.ts';
 import type { HostResolver, CheckedHost } from '../ports/network/outgoing.ts';

@@ -38,7 +38,10 @@ export async function issueUploadToken(
   return { token, expiresAt };
 }
 
-/** Spends a token. Missing, spent, expired, of a key that has ended, or made for the other kind: AppError `invalid_upload_token`, one answer for all. */
+/**
+ * Spends a token. Missing, spent, expired, of a key that has ended, or made for the other kind: AppError `invalid_upload_token`, one
+ * answer for all.
+ */
 export async function spendUploadToken(
   access: AccessStore,
   token: string | undefined,

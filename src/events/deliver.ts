@@ -37,7 +37,10 @@ export interface EventDelivery {
 }
 
 const pollMs = 1000;
-/** organisations whose events of one kind are delivered at the same time: a receiver that is slow for one of them delays none of the others */
+/**
+ * organisations whose events of one kind are delivered at the same time: a receiver that is slow for one of them delays none of the
+ * others
+ */
 const places = 8;
 /** events of one organisation that are claimed together */
 const batch = 8;

@@ -17,7 +17,10 @@ const jobTypes: Readonly<Record<Tool, JobType>> = {
 /** Settings of the built-in engine, as the job record shows them. */
 export const engineDefaults: Readonly<Record<string, string>> = { master: 'local[*]' };
 
-/** `sealed` is the request from `sealRequest`, `sparkConf` the operator's settings of Spark, `secrets` those of its credential. Also for jobs that a person starts by hand. */
+/**
+ * `sealed` is the request from `sealRequest`, `sparkConf` the operator's settings of Spark, `secrets` those of its credential. Also for
+ * jobs that a person starts by hand.
+ */
 export function newJob(
   request: ToolRequest,
   sealed: string,

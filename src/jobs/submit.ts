@@ -1,4 +1,7 @@
-/** POST /v2/run/cmd: every execution is checked first, then all their jobs are stored at once, or none (docs/decisions/service/workflows.md). */
+/**
+ * POST /v2/run/cmd: every execution is checked first, then all their jobs are stored at once, or none
+ * (docs/decisions/service/workflows.md).
+ */
 import { AppError } from '../errors.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { CatalogStore } from '../ports/stores/catalog.ts';

@@ -11,7 +11,10 @@ export interface TraceContext {
 
 const known = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Returns null if the header is absent or invalid; a caller then begins a new trace. Later versions are read by their first four fields. */
+/**
+ * Returns null if the header is absent or invalid; a caller then begins a new trace. Later versions are read by their first four
+ * fields.
+ */
 export function parseTraceparent(header: string | null | undefined): TraceContext | null {
   const [, version, traceId = '', spanId = '', flags = '', rest] = known.exec(header?.trim() ?? '') ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && rest !== undefined)) return null;

@@ -5,8 +5,8 @@ import { ConfigError } from '../config/wrong-settings.ts';
 const repeatMs = 1000;
 
 /**
- * Starts, waits for SIGTERM or SIGINT, closes, exits 0; a second signal, a second or more later, exits at once. Exits 1, with the reason in one line
- * each, when it cannot start.
+ * Starts, waits for SIGTERM or SIGINT, closes, exits 0; a second signal, a second or more later, exits at once. Exits 1, with the
+ * reason in one line each, when it cannot start.
  */
 export async function runUntilSignal(start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
   const signalled = new Promise<void>((resolve) => {

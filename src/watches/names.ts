@@ -43,7 +43,10 @@ export function unpacked(name: string): string {
   return name.replace(/\.gz$/i, '');
 }
 
-/** Whether a document, by its name in `_documents`, is one of these files, a part of one (`--row-tag`), or a member of an archive among them. */
+/**
+ * Whether a document, by its name in `_documents`, is one of these files, a part of one (`--row-tag`), or a member of an archive among
+ * them.
+ */
 export function documentsOf(files: Iterable<string>): (document: string) => boolean {
   const names = new Set<string>();
   for (const file of files) names.add(file).add(unpacked(file));

@@ -34,7 +34,10 @@ const decided: Readonly<Record<string, string>> = {
   '--skip': 'saves nothing, and a watch loads each file once',
 };
 
-/** The request of a job, `watched` its files; without them, as the watch itself is checked. AppErrors `unknown_option`, `invalid_option`. */
+/**
+ * The request of a job, `watched` its files; without them, as the watch itself is checked. AppErrors `unknown_option`,
+ * `invalid_option`.
+ */
 export function watchRequest(
   { location, target, options, onError, credential }: BatchMembers,
   more: readonly RequestItem[] = [],

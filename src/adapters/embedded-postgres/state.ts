@@ -154,8 +154,9 @@ export async function readPostmaster(folder: ClusterFolder): Promise<Postmaster 
 }
 
 /**
- * The server refuses to start while the process of a left-over pid file exists, even when that number now belongs to a
- * stranger, or to a dead process that nobody has reaped yet. Only the number is replaced: the server still checks the rest of the file (the old shared memory) itself.
+ * The server refuses to start while the process of a left-over pid file exists, even when that number now belongs to a stranger, or to
+ * a dead process that nobody has reaped yet. Only the number is replaced: the server still checks the rest of the file (the old shared
+ * memory) itself.
  */
 export async function disownPid(folder: ClusterFolder): Promise<void> {
   const path = join(folder.data, 'postmaster.pid');

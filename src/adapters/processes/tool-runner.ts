@@ -1,4 +1,7 @@
-/** Tools as child processes of Node: an argument vector, a process group of their own, a log file, and an end together with their parent. */
+/**
+ * Tools as child processes of Node: an argument vector, a process group of their own, a log file, and an end together with their
+ * parent.
+ */
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

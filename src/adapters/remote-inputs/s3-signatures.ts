@@ -1,4 +1,7 @@
-/** Signatures of requests for objects of an S3-compatible store (AWS Signature Version 4), made at once: of a small object, most time went into waiting for them. */
+/**
+ * Signatures of requests for objects of an S3-compatible store (AWS Signature Version 4), made at once: of a small object, most time
+ * went into waiting for them.
+ */
 import { createHmac } from 'node:crypto';
 import type { SourceAccess } from '../../config/shape.ts';
 import { sha256Of } from '../file-staging/sha256.ts';

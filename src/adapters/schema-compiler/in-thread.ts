@@ -21,8 +21,8 @@ import type {
 
 export interface IsolatedSchemaCompilerOptions {
   /**
-   * starts the thread: it posts one `CompilerAnswer` for the `CompilerRequest` in its workerData. Before, it may ask once
-   * whether there are models already, and whether it may read a file that a schema refers to: it posts a `CompilerQuestion` and gets true or false,
+   * starts the thread: it posts one `CompilerAnswer` for the `CompilerRequest` in its workerData. Before, it may ask once whether there
+   * are models already, and whether it may read a file that a schema refers to: it posts a `CompilerQuestion` and gets true or false,
    * or a path or null
    */
   readonly startThread: (options: WorkerOptions) => Worker;

@@ -1,6 +1,7 @@
 /**
- * The OpenAPI document of the calls that the service makes itself: webhooks of ended jobs, of watches and of their files. It is one of its own: generators of
- * clients make a client of all that they read, and some give up the group of endpoints that a webhook shares its tag with.
+ * The OpenAPI document of the calls that the service makes itself: webhooks of ended jobs, of watches and of their files. It is one of
+ * its own: generators of clients make a client of all that they read, and some give up the group of endpoints that a webhook shares its
+ * tag with.
  */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { interfaceInfo } from './document.ts';

@@ -15,7 +15,10 @@ export type ParseMode = z.infer<typeof parseMode>;
 const id = z.int().positive();
 const position = z.int().nonnegative();
 
-/** `-R NAME[:TYPE] …`: a column on every table; `value` is set exactly when `kind` is `value`. No request has `carried`, which a run adds. */
+/**
+ * `-R NAME[:TYPE] …`: a column on every table; `value` is set exactly when `kind` is `value`. No request has `carried`, which a run
+ * adds.
+ */
 const extraColumn = z
   .object({
     name: z.string(),

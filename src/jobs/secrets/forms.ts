@@ -55,7 +55,10 @@ function xmlEscaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Base64 of whatever holds the secret: it may begin at any of three places of a group, and the characters it shares with its neighbours are left. */
+/**
+ * Base64 of whatever holds the secret: it may begin at any of three places of a group, and the characters it shares with its neighbours
+ * are left.
+ */
 function base64Forms(bytes: Uint8Array): string[] {
   return [0, 1, 2].flatMap((before) => {
     const padded = new Uint8Array(before + bytes.length);

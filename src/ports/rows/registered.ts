@@ -1,6 +1,7 @@
 /**
- * The interface that a host application implements to receive rows in a place of its own. A store keeps batches of rows and one text, the state. The state lists the
- * batches and the jobs that wrote them. Both change in one step. Save modes, keys, exactly-once loads and documents written back are built on that.
+ * The interface that a host application implements to receive rows in a place of its own. A store keeps batches of rows and one text,
+ * the state. The state lists the batches and the jobs that wrote them. Both change in one step. Save modes, keys, exactly-once loads
+ * and documents written back are built on that.
  */
 import type { DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
@@ -62,8 +63,8 @@ export interface RegisteredTarget {
   /** The SQL that `-S p` prints; absent: PostgreSQL's. */
   readonly dialect?: DialectName;
   /**
-   * Returns why the organisation may not use this target, or null if it may. The service asks before it accepts a job. Anybody who may submit jobs chooses the text.
-   * Absent: every organisation may use every text.
+   * Returns why the organisation may not use this target, or null if it may. The service asks before it accepts a job. Anybody who may
+   * submit jobs chooses the text. Absent: every organisation may use every text.
    */
   check?(text: string, idOrg: number): string | null;
   open(place: RowStorePlace): Promise<RowStore>;

@@ -163,8 +163,8 @@ export interface RowSink {
    */
   currentDocuments?(keys: ReadonlySet<string> | null): AsyncIterable<CurrentDocument>;
   /**
-   * After `open`: elements, attributes and texts in `_unmapped`, once for each document and path: of documents that another logical schema loaded, or
-   * of all. Absent: as `currentDocuments`.
+   * After `open`: elements, attributes and texts in `_unmapped`, once for each document and path: of documents that another logical
+   * schema loaded, or of all. Absent: as `currentDocuments`.
    */
   unmappedContent?(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument>;
   /**

@@ -23,8 +23,8 @@ export interface EventOutbox {
   /** Sets the kinds of events that are recorded from now on, in the transactions that change the jobs. */
   recordKinds(kinds: readonly EventKind[]): Promise<void>;
   /**
-   * Claims the oldest due events of one organisation: of those that `shares` does not leave out, the one that was served longest ago. Each event
-   * comes back by itself when it is not settled within `leaseMs`.
+   * Claims the oldest due events of one organisation: of those that `shares` does not leave out, the one that was served longest ago.
+   * Each event comes back by itself when it is not settled within `leaseMs`.
    */
   claimEvents(
     kind: EventKind,

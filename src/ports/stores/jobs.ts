@@ -211,8 +211,8 @@ export interface JobStore {
     failure: string | null,
   ): Promise<boolean>;
   /**
-   * Hands a claimed job back (drain, transient fault): waiting with a delay; lost when attempts are spent. `outage`: the job waits for a server or for
-   * room, and neither the attempt nor its time counts.
+   * Hands a claimed job back (drain, transient fault): waiting with a delay; lost when attempts are spent. `outage`: the job waits for
+   * a server or for room, and neither the attempt nor its time counts.
    */
   handBack(
     claim: Pick<Claim, 'idJob' | 'epoch'>,

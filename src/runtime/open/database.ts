@@ -29,7 +29,10 @@ export interface OpenedDatabase {
   readonly sql: Sql;
   /** Returns a pool that sees only one organisation's rows, if row-level security applies to us. */
   connect(idOrg: string, more: { readonly max: number; readonly idleTimeoutMs?: number }): Sql;
-  /** The role that reads and writes the organisation's target schemas; it owns `sqlSchema` if that is one. Null: the database allows none. */
+  /**
+   * The role that reads and writes the organisation's target schemas; it owns `sqlSchema` if that is one. Null: the database allows
+   * none.
+   */
   loaderRole(idOrg: number, sqlSchema: string): Promise<string | null>;
   /** Closes `sql`; a service's embedded database ends with it. */
   close(): Promise<void>;
@@ -168,8 +171,8 @@ async function findServer(
 }
 
 /**
- * The address of `metadb.url`. That of the embedded database gets the way to reach it safely: while it is down, any local user may listen on
- * its port.
+ * The address of `metadb.url`. That of the embedded database gets the way to reach it safely: while it is down, any local user may
+ * listen on its port.
  */
 async function recordedAddress(home: Home, recorded: string): Promise<string> {
   const url = URL.parse(recorded);

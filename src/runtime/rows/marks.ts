@@ -21,7 +21,10 @@ export function markSourceOf(
     .digest('hex');
 }
 
-/** The newest mark whose rows are in the target; null: none are. `isLoaded`: of a job that ended before it could say so itself, asked from the newest on. */
+/**
+ * The newest mark whose rows are in the target; null: none are. `isLoaded`: of a job that ended before it could say so itself, asked
+ * from the newest on.
+ */
 export async function lastLoaded(
   all: readonly QueryMark[],
   isLoaded: (mark: QueryMark) => Promise<boolean>,

@@ -30,8 +30,8 @@ export interface ReadDocuments {
 }
 
 /**
- * The schema that the documents are to be read with instead: that of the next version of the origin. Null: their rows are published as they are.
- * InputError with `--on-drift fail`.
+ * The schema that the documents are to be read with instead: that of the next version of the origin. Null: their rows are published as
+ * they are. InputError with `--on-drift fail`.
  */
 export async function settleDrift(
   context: ConversionContext,
@@ -149,7 +149,10 @@ export async function withNewestVersion(session: ToolSession, target: TargetOnDe
   }
 }
 
-/** A sentence that names the option which gives a place to the content that this load has kept in `_unmapped`; null: none does. `merges`: the target replaces documents (`-S m`). */
+/**
+ * A sentence that names the option which gives a place to the content that this load has kept in `_unmapped`; null: none does.
+ * `merges`: the target replaces documents (`-S m`).
+ */
 export function adviceOnDrift(
   { session, plan }: ConversionContext,
   { stored }: ChosenSchema,

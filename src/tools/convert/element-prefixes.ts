@@ -21,7 +21,10 @@ export function namespacesOfDocuments(session: ToolSession, inputs: InputSet): D
   };
 }
 
-/** The session with `{uri}local` in place of prefixes. AppError `invalid_option` for a prefix that neither the schema nor a document declares. */
+/**
+ * The session with `{uri}local` in place of prefixes. AppError `invalid_option` for a prefix that neither the schema nor a document
+ * declares.
+ */
 export async function withoutPrefixes(
   session: ToolSession,
   declared: DeclaredNamespace,

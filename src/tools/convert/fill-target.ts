@@ -23,7 +23,10 @@ export async function printTables({ session }: ConversionContext, { stored }: Ch
   for (const line of viewScript(views).join('').split('\n')) session.print(line);
 }
 
-/** Loads and publishes the rows; `record` is called with the outcome. If that fails, or the documents are to be read by another schema, the load is undone. */
+/**
+ * Loads and publishes the rows; `record` is called with the outcome. If that fails, or the documents are to be read by another schema,
+ * the load is undone.
+ */
 export async function fillTarget(
   context: ConversionContext,
   chosen: ChosenSchema,

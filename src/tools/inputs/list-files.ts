@@ -120,8 +120,8 @@ export async function openInputs(
 }
 
 /**
- * Files that are known by path and name, in the order that they are given; `test` chooses among them by their content, and members of archives, which have the name of their archive before
- * their own: so a document says which file it is of. Links are refused.
+ * Files that are known by path and name, in the order that they are given; `test` chooses among them by their content, and members of
+ * archives, which have the name of their archive before their own: so a document says which file it is of. Links are refused.
  */
 export async function openFiles(
   named: readonly { readonly name: string; readonly path: string }[],

@@ -17,8 +17,8 @@ export function rootsOf(request: ToolRequest, source: SourceModel): readonly QNa
 }
 
 /**
- * The names of the elements of a model that the text of an option means: a name without a namespace means each element of that local name. Of
- * documents (`--root`), those that documents may start with come before others. AppError `invalid_option` if there is none.
+ * The names of the elements of a model that the text of an option means: a name without a namespace means each element of that local
+ * name. Of documents (`--root`), those that documents may start with come before others. AppError `invalid_option` if there is none.
  */
 export function elementsOf(
   option: '--root' | '--row-tag',
@@ -45,13 +45,19 @@ export function isMeant({ namespaceUri, localName }: RowElementName, name: QName
   return localName === name.localName && (namespaceUri === null || namespaceUri === name.namespaceUri);
 }
 
-/** The row elements of `--row-tag` in documents of a model. An XSD decides which namespace a name means; documents without one may have rows in several. */
+/**
+ * The row elements of `--row-tag` in documents of a model. An XSD decides which namespace a name means; documents without one may have
+ * rows in several.
+ */
 export function rowElement(text: string, source: SourceModel): RowElementName {
   const names = elementsOf('--row-tag', text, source);
   return names.length === 1 && source.inferred !== true ? names[0]! : requiredName('--row-tag', text, source);
 }
 
-/** `{uri}local`, `prefix:local` with one of these prefixes, or `local`, of any namespace (null). Returns null if the prefix is none of them. */
+/**
+ * `{uri}local`, `prefix:local` with one of these prefixes, or `local`, of any namespace (null). Returns null if the prefix is none of
+ * them.
+ */
 export function elementName(text: string, namespaces: SourceModel['namespaces']): RowElementName | null {
   const clark = /^\{([^}]*)\}(.+)$/.exec(text);
   if (clark !== null) return { namespaceUri: clark[1]!, localName: clark[2]! };

@@ -1,4 +1,7 @@
-/** The origin of an XSD set that documents are loaded by: the one that was made of the same files, or the next version of it, or a new one. */
+/**
+ * The origin of an XSD set that documents are loaded by: the one that was made of the same files, or the next version of it, or a new
+ * one.
+ */
 import { posix } from 'node:path';
 import { familiesOf } from '../../catalog/schemas/origin.ts';
 import { AppError } from '../../errors.ts';

@@ -17,7 +17,8 @@ export interface Fetching {
 }
 
 /**
- * Paths of the files and folders that the location leads to, as a path of this machine would. AppErrors of `parseRemoteLocation`, `accessFor`, `fetchLocation`.
+ * Paths of the files and folders that the location leads to, as a path of this machine would. AppErrors of `parseRemoteLocation`,
+ * `accessFor`, `fetchLocation`.
  */
 export async function fetchRemote(
   session: ToolSession,

@@ -1,4 +1,7 @@
-/** The room that the inputs of a job may take on this machine while they are fetched: a server may send for ever, and all organisations share the disk. */
+/**
+ * The room that the inputs of a job may take on this machine while they are fetched: a server may send for ever, and all organisations
+ * share the disk.
+ */
 import { statfsSync } from 'node:fs';
 import { AppError } from '../../errors.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The servers that a job may wait for: those that took a connection of it, or of an earlier job of the organisation. Nobody waits for a server that never
- * answered, as its address may be mistyped (docs/decisions/service/outages.md).
+ * The servers that a job may wait for: those that took a connection of it, or of an earlier job of the organisation. Nobody waits for a
+ * server that never answered, as its address may be mistyped (docs/decisions/service/outages.md).
  */
 import type { Outage } from '../../errors.ts';
 import type { JobStore } from '../../ports/stores/jobs.ts';

@@ -80,7 +80,10 @@ export interface ToolSession {
   readonly committing: boolean;
   /** `fraction` 0 … 1; at most a write per second reaches the record. Throws `Interrupted`, and an error if the disk is full. */
   progress(fraction: number, done?: PassProgress): void;
-  /** Called before work on a model of so many elements, or on so many bytes, which may take long without a pause: the lease of the job is renewed all the same. */
+  /**
+   * Called before work on a model of so many elements, or on so many bytes, which may take long without a pause: the lease of the job
+   * is renewed all the same.
+   */
   expectWork(size: WorkSize): void;
   /** The logical schema that the run works by, for the summary. */
   choose(chosen: SchemaChosen, model: RelationalModel): void;

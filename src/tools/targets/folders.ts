@@ -1,4 +1,7 @@
-/** Targets that are a folder: of this machine or the shared store, or in a bucket. Of files of one format, or of Delta or Iceberg tables. */
+/**
+ * Targets that are a folder: of this machine or the shared store, or in a bucket. Of files of one format, or of Delta or Iceberg
+ * tables.
+ */
 import { resolve } from 'node:path';
 import { AppError } from '../../errors.ts';
 import { startThread } from '../../installation.ts';

@@ -61,7 +61,10 @@ interface PostgresLocation {
   readonly mayAskPlainPassword?: boolean;
 }
 
-/** The metadata database is reached under the organisation's loader role, which owns only its target schemas, if the database allows such a role. */
+/**
+ * The metadata database is reached under the organisation's loader role, which owns only its target schemas, if the database allows
+ * such a role.
+ */
 async function postgresLocation(
   session: ToolSession,
   target: DatabaseTarget,

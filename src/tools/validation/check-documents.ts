@@ -1,4 +1,7 @@
-/** The pass over documents before any of them is loaded: whether they are well-formed, start as they may and, with `--validate`, are valid. */
+/**
+ * The pass over documents before any of them is loaded: whether they are well-formed, start as they may and, with `--validate`, are
+ * valid.
+ */
 import { InputError } from '../../engine/diagnostics.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { createRootCheck, type RootRule } from '../../engine/shred/unknown-root.ts';

@@ -44,7 +44,10 @@ export interface DocumentFolderOptions {
 
 /** Number of files that are synced at the same time: a disk syncs many as fast as one. */
 const filesAtOnce = 8;
-/** milliseconds; a document that nobody has written to for so long was left by a process that died: clocks of file systems may be hours behind ours */
+/**
+ * milliseconds; a document that nobody has written to for so long was left by a process that died: clocks of file systems may be hours
+ * behind ours
+ */
 const abandonedMs = 24 * 60 * 60 * 1000;
 /** Pattern of the names that `DocumentFile` gives to incomplete documents. */
 const partName = /^\..+\.[0-9a-f]{12}-\d+\.part$/;

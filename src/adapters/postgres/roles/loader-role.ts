@@ -1,4 +1,7 @@
-/** The roles that loads run under in the metadata database: one per organisation, with no rights on the schema `svc` or on other organisations' schemas. */
+/**
+ * The roles that loads run under in the metadata database: one per organisation, with no rights on the schema `svc` or on other
+ * organisations' schemas.
+ */
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 import { sqlState } from '../client/connect.ts';

@@ -1,4 +1,7 @@
-/** Members of .zip, .tar and .tgz archives and of .gz files, within limits of expansion (docs/decisions/service/limits.md). The readers are imported lazily, when there is an archive. */
+/**
+ * Members of .zip, .tar and .tgz archives and of .gz files, within limits of expansion (docs/decisions/service/limits.md). The readers
+ * are imported lazily, when there is an archive.
+ */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../../../engine/diagnostics.ts';
@@ -260,7 +263,10 @@ async function* kept(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Arra
   for await (const chunk of chunks) yield new Uint8Array(chunk);
 }
 
-/** Record of a pax header that holds the other columns of a row as JSON. A tar of anybody may have it: it fills columns of a `--from` alone. */
+/**
+ * Record of a pax header that holds the other columns of a row as JSON. A tar of anybody may have it: it fills columns of a `--from`
+ * alone.
+ */
 export const carriedRecord = 'SVC.carried';
 
 function carriedBy({ pax }: TarHeader): CarriedValues | undefined {

@@ -1,4 +1,7 @@
-/** Headers of members of tar archives (POSIX.1-2001, "pax Interchange Format" and "ustar Interchange Format"; GNU tar manual, "Basic Tar Format"). */
+/**
+ * Headers of members of tar archives (POSIX.1-2001, "pax Interchange Format" and "ustar Interchange Format"; GNU tar manual, "Basic Tar
+ * Format").
+ */
 
 export const blockBytes = 512;
 

@@ -1,4 +1,7 @@
-/** `--engine spark`: documents become units, Spark's executors shred them (src/tools/load/spark/load-task.ts), and their rows are published here, once. */
+/**
+ * `--engine spark`: documents become units, Spark's executors shred them (src/tools/load/spark/load-task.ts), and their rows are
+ * published here, once.
+ */
 import { rm } from 'node:fs/promises';
 import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
 import { InputError } from '../../../engine/diagnostics.ts';
@@ -36,8 +39,8 @@ export function requireSpark({ request, home }: ToolSession): void {
 }
 
 /**
- * Documents in which something is wrong are found (`--on-error skip`), then those that are to be loaded, then their rows: all by executors of
- * one application.
+ * Documents in which something is wrong are found (`--on-error skip`), then those that are to be loaded, then their rows: all by
+ * executors of one application.
  */
 export function loadOnSpark(session: ToolSession, load: SparkLoad, loader: Loader): Promise<DelegatedLoad> {
   return withSpark(session, `xml2er -j ${session.idJob}`, async (spark) => {

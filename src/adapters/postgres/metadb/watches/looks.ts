@@ -55,7 +55,10 @@ export async function endLook(
   await findGone(tx, watch.id_watch, met);
 }
 
-/** Loaded files that are there no more wait, to be removed from the target, until they have been gone for `settle`. A file and its `.gz` have one document. */
+/**
+ * Loaded files that are there no more wait, to be removed from the target, until they have been gone for `settle`. A file and its `.gz`
+ * have one document.
+ */
 async function findGone(tx: TransactionSql, idWatch: number, met: readonly string[] | null): Promise<void> {
   const unpacked = (name: string) => tx`regexp_replace(${tx(name)}, '[.]gz$', '', 'i')`;
   const names = met === null ? null : JSON.stringify(met.map(storable));
