@@ -39,7 +39,7 @@ export async function recogniseLoads(
       unknown.push(load);
       continue;
     }
-    // of several schemas with the same model, choose the one that the target names
+    // if several schemas have the same model, choose the one that the target names
     const named = same.find(({ idLschma }) => idLschma === load.idLschma);
     const schema = load.installation === installation && named !== undefined ? named : same[0]!;
     const earlier = known.get(schema.idLschma);

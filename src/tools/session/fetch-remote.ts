@@ -44,7 +44,7 @@ export async function fetchRemote(
     signal: session.interrupted,
     scratch: localFolder(session, 'ssh'),
     ownKeys: session.byHand,
-    // as on a disk, the service reads only files that it was given
+    // the service reads only files that it was given, like on a disk
     follows: session.byHand ? { mostFiles: session.limits.xsdMaxFiles } : false,
     onBytes: (count) => {
       bytes += count;

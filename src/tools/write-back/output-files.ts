@@ -245,7 +245,7 @@ class DocumentFile {
 
   #close(): void {
     const descriptor = this.#descriptor;
-    // whatever the result, the number may belong to another file afterwards
+    // the number may belong to another file afterwards, even if closing fails
     this.#descriptor = null;
     if (descriptor !== null) closeSync(descriptor);
   }

@@ -7,6 +7,6 @@ export type ArchiveMember = Pick<InputMember, 'name' | 'carried' | 'chunks'>;
 export interface PackedMember extends ArchiveMember {
   /** bytes of the archive that were read for it and those before it */
   packedBytes(): number;
-  /** what the member is if it is not a file whose content can be read; null: it is such a file */
+  /** kind of a member that is not a file whose content can be read; null: it is such a file */
   readonly oddity: string | null;
 }
