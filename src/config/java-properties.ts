@@ -1,7 +1,5 @@
 /** Reads files of properties like Java, and finds the origin of each setting. */
-import { properties } from './properties.ts';
-import { sourcePropertyOf } from './sources.ts';
-import type { PropertyRecord } from './properties.ts';
+import { properties, sourcePropertyOf, type PropertyRecord } from './properties.ts';
 import type { SettingOrigin } from '../ports/adapters.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

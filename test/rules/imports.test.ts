@@ -67,7 +67,6 @@ const areas: readonly Area[] = [
     types: ['config/shape.ts'],
     packages: [],
   },
-  { name: 'config/oidc.ts', values: ['config/values.ts'], types: ['config/shape.ts'], packages: [] },
   { name: 'config/check-config.ts', values: ['config/wrong-settings.ts', 'config/shape.ts'], packages: [] },
   { name: 'config/shape.ts', values: ['config/limits.ts', 'config/engine-limits.ts'], packages: ['zod'] },
   { name: 'config/engine-limits.ts', values: ['engine', 'config/values.ts'], packages: [] },
@@ -79,7 +78,7 @@ const areas: readonly Area[] = [
   },
   {
     name: 'config/properties.ts',
-    values: ['config', 'config/values.ts', 'config/oidc.ts', 'config/limits.ts', 'engine'],
+    values: ['config', 'config/values.ts', 'config/limits.ts', 'config/source-access.ts', 'engine'],
     types: ['config/shape.ts'],
     packages: [],
   },

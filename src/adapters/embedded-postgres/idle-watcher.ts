@@ -6,9 +6,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isMovedServer } from './moved-server.ts';
-import { connectToServer } from './connect.ts';
-import { shutDown } from './process.ts';
+import { isMovedServer, connectToServer, shutDown } from './process.ts';
 import {
   findFolder,
   folderAt,
@@ -17,8 +15,9 @@ import {
   removeOwner,
   servesFolder,
   withFolderLock,
+  type ClusterFolder,
+  type Postmaster,
 } from './state.ts';
-import type { ClusterFolder, Postmaster } from './state.ts';
 
 const idleMs = Number(process.argv[3]);
 const startedPid = Number(process.argv[4]);

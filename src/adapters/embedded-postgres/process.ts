@@ -1,16 +1,25 @@
 /** Starts and stops the processes of an embedded database: `initdb` once, then the server. */
-import { randomBytes } from 'node:crypto';
-import { lchownSync, lstatSync, readdirSync, statSync } from 'node:fs';
+import { randomBytes, createHash } from 'node:crypto';
+import { lchownSync, lstatSync, readdirSync, statSync, chmodSync, readFileSync } from 'node:fs';
 import { chmod, chown, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
 import type { PostgresBinaries } from './binaries.ts';
-import { chooseInitLauncher, chooseLauncher, start } from './launcher.ts';
-import type { Launcher } from './launcher.ts';
-import { lastPort, processStart, readPostmaster, readText, rememberPort } from './state.ts';
-import type { ClusterFolder } from './state.ts';
+import {
+  lastPort,
+  processStart,
+  readPostmaster,
+  readText,
+  rememberPort,
+  type ClusterFolder,
+  servesFolder,
+  type Postmaster,
+} from './state.ts';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { userInfo } from 'node:os';
+import postgres from 'postgres';
 
 /** The superuser, the only role at first. Its name is not `svc`, because a schema with its user's name would be in its search path. */
 export const embeddedUser = 'postgres';
@@ -257,5 +266,222 @@ function listenOn(port: number): Promise<number | null> {
       const address = server.address();
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : null));
     });
+  });
+}
+
+// Under which user the server's processes run, and how they keep sight of their files.
+
+/** The name that a process has inside its user namespace; nobody outside shares it. */
+const nameInside = 65534;
+
+/** Starts the server's processes so that they neither are root nor lose access to their files. */
+interface Launcher {
+  readonly command: readonly string[];
+  readonly uid: number | undefined;
+  /** owner that the data must have, seen from here */
+  readonly dataOwner: number;
+}
+
+/**
+ * Chooses how to start `postgres`. PostgreSQL refuses to run as root, and any process of its user can become its superuser (through its
+ * memory and its files). As root, the server therefore runs under another name for root in a user namespace, or under a number that no
+ * other process has.
+ */
+function chooseLauncher(folder: ClusterFolder, binaries: PostgresBinaries): Launcher {
+  const self = process.getuid?.() ?? 0;
+  const namespace = ['unshare', '--user', `--map-user=${nameInside}`];
+  if (self !== 0) {
+    close(folder.directory, 0o700);
+    // `initdb` requires a name for its user: a user without an entry (containers) gets a name in a namespace if possible
+    return { command: !hasName() && runs(namespace) ? namespace : [], uid: undefined, dataOwner: self };
+  }
+  if (runs(namespace)) {
+    close(folder.directory, 0o700);
+    return { command: namespace, uid: undefined, dataOwner: 0 };
+  }
+  return underUid(folder, binaries, privateUid(folder.directory));
+}
+
+/** Chooses how to start `initdb`, which must find its user by name: meanwhile an account without processes lends its own. */
+function chooseInitLauncher(folder: ClusterFolder, binaries: PostgresBinaries): Launcher {
+  const launcher = chooseLauncher(folder, binaries);
+  const self = process.getuid?.() ?? 0;
+  return self !== 0 || launcher.dataOwner === 0 ? launcher : underUid(folder, binaries, idleNamedUid());
+}
+
+/** User namespaces are switched off (containers): another user, with the one capability that opens closed folders. */
+function underUid(folder: ClusterFolder, binaries: PostgresBinaries, uid: number): Launcher {
+  const capability = [
+    'setpriv',
+    `--reuid=${uid}`,
+    `--regid=${uid}`,
+    '--clear-groups',
+    '--inh-caps=+dac_override',
+    '--ambient-caps=+dac_override',
+  ];
+  if (runs(capability)) {
+    close(folder.directory, 0o700);
+    return { command: capability, uid: undefined, dataOwner: uid };
+  }
+  // Without that tool the path to the data must be open; secrets there are protected by their own mode.
+  const above = dirname(folder.directory);
+  close(folder.directory, 0o711);
+  if (statSync(above).uid === 0) chmodSync(above, statSync(above).mode | 0o001);
+  if (openToOthers(folder.directory) && openToOthers(binaries.directory))
+    return { command: [], uid, dataOwner: uid };
+  throw new AppError(
+    'service_unavailable',
+    `the embedded database cannot run as root below a closed folder (${folder.directory} or ${binaries.directory}): ` +
+      'open the folders above it to others (chmod o+x), run as an ordinary user, or set metadb.url to the address of a PostgreSQL server',
+  );
+}
+
+/** Sets the mode of a folder that another way of starting the server needed open. */
+function close(directory: string, mode: number): void {
+  if ((statSync(directory).mode & 0o777) !== mode) chmodSync(directory, mode);
+}
+
+function hasName(): boolean {
+  try {
+    userInfo();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function runs(command: readonly string[]): boolean {
+  return spawnSync(command[0] ?? '', [...command.slice(1), 'true'], { stdio: 'ignore' }).status === 0;
+}
+
+/** True when every folder on the way may be entered by anyone. */
+function openToOthers(path: string): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    if ((statSync(at).mode & 0o001) === 0) return false;
+    if (at === dirname(at)) return true;
+  }
+}
+
+function start(
+  launcher: Launcher,
+  program: string,
+  args: readonly string[],
+  output: number | 'pipe',
+): ChildProcess {
+  const [command, ...rest] = [...launcher.command, program, ...args];
+  return spawn(command ?? program, rest, {
+    uid: launcher.uid,
+    gid: launcher.uid,
+    cwd: '/',
+    // Away from our terminal and process group: it outlives us, and Ctrl-C does not reach it.
+    detached: true,
+    stdio: ['ignore', output, output],
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+  });
+}
+
+// Chooses users for the server if it may not be root: an unused number, and a borrowed name.
+
+/** Numbers outside those of accounts and the ranges of containers, and the last small ones if these are unavailable. */
+const largeNumbers = { first: 1_900_000_000, count: 200_000_000 };
+const smallNumbers = { first: 60_578, count: 606 };
+
+/** A user number that no account and no process has, always the same for one folder. */
+function privateUid(directory: string): number {
+  const { first, count } = isMapped(largeNumbers.first + largeNumbers.count) ? largeNumbers : smallNumbers;
+  const taken = new Set(accounts().map(({ uid }) => uid));
+  const digest = createHash('sha256').update(directory).digest().readUInt32BE();
+  for (let step = 0; step < count; step++) {
+    const uid = first + ((digest + step) % count);
+    if (!taken.has(uid)) return uid;
+  }
+  return first;
+}
+
+/** Returns the number of a system account without processes, or that of `nobody` if there is none. */
+function idleNamedUid(): number {
+  const busy = uidsOfProcesses();
+  const idle = accounts().filter(
+    ({ name, uid }) => uid > 0 && uid < 1000 && name !== 'nobody' && !busy.has(uid),
+  );
+  return idle.at(-1)?.uid ?? 65534;
+}
+
+interface Account {
+  readonly name: string;
+  readonly uid: number;
+}
+
+function accounts(): readonly Account[] {
+  return linesOf('/etc/passwd').map((line) => {
+    const [name = '', , uid = ''] = line.split(':');
+    return { name, uid: Number(uid) };
+  });
+}
+
+function uidsOfProcesses(): ReadonlySet<number> {
+  const uids = new Set<number>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    // A process may end between the two calls.
+    const status = statSync(`/proc/${name}`, { throwIfNoEntry: false });
+    if (status !== undefined) uids.add(status.uid);
+  }
+  return uids;
+}
+
+/** Returns whether the number is mapped: in a user namespace (a container without root), only a few numbers denote a user. */
+function isMapped(uid: number): boolean {
+  return linesOf('/proc/self/uid_map').some((line) => {
+    const [first = 0, , count = 0] = line.trim().split(/\s+/).map(Number);
+    return uid >= first && uid < first + count;
+  });
+}
+
+function linesOf(path: string): readonly string[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+}
+
+// Finds servers whose data were moved or removed while they ran. Such a server continues, and writes its control file to the path that
+// it was started with, whatever is there now.
+
+/**
+ * Returns a process that was started for data in this folder and now works in another place, or null if there is none or the system
+ * does not tell.
+ */
+export async function findMovedServer(folder: ClusterFolder): Promise<number | null> {
+  for (const name of await readdir('/proc').catch(() => [])) {
+    const pid = Number(name);
+    if (Number.isInteger(pid) && (await isMovedServer(folder, pid))) return pid;
+  }
+  return null;
+}
+
+export async function isMovedServer(folder: ClusterFolder, pid: number): Promise<boolean> {
+  const parts = ((await readText(`/proc/${pid}/cmdline`).catch(() => null)) ?? '').split('\0');
+  if (parts[1] !== '-D' || !(await servesFolder(folder, pid))) return false;
+  // a server works in its data folder, whatever its current name
+  const works = await stat(`/proc/${pid}/cwd`).catch(() => null);
+  if (works === null) return false;
+  const lies = await stat(folder.data).catch(() => null);
+  return lies === null || lies.ino !== works.ino || lies.dev !== works.dev;
+}
+
+// Connections of the launcher itself to the server of a folder.
+
+/** One connection, through the server's Unix socket if it has one. The server's process must have been checked (`servesFolder`). */
+export function connectToServer(
+  folder: ClusterFolder,
+  { port, socketFolder }: Pick<Postmaster, 'port' | 'socketFolder'>,
+  applicationName: string,
+): postgres.Sql {
+  return postgres(`postgres://${embeddedUser}:${folder.password}@127.0.0.1:${port}/postgres`, {
+    ...(socketFolder === null ? {} : { path: `${socketFolder}/.s.PGSQL.${port}` }),
+    max: 1,
+    fetch_types: false,
+    connect_timeout: 10,
+    connection: { application_name: applicationName },
   });
 }

@@ -8,10 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { launcher } from '../../installation.ts';
 import { AppError } from '../../errors.ts';
 import type { Logger } from '../../ports/logger.ts';
-import { connectToServer } from './connect.ts';
+import { connectToServer, findMovedServer, embeddedUser, initialise, launch, shutDown } from './process.ts';
 import { findPostgresBinaries } from './binaries.ts';
-import { findMovedServer } from './moved-server.ts';
-import { embeddedUser, initialise, launch, shutDown } from './process.ts';
 import {
   disownPid,
   liveOwner,
@@ -24,8 +22,9 @@ import {
   touchOwner,
   withFolderLock,
   writeOwner,
+  type ClusterFolder,
+  type Owner,
 } from './state.ts';
-import type { ClusterFolder, Owner } from './state.ts';
 import { baseEnvironment } from '../processes/tool-runner.ts';
 
 export interface EmbeddedPostgresOptions {

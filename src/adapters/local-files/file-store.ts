@@ -1,13 +1,15 @@
 /** Files in folders of this machine: `files/<id_org>/` for each organisation, and the roots the operator opens beside it. */
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { lstat, mkdir, open, realpath, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { constants, createWriteStream, type Dirent } from 'node:fs';
+import { lstat, mkdir, open, realpath, rename, rm, rmdir, stat, unlink, readdir } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve as resolvePath, sep } from 'node:path';
 import { AppError } from '../../errors.ts';
-import type { FileStore } from '../../ports/files/organisation-files.ts';
-import { partPrefix, removeExpiredUploads } from './expired-uploads.ts';
-import { bytesBelow } from './used-bytes.ts';
+import type { FileStore, ExpiredUploads } from '../../ports/files/organisation-files.ts';
 import { localFiles } from './log-files.ts';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import { walkFiles } from './walk.ts';
 
 export interface LocalFileStoreOptions {
   /** holds one folder for each organisation */
@@ -250,4 +252,115 @@ function notAllowed(): AppError {
     'path_not_allowed',
     'the path lies outside the folders that this organisation may use: give one below its own folder, or let the operator open a folder with svc.files.roots',
   );
+}
+
+// Objects of a store downloaded to this machine, for code that can only read files.
+
+/**
+ * Copies the file, or all files below the folder, at a location into `directory`, which is created. Returns the path of the copy: for a
+ * file its path under its own name, for a folder the directory itself. AppError `input_not_found` if there is nothing at the location.
+ */
+export async function fetchFiles(
+  files: Pick<FileStore, 'listFiles' | 'read'>,
+  location: string,
+  directory: string,
+  accept: (name: string) => boolean = () => true,
+): Promise<string> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  let found = false;
+  for await (const file of files.listFiles(location)) {
+    found = true;
+    const path = join(directory, ...file.name.split('/'));
+    if (!file.name.split('/').every(isPlain) || !accept(file.name)) continue;
+    const body = await files.read(file.location);
+    if (body === null) continue;
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await pipeline(
+      Readable.fromWeb(body as unknown as NodeReadableStream<Uint8Array>),
+      createWriteStream(path, { mode: 0o600 }),
+    );
+    if (file.location === location) return path;
+  }
+  if (!found) throw new AppError('input_not_found', 'there is no such file or folder');
+  return directory;
+}
+
+/** Returns whether a part of a key is a valid file name: keys of a store may contain characters that file names cannot. */
+function isPlain(part: string): boolean {
+  return (
+    part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && Buffer.byteLength(part) <= 255
+  );
+}
+
+// Removes expired uploads from the folders `files/<id_org>/uploads/<random>/<name>`.
+
+/** name prefix of an incomplete upload, which is stored beside the folders of complete ones */
+export const partPrefix = '.part-';
+
+/** Links are removed as such, never followed; a file that disappears meanwhile is no error. */
+export async function removeExpiredUploads(filesDirectory: string, which: ExpiredUploads): Promise<number> {
+  let removed = 0;
+  for (const org of await entriesOf(filesDirectory)) {
+    if (!org.isDirectory() || !/^\d+$/.test(org.name)) continue;
+    const uploads = join(filesDirectory, org.name, 'uploads');
+    for (const entry of await entriesOf(uploads)) {
+      const path = join(uploads, entry.name);
+      if (!entry.isDirectory()) {
+        if (entry.name.startsWith(partPrefix)) removed += await removeOlder(path, which.partialOlderThan);
+        continue;
+      }
+      const folder = `${org.name}/uploads/${entry.name}`;
+      if (which.except.has(folder)) continue;
+      for (const file of await entriesOf(path)) {
+        if (file.isDirectory() || which.except.has(`${folder}/${file.name}`)) continue;
+        removed += await removeOlder(join(path, file.name), which.olderThan);
+      }
+      // removes the folder only if it is empty now
+      await rmdir(path).catch(() => undefined);
+    }
+  }
+  return removed;
+}
+
+async function entriesOf(directory: string): Promise<readonly Dirent[]> {
+  return readdir(directory, { withFileTypes: true }).catch(() => []);
+}
+
+async function removeOlder(path: string, olderThan: number): Promise<number> {
+  try {
+    if ((await lstat(path)).mtimeMs >= olderThan) return 0;
+    await unlink(path);
+    return 1;
+  } catch {
+    return 0;
+  }
+}
+
+// The size of all files below a folder, which others write into meanwhile.
+
+/** files that are asked for at a time */
+const batch = 256;
+
+/** Sums the sizes of files whose names do not begin with `leftOut`. Links, and files that disappear meanwhile, do not count. */
+export async function bytesBelow(directory: string, leftOut: string): Promise<number> {
+  let bytes = 0;
+  let paths: string[] = [];
+  const add = async (): Promise<void> => {
+    const sizes = await Promise.all(
+      paths.map((path) =>
+        lstat(path).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    );
+    for (const size of sizes) bytes += size;
+    paths = [];
+  };
+  for await (const path of walkFiles(directory, { skipsUnreadable: true })) {
+    if (!basename(path).startsWith(leftOut)) paths.push(path);
+    if (paths.length === batch) await add();
+  }
+  await add();
+  return bytes;
 }

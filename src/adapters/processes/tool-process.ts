@@ -3,13 +3,15 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LogAppender } from '../../ports/files/log-appender.ts';
 import type { ProcessEnd, ToolProcess } from '../../ports/processes/runner.ts';
-import { copyToLog } from './log-pump.ts';
-import type { LogMask } from './log-pump.ts';
 import { limitMemory, residentBytes, type MemoryWatch } from './out-of-memory.ts';
 import { endGroup, hasCompany, signalGroup } from './process-group.ts';
 import type { ProcessGuard } from './process-guard.ts';
-import { splitOutput } from './run-output.ts';
 import { waitingLine, type NextRun } from './successive-runs.ts';
+import { PassThrough, type Readable } from 'node:stream';
+import { constants } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { logName } from '../local-files/file-store.ts';
 
 /** Time for the rest of a killed group to disappear, after which it is no longer awaited. */
 const disappearMs = 5000;
@@ -37,7 +39,7 @@ export interface RunningTool {
   leave(): Promise<void>;
 }
 
-export interface RunningToolOptions {
+interface RunningToolOptions {
   readonly guard: ProcessGuard;
   readonly mark: string;
   /** a run has completed, and the process would do another; false: it is to leave */
@@ -177,4 +179,131 @@ export function watchTool(child: ChildProcess, options: RunningToolOptions): Run
     },
   };
   return tool;
+}
+
+// The output of a process that does one run after the other, each run's apart.
+
+interface RunOutput {
+  /** Starts a run: output from now on, until the process waits or ends, belongs to it. */
+  begin(): Readable;
+}
+
+/** `ending`: the text that ends a run, not part of its output; then `onEnd` is called. Output between two runs is discarded. */
+export function splitOutput(output: Readable, ending: Buffer, onEnd: () => void): RunOutput {
+  let current: PassThrough | null = null;
+  let rest: Buffer = Buffer.alloc(0);
+  const write = (bytes: Buffer): void => {
+    if (bytes.length === 0 || current === null || current.write(bytes)) return;
+    output.pause();
+    current.once('drain', () => output.resume());
+  };
+  const end = (): void => {
+    current?.end();
+    current = null;
+    // a finished run never signals that there is room, and the next run must not wait for it
+    output.resume();
+  };
+  output.on('data', (chunk: Buffer) => {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const at = bytes.indexOf(ending);
+    if (at !== -1) {
+      write(bytes.subarray(0, at));
+      rest = Buffer.alloc(0);
+      end();
+      onEnd();
+      return;
+    }
+    const kept = beginningAtEnd(bytes, ending);
+    write(bytes.subarray(0, bytes.length - kept));
+    rest = bytes.subarray(bytes.length - kept);
+  });
+  const close = (): void => {
+    write(rest);
+    rest = Buffer.alloc(0);
+    end();
+  };
+  output.on('end', close).on('close', close).on('error', close);
+  return {
+    begin() {
+      const begun = new PassThrough();
+      current = begun;
+      if (output.destroyed || output.readableEnded) end();
+      return begun;
+    },
+  };
+}
+
+/** Returns how many of the last bytes may be the beginning of the ending. */
+function beginningAtEnd(bytes: Buffer, ending: Buffer): number {
+  for (let length = Math.min(ending.length - 1, bytes.length); length > 0; length -= 1)
+    if (ending.subarray(0, length).equals(bytes.subarray(bytes.length - length))) return length;
+  return 0;
+}
+
+// Copies a process's output to its job's log: whole lines, masked, in the order of writing.
+
+/** Takes secrets out of a text whose characters are the bytes of the log (ISO-8859-1), so that all other bytes stay as they are. */
+export type LogMask = (text: string) => string;
+
+/** A line is held back until it ends, so that no secret slips through in two writes; longer ones are cut at a blank. */
+const longestLineBytes = 256 * 1024;
+
+/** Resolves at the end of the output; returns the error code if the log could not be written, after calling `onFault`. */
+async function copyToLog(
+  output: Readable,
+  log: LogAppender,
+  mask: LogMask,
+  onFault: () => void,
+): Promise<string | null> {
+  let rest: Buffer = Buffer.alloc(0);
+  let fault: string | null = null;
+  const write = async (bytes: Buffer): Promise<void> => {
+    if (bytes.length === 0 || fault !== null) return;
+    try {
+      await log.append(Buffer.from(mask(bytes.toString('latin1')), 'latin1'));
+    } catch (error) {
+      fault = faultOf(error);
+      onFault();
+    }
+  };
+  try {
+    for await (const chunk of output as AsyncIterable<Buffer>) {
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      const end = lineEnd(bytes);
+      rest = bytes.subarray(end);
+      await write(bytes.subarray(0, end));
+    }
+  } catch {
+    // given up: only the output so far is written
+  }
+  await write(rest);
+  try {
+    await log.close();
+  } catch (error) {
+    fault ??= faultOf(error);
+  }
+  return fault;
+}
+
+/** `job-<id>.log` in a folder, made when missing; for its owner alone, and never a link. */
+export async function openLocalLog(logsDirectory: string, idJob: number): Promise<LogAppender> {
+  await mkdir(logsDirectory, { recursive: true, mode: 0o700 });
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
+  const file = await open(join(logsDirectory, logName(idJob)), flags, 0o600);
+  return {
+    append: (bytes) => file.appendFile(bytes),
+    close: () => file.close(),
+  };
+}
+
+function faultOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : String(error);
+}
+
+function lineEnd(bytes: Buffer): number {
+  const end = Math.max(bytes.lastIndexOf(0x0a), bytes.lastIndexOf(0x0d)) + 1;
+  if (bytes.length - end < longestLineBytes) return end;
+  const blank = bytes.lastIndexOf(0x20) + 1;
+  return blank > end ? blank : bytes.length;
 }

@@ -2,18 +2,15 @@
  * Tools as child processes of Node: an argument vector, a process group of their own, a log file, and an end together with their
  * parent.
  */
-import { execFile, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { LogAppender } from '../../ports/files/log-appender.ts';
 import type { ProcessRunner, ToolProcess } from '../../ports/processes/runner.ts';
 import { createProcessGuard } from './process-guard.ts';
-import type { LogMask } from './log-pump.ts';
+import { type LogMask, watchTool, type RunWatch, type RunningTool } from './tool-process.ts';
 import { watchMemory } from './out-of-memory.ts';
 import { markVariable, waitsVariable } from './successive-runs.ts';
-import { watchTool, type RunWatch } from './tool-process.ts';
-import { createWaitingTools } from './waiting-tools.ts';
 
 export interface ProcessRunnerOptions {
   /** absolute path of the module that is a tool's entry */
@@ -148,4 +145,57 @@ export async function findTie(): Promise<readonly string[]> {
     () => tie,
     () => [],
   );
+}
+
+// Processes that have completed a run and wait for another of the same kind.
+
+interface WaitingTools {
+  /** Takes the process that came last, whose caches are fresh; null: none of that kind waits. */
+  take(kind: string): RunningTool | null;
+  /** False: it is to leave. */
+  offer(kind: string, tool: RunningTool): boolean;
+  forget(tool: RunningTool): void;
+  /**
+   * Makes room before another process starts beside `running` ones: waiting ones, the oldest first, leave until the total is within the
+   * limit.
+   */
+  makeRoom(running: number): void;
+  /** None waits from now on. Resolves when those that did are gone. */
+  close(): Promise<void>;
+}
+
+/** `most` at a time, each no longer than `waitMs`. */
+function createWaitingTools(most: number, waitMs: number): WaitingTools {
+  const waiting: { readonly kind: string; readonly tool: RunningTool; readonly timer: NodeJS.Timeout }[] = [];
+  let isClosed = false;
+
+  function remove(at: number): RunningTool | null {
+    const [found] = at === -1 ? [] : waiting.splice(at, 1);
+    if (found === undefined) return null;
+    clearTimeout(found.timer);
+    return found.tool;
+  }
+  const indexOf = (tool: RunningTool): number => waiting.findIndex((other) => other.tool === tool);
+
+  return {
+    take: (kind) => remove(waiting.findLastIndex((other) => other.kind === kind)),
+    offer(kind, tool) {
+      if (isClosed || most === 0) return false;
+      const timer = setTimeout(() => void remove(indexOf(tool))?.leave(), waitMs);
+      timer.unref();
+      waiting.push({ kind, tool, timer });
+      if (waiting.length > most) void remove(0)?.leave();
+      return true;
+    },
+    forget: (tool) => void remove(indexOf(tool)),
+    makeRoom(running) {
+      while (waiting.length > 0 && waiting.length + running >= most) void remove(0)!.leave();
+    },
+    async close() {
+      isClosed = true;
+      const left: Promise<void>[] = [];
+      while (waiting.length > 0) left.push(remove(0)!.leave());
+      await Promise.all(left);
+    },
+  };
 }

@@ -3,9 +3,9 @@ import type { SourceAccess } from '../../config/shape.ts';
 import { shortName } from '../../engine/hidden-characters.ts';
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
-import { listContainer } from './azure-container.ts';
 import type { SendGet } from './remote-requests.ts';
-import { listBucket, objectUrl } from './s3-listing.ts';
+import { blobsIn, faultCode, nextPage, objectsIn } from '../object-store/xml-answers.ts';
+import { causeOf } from './download.ts';
 
 export type StoreAccess = Extract<SourceAccess, { kind: 's3' | 'az' }>;
 
@@ -56,5 +56,143 @@ async function* checked(
         `${label}: the store lists ${shortName(key)}, which does not lie below ${shortName(prefix)}; nothing was loaded`,
       );
     if (!key.endsWith('/') && !key.endsWith('_$folder$')) yield object;
+  }
+}
+
+// Blobs of an Azure storage account: lists of containers.
+
+type AzureAccess = Extract<SourceAccess, { kind: 'az' }>;
+
+/**
+ * Yields the blobs below a prefix, each with the version that a response with it would show. `label`: name of the place for the user.
+ * AppErrors as in `listBucket`.
+ */
+async function* listContainer(
+  send: SendGet,
+  access: AzureAccess,
+  container: string,
+  prefix: string,
+  label: string,
+): AsyncIterable<StoredObject> {
+  let marker: string | null = null;
+  do {
+    const url = objectUrl(access.endpoint, container, '');
+    for (const [name, value] of [
+      ['restype', 'container'],
+      ['comp', 'list'],
+      ['prefix', prefix],
+      // the metadata show which blobs represent folders
+      ['include', 'metadata'],
+      ...(marker === null ? [] : [['marker', marker]]),
+    ] as const)
+      url.searchParams.set(name!, value!);
+    const { ok, status, text } = await listPage(send, url, label);
+    if (!ok) throw refusedContainer(status, faultCode(text), label);
+    marker = nextPage(text, 'az', marker);
+    yield* blobsIn(text);
+  } while (marker !== null);
+}
+
+function refusedContainer(status: number, code: string | null, label: string): AppError {
+  const why = code ?? `status ${status}`;
+  if (status === 404) return new AppError('input_not_found', `${label}: there is no such container (${why})`);
+  if (status >= 500 || status === 429)
+    return new AppError('service_unavailable', `${label}: cannot be listed now (${why})`);
+  return new AppError(
+    'unprocessable_input',
+    `${label}: may not be listed (${why}): look at the account, the key and the endpoint of its credential`,
+  );
+}
+
+// Objects of a bucket below a prefix (ListObjectsV2).
+
+/** Address of an object, or of the bucket for ''; buckets are named in the path. */
+export function objectUrl(endpoint: string, bucket: string, key: string): URL {
+  const base = `${endpoint.replace(/\/+$/, '')}/${encodeURIComponent(bucket)}`;
+  if (key === '') return new URL(base);
+  const isPlain = /^[\w.~/-]+$/.test(key);
+  return new URL(`${base}/${isPlain ? key : key.split('/').map(encodeURIComponent).join('/')}`);
+}
+
+/** `label`: the place as the person knows it. AppError `input_not_found`, `unprocessable_input` or `service_unavailable`. */
+async function* listBucket(
+  send: SendGet,
+  endpoint: string,
+  bucket: string,
+  prefix: string,
+  label: string,
+): AsyncIterable<StoredObject> {
+  let token: string | null = null;
+  do {
+    const url = objectUrl(endpoint, bucket, '');
+    url.searchParams.set('list-type', '2');
+    url.searchParams.set('prefix', prefix);
+    if (token !== null) url.searchParams.set('continuation-token', token);
+    const { ok, status, text } = await listPage(send, url, label);
+    if (!ok) throw refusedBucket(status, faultCode(text), label);
+    token = nextPage(text, 's3', token);
+    yield* objectsIn(text);
+  } while (token !== null);
+}
+
+function refusedBucket(status: number, code: string | null, label: string): AppError {
+  const why = code ?? `status ${status}`;
+  if (status === 404) return new AppError('input_not_found', `${label}: there is no such bucket (${why})`);
+  if (status >= 500 || status === 429)
+    return new AppError('service_unavailable', `${label}: cannot be listed now (${why})`);
+  return new AppError(
+    'unprocessable_input',
+    `${label}: may not be listed (${why}): look at the keys, the region and the endpoint of its source (svc.sources.NAME.*)`,
+  );
+}
+
+// Fetches a page of a list, or throws the reason why it cannot be read.
+
+interface ListPage {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly text: string;
+}
+
+/**
+ * `label`: name of the place for the user. AppError `service_unavailable` if no complete answer arrives, `unprocessable_input` for one
+ * without end.
+ */
+async function listPage(send: SendGet, url: URL, label: string): Promise<ListPage> {
+  return reached(label, 'listed', async () => {
+    const answer = await send(url);
+    return { ok: answer.ok, status: answer.status, text: await boundedText(answer, label) };
+  });
+}
+
+/** A page names at most 5,000 files, each with its metadata. */
+const longestPage = 64 * 1024 * 1024;
+
+async function boundedText(answer: Response, label: string): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let total = 0;
+  // leaving the loop ends the connection
+  for await (const chunk of answer.body ?? []) {
+    total += chunk.byteLength;
+    if (total > longestPage)
+      throw new AppError(
+        'unprocessable_input',
+        `${label}: the store sends a page of its list that is longer than ${longestPage} bytes`,
+      );
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** `label` and `what` describe the failed operation. AppError `service_unavailable` for faults of the network. */
+export async function reached<T>(label: string, what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof AppError || (error as Error).name === 'AbortError') throw error;
+    throw new AppError('service_unavailable', `${label}: cannot be ${what} now (${causeOf(error)})`, {
+      cause: error,
+    });
   }
 }

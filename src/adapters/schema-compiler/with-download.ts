@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import type { SchemaCompiler } from '../../ports/processes/schema-compiler.ts';
-import { fetchFiles } from '../local-files/fetched-objects.ts';
+import { fetchFiles } from '../local-files/file-store.ts';
 
 /** `directory`: folder for the downloads; created when needed. */
 export function createFetchingCompiler(

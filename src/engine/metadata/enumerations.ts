@@ -1,9 +1,8 @@
 /** Finds the values that columns can have, if the schema enumerates them, and the code lists that these form. */
 import { mapInSlices } from '../in-slices.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
-import { clarkName, type SourceModel, type ValueType } from '../model/source-model.ts';
+import { clarkName, type SourceModel, type ValueType, type QName } from '../model/source-model.ts';
 import { rowColumnsOf } from '../model/wide-rows.ts';
-import { anonymousTypes, listNames, namedType, type ListName } from './list-names.ts';
 
 /** Values without duplicates, in the order of the schema. */
 export type Enumeration = readonly string[];
@@ -154,4 +153,75 @@ function valuesOf({ variety, facets, itemType, memberTypes = [] }: ValueType): V
   if (variety === 'atomic' || memberTypes.length === 0) return null;
   const members = memberTypes.map(valuesOf);
   return members.every((values) => values !== null) ? members.reduce(united, new Map()) : null;
+}
+
+// Names lists of codes after the simple types that have them.
+
+interface ListName {
+  /** name for people */
+  readonly local: string;
+  /** unique among all lists */
+  readonly full: string;
+}
+
+/** Returns the name of the type that has these values, or null if it has none. For a list, that of the type of its items. */
+function namedType({ variety, name, itemType, memberTypes = [] }: ValueType): QName | null {
+  const inner = variety === 'list' ? itemType : memberTypes.length === 1 ? memberTypes[0] : undefined;
+  return (
+    (variety === 'list' && inner !== undefined ? namedType(inner) : null) ??
+    name ??
+    (inner === undefined ? null : namedType(inner))
+  );
+}
+
+interface AnonymousTypes {
+  /** name of the list of an unnamed type, in an element's content; by the type's index */
+  named(type: number): ListName;
+  attribute(type: number, localName: string): ListName;
+}
+
+/** Types without a name by their path: from a global element (`/order/status`) or from a type that has a name (`Line/status`). */
+function anonymousTypes({ elements, types }: SourceModel): AnonymousTypes {
+  let paths: readonly (ListName | undefined)[] | null = null;
+  const pathOf = (type: number): ListName => (paths ??= findPaths())[type] ?? { local: '', full: '' };
+
+  function findPaths(): readonly (ListName | undefined)[] {
+    const found: (ListName | undefined)[] = types.map(({ name }) =>
+      name === null ? undefined : { local: name.localName, full: clarkName(name) },
+    );
+    const pending = types.flatMap(({ name }, at) => (name === null ? [] : [at]));
+    const reach = (type: number, name: ListName): void => {
+      if (found[type] !== undefined) return;
+      found[type] = name;
+      pending.push(type);
+    };
+    for (const { name, type, global } of elements)
+      if (global) reach(type, { local: `/${name.localName}`, full: `/${clarkName(name)}` });
+    for (const at of pending)
+      for (const { element } of types[at]!.children) {
+        const { name, type } = elements[element]!;
+        reach(type, below(found[at]!, name.localName));
+      }
+    return found;
+  }
+
+  return {
+    named: pathOf,
+    attribute: (type, localName) => below(pathOf(type), `@${localName}`),
+  };
+}
+
+function below({ local, full }: ListName, step: string): ListName {
+  return { local: `${local}/${step}`, full: `${full}/${step}` };
+}
+
+/** Returns the local name if it is unique. */
+function listNames(names: readonly ListName[]): (name: ListName) => string {
+  const fulls = new Map<string, string>();
+  const shared = new Set<string>();
+  for (const { local, full } of names) {
+    if ((fulls.get(local) ?? full) !== full) shared.add(local);
+    fulls.set(local, full);
+  }
+  return ({ local, full }) => (shared.has(local) ? full : local);
 }

@@ -1,10 +1,8 @@
 /** One column of a row group: its pages, each in its smallest encoding, and its bounds. */
-import type { SpareBuffers } from '../spare-buffers.ts';
 import * as layout from './kernel/layout.ts';
+import type { SpareBuffers } from '../spare-buffers.ts';
 import type { ColumnsKernel, Span } from './kernel/instance.ts';
-import { boundsOf, widest, type Bounds } from './values/bounds.ts';
 import { isWholeNumber, PHYSICAL, type ParquetType } from './values/column-types.ts';
-import { readFloat } from './values/floats.ts';
 
 /** Numbers of the format. */
 export const ENCODING = { plain: 0, runs: 3, deltas: 5, lengths: 6, dictionary: 8 } as const;
@@ -31,13 +29,13 @@ export interface ColumnPage {
 }
 
 /** Levels of a page if its entries are not simply its rows. */
-export interface Levels {
+interface Levels {
   readonly bytes: Uint8Array;
   readonly entries: number;
   readonly rows: number;
 }
 
-export interface ChunkOptions {
+interface ChunkOptions {
   readonly type: ParquetType;
   /** returns what it compressed to `buffers` */
   readonly compress: Compress;
@@ -365,4 +363,180 @@ export function withLength(levels: Uint8Array): Uint8Array {
 
 function writeLength(bytes: Uint8Array, length: number): void {
   for (let at = 0; at < 4; at += 1) bytes[at] = length >>> (8 * at);
+}
+
+// The least and the greatest value of a page or column, in the form of Parquet's statistics. Long text is truncated.
+
+interface Bound {
+  readonly bytes: Uint8Array;
+  /** false: no value is less (greater), but none may be equal */
+  readonly isExact: boolean;
+  /** the value for comparing numbers */
+  readonly value: bigint | number | null;
+}
+
+interface Bounds {
+  readonly least: Bound;
+  readonly greatest: Bound;
+}
+
+const mostTextBytes = 64;
+
+/**
+ * Returns the bounds of the values that the kernel has just read, of which there must be at least one. Returns null if some values are
+ * not ordered or a text has no bound.
+ */
+function boundsOf(kernel: ColumnsKernel, type: ParquetType): Bounds | null {
+  const { view } = kernel;
+  const [leastAt, greatestAt] = [
+    layout.CONTROL_AT + layout.LEAST * 4,
+    layout.CONTROL_AT + layout.GREATEST * 4,
+  ];
+  switch (type.physical) {
+    case PHYSICAL.bytes:
+      return textBounds(kernel);
+    case PHYSICAL.float:
+    case PHYSICAL.double:
+      return floatBounds(
+        view.getFloat64(leastAt, true),
+        view.getFloat64(greatestAt, true),
+        type.physical === PHYSICAL.float,
+      );
+    case PHYSICAL.fixed:
+      return { least: wide(view, leastAt), greatest: wide(view, greatestAt) };
+    default:
+      return {
+        least: whole(view.getBigInt64(leastAt, true), type.width),
+        greatest: whole(view.getBigInt64(greatestAt, true), type.width),
+      };
+  }
+}
+
+function widest(a: Bounds | null, b: Bounds): Bounds {
+  if (a === null) return b;
+  return {
+    least: order(a.least, b.least) <= 0 ? tied(a.least, b.least) : b.least,
+    greatest: order(a.greatest, b.greatest) >= 0 ? tied(a.greatest, b.greatest) : b.greatest,
+  };
+}
+
+function order(a: Bound, b: Bound): number {
+  if (a.value !== null && b.value !== null) return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
+  return compareBytes(a.bytes, b.bytes);
+}
+
+/** Returns the bound that is not exact if both are equal. */
+function tied(kept: Bound, other: Bound): Bound {
+  return kept.isExact && !other.isExact && order(kept, other) === 0 ? other : kept;
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i += 1) if (a[i] !== b[i]) return a[i]! - b[i]!;
+  return a.length - b.length;
+}
+
+function whole(value: bigint, width: number): Bound {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigInt64(0, value, true);
+  return { bytes: bytes.subarray(0, width), isExact: true, value };
+}
+
+function wide(view: DataView, at: number): Bound {
+  const [low, high] = [view.getBigUint64(at, true), view.getBigInt64(at + 8, true)];
+  const bytes = new Uint8Array(16);
+  const out = new DataView(bytes.buffer);
+  out.setBigInt64(0, high);
+  out.setBigUint64(8, low);
+  return { bytes, isExact: true, value: (high << 64n) | low };
+}
+
+/** Zero has two signs, which some order and some do not. */
+function floatBounds(least: number, greatest: number, isSingle: boolean): Bounds | null {
+  if (Number.isNaN(least) || Number.isNaN(greatest)) return null;
+  const bound = (value: number): Bound => {
+    const bytes = new Uint8Array(isSingle ? 4 : 8);
+    const view = new DataView(bytes.buffer);
+    if (isSingle) view.setFloat32(0, value, true);
+    else view.setFloat64(0, value, true);
+    return { bytes, isExact: true, value };
+  };
+  return { least: bound(least === 0 ? -0 : least), greatest: bound(greatest === 0 ? 0 : greatest) };
+}
+
+function textBounds(kernel: ColumnsKernel): Bounds | null {
+  const text = (atSlot: number, lengthSlot: number): readonly [Uint8Array, isWhole: boolean] => {
+    const [at, length] = [kernel.result(atSlot), kernel.result(lengthSlot)];
+    const bytes = kernel.bytes([at, at + Math.min(length, mostTextBytes + 4)]);
+    return length <= mostTextBytes ? [bytes, true] : [characters(bytes), false];
+  };
+  const [least, isLeast] = text(layout.LEAST_AT, layout.LEAST_LENGTH);
+  const [greatest, isGreatest] = text(layout.GREATEST_AT, layout.GREATEST_LENGTH);
+  const above = isGreatest ? greatest : next(greatest);
+  if (above === null) return null;
+  return {
+    least: { bytes: least, isExact: isLeast, value: null },
+    greatest: { bytes: above, isExact: isGreatest, value: null },
+  };
+}
+
+/** Returns as many whole characters as fit. */
+function characters(bytes: Uint8Array): Uint8Array {
+  let end = mostTextBytes;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end -= 1;
+  return bytes.subarray(0, end);
+}
+
+/** Returns the least text greater than all texts with this prefix, or null if there is none. */
+function next(bytes: Uint8Array): Uint8Array | null {
+  const points = Array.from(new TextDecoder().decode(bytes), (character) => character.codePointAt(0)!);
+  while (points.length > 0) {
+    const last = points.pop()!;
+    if (last === 0x10ffff) continue;
+    points.push(last === 0xd7ff ? 0xe000 : last + 1);
+    return new TextEncoder().encode(String.fromCodePoint(...points));
+  }
+  return null;
+}
+
+// Numbers with a fraction that are to be rounded, as IEEE 754 says.
+
+/** `text`: with the words that rows have (`Infinity`, `NaN`). Returns null if it is not a number. */
+function readFloat(text: string, isSingle: boolean): number | null {
+  const value = Number(text);
+  if (text.trim() === '' || (Number.isNaN(value) && text !== 'NaN')) return null;
+  return isSingle ? toSingle(text, value) : value;
+}
+
+/** Rounded once: a double in the middle between two floats may have been rounded there. */
+function toSingle(text: string, double: number): number {
+  const single = Math.fround(double);
+  if (!Number.isFinite(double) || single === double) return single;
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, double);
+  if ((view.getUint32(4) & 0x1fffffff) !== 0x10000000) return single;
+  const side = compareExactly(text, double);
+  if (side === 0) return single;
+  // just beside the midpoint: the next double is on the correct side
+  const bits = view.getBigInt64(0) + BigInt(double > 0 ? side : -side);
+  view.setBigInt64(0, bits);
+  return Math.fround(view.getFloat64(0));
+}
+
+/** Compares the decimal with the double: returns -1 if it is less, 0 if equal, 1 if greater. */
+function compareExactly(text: string, double: number): number {
+  const [, sign, whole = '', fraction = '', power = '0'] = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(
+    text,
+  )!;
+  let decimal = BigInt(`${whole}${fraction}`);
+  let exponent = Number(power) - fraction.length;
+  // a double is a whole number times a power of two
+  let binary = 0;
+  let mantissa = Math.abs(double);
+  for (; !Number.isInteger(mantissa); binary -= 1) mantissa *= 2;
+  let other = BigInt(mantissa) * 10n ** BigInt(Math.max(0, -exponent));
+  decimal *= 10n ** BigInt(Math.max(0, exponent));
+  decimal <<= BigInt(-binary);
+  const order = decimal < other ? -1 : decimal > other ? 1 : 0;
+  return sign === '-' ? -order : order;
 }

@@ -13,7 +13,7 @@ import { hasOffsetBehind } from '../model/zones.ts';
 import { itemByName } from '../xml/names/expanded-names.ts';
 import type { NameTable } from '../xml/tokens.ts';
 import { conversionFor, type ValueConversion } from './values/conversion.ts';
-import type { RowEncoder } from './rows/encoding.ts';
+import type { RowEncoder } from './rows/output.ts';
 
 export interface CompiledTable {
   readonly index: number;

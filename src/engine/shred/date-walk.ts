@@ -23,7 +23,7 @@ import {
 } from '../xml/tokens.ts';
 import { utf8Text } from '../xml/utf8.ts';
 import { ByteBuffer } from './rows/byte-buffer.ts';
-import { csvEncoder } from './rows/encoding.ts';
+import { csvEncoder } from './rows/output.ts';
 import { conversionFor, UNCONVERTED, type ValueConversion } from './values/conversion.ts';
 import { NamespaceScope } from './values/namespace-scope.ts';
 import { rangeText, sourceOf } from './xml-capture.ts';

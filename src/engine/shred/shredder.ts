@@ -21,12 +21,10 @@ import { foldedNames, restore, suspend, type OpenDocument } from './open-documen
 import { FRAME_ROW, type ShredState } from './open-elements.ts';
 import { partText, type PartsOfFile, type PartsTaken, type Surroundings } from './row-tag/parts.ts';
 import type { DocumentFacts, JobIdentity, RowOutput } from './rows/output.ts';
-import { Attributes } from './walk/attributes.ts';
-import { CapturedElements } from './walk/captured-elements.ts';
+import { Attributes, CapturedElements, Elements } from './walk/elements.ts';
 import { ColumnValues, type UnconvertedText } from './walk/column-values.ts';
 import { WalkContext, type WalkSettings } from './walk/context.ts';
 import { ElementRows } from './walk/element-rows.ts';
-import { Elements } from './walk/elements.ts';
 import { KernelTurns } from './walk/kernel-turns.ts';
 import { TextRuns } from './walk/text-runs.ts';
 import { UnmappedContent } from './walk/unmapped-content.ts';

@@ -4,19 +4,16 @@
  */
 import { InputError } from '../diagnostics.ts';
 import {
-  attribute,
-  isKept,
-  keptAttributesOf,
-  typeNameOf,
-  valueOf,
-  writeAttributes,
-  writeCell,
-} from './attributes.ts';
-import { hangsFrom, positionOf, type ChildAtHead } from './rows/children.ts';
-import { NextChild } from './rows/next-child.ts';
+  hangsFrom,
+  positionOf,
+  type ChildAtHead,
+  childAtHead,
+  type RowKey,
+  type TableHeads,
+} from './rows/children.ts';
 import type { KeptElement, KeptItem } from './kept-content.ts';
-import type { OwnDeclarations } from './output-namespaces.ts';
-import { cellIs, cellNumber, cellText, isNull, textOf, utf8Of } from './rows/values.ts';
+import { type OwnDeclarations, type XmlOutput, escapeAttribute } from './xml-output.ts';
+import { cellIs, cellNumber, cellText, isNull, textOf, utf8Of, type RowBytes } from './rows/values.ts';
 import type { RowReader, TakenRow } from './rows/reader.ts';
 import type {
   ContentTable,
@@ -26,7 +23,8 @@ import type {
   WritingNode,
   WritingPlan,
 } from './writing-plan.ts';
-import type { XmlOutput } from './xml-output.ts';
+import { xsiNamespace } from '../model/name-labels.ts';
+import { holdsNames } from '../model/source-model.ts';
 
 interface PlacedChild {
   readonly position: number;
@@ -399,4 +397,156 @@ function foldedChildren(
   }
   placed.sort((a, b) => a.position - b.position);
   return { placed, free };
+}
+
+// Writes the values of a row in the forms of a document: attributes, text, names with their prefixes.
+
+/** Writes the attributes that an element's row has into the open start tag. */
+function writeAttributes(
+  out: XmlOutput,
+  plan: WritingPlan,
+  node: WritingNode,
+  row: TakenRow,
+  own: OwnDeclarations,
+): void {
+  const { nilColumn, anyAttributeColumn } = node.plan;
+  if (nilColumn >= 0) writeAttribute(out, plan.nilAttribute, row, nilColumn);
+  for (const { tag, column, isType } of node.attributes) {
+    if (!isType && !isKept(plan, node, row, column)) {
+      writeAttribute(out, tag, row, column);
+      continue;
+    }
+    const value = valueOf(plan, node, row, column, own);
+    if (value === null) continue;
+    const bytes = utf8Of(isType ? typeNameOf(plan, value, own) : value);
+    out.attribute(tag, bytes, 0, bytes.length);
+  }
+  if (anyAttributeColumn < 0 || isNull(row, anyAttributeColumn)) return;
+  for (const line of cellText(row, anyAttributeColumn)!.split('\n')) {
+    const [, uri, localName, value] = /^(?:\{(.*?)\})?([^=]+)="(.*)"$/s.exec(line)!;
+    const name = plan.namespaces.nameWith({ namespaceUri: uri ?? '', localName: localName! }, own);
+    // the value is escaped as markup already
+    out.attributes(` ${name}="${value!.replaceAll('<', '&lt;').replaceAll('\t', '&#9;')}"`);
+  }
+}
+
+/** Writes the content of a cell, as text or as separate XML text. */
+function writeCell(
+  out: XmlOutput,
+  { bytes, cells, at }: RowBytes,
+  column: number,
+  kind: 'text' | 'wildcard',
+): void {
+  const from = cells[at + column * 2]!;
+  const to = cells[at + column * 2 + 1]!;
+  if (kind === 'text') {
+    if (from >= 0) out.value(bytes, from, to);
+  } else out.markupBytes(bytes, Math.max(from, 0), from < 0 ? 0 : to);
+}
+
+function writeAttribute(
+  out: XmlOutput,
+  name: Uint8Array,
+  { bytes, cells, at }: RowBytes,
+  column: number,
+): void {
+  const from = cells[at + column * 2]!;
+  if (from >= 0) out.attribute(name, bytes, from, cells[at + column * 2 + 1]!);
+}
+
+function keptAttributesOf(plan: WritingPlan, kept: KeptElement, own: OwnDeclarations): string {
+  const { labels, namespaces } = plan;
+  let result = '';
+  for (const [label, content] of kept.attributes) {
+    const name = labels.attributeOf(label) ?? { namespaceUri: '', localName: label };
+    const isType = name.namespaceUri === xsiNamespace && name.localName === 'type';
+    const value = isType && content.startsWith('{') ? typeNameOf(plan, content, own) : content;
+    result += attribute(namespaces.nameWith(name, own), value);
+  }
+  return result;
+}
+
+/** Returns a QName for its label. A name whose prefix is not declared stays unchanged. */
+function typeNameOf(plan: WritingPlan, label: string, own: OwnDeclarations): string {
+  const name = plan.labels.typeOf(label);
+  return name === null ? label : plan.namespaces.nameWith(name, own);
+}
+
+/** True if the value of a column is kept beside the row, as it was written. */
+function isKept(plan: WritingPlan, node: WritingNode, { lexical }: TakenRow, column: number): boolean {
+  return lexical !== null && lexical.has(plan.columns(node.plan.table)[column]!.column.name);
+}
+
+/** The value of a column as it was written; null: absent. */
+function valueOf(
+  plan: WritingPlan,
+  node: WritingNode,
+  row: TakenRow,
+  column: number,
+  own: OwnDeclarations,
+): string | null {
+  if (row.lexical === null) return cellText(row, column);
+  const { name, sourceType } = plan.columns(node.plan.table)[column]!.column;
+  const written = row.lexical.get(name);
+  if (written === undefined) return cellText(row, column);
+  if (!holdsNames(sourceType)) return written;
+  const names = written.split(' ').map((item) => (item.startsWith('{') ? typeNameOf(plan, item, own) : item));
+  return names.join(' ');
+}
+
+function attribute(name: string, value: string): string {
+  return ` ${name}="${escapeAttribute(value)}"`;
+}
+
+// Finds the next row among the tables that hang from a row.
+
+interface MovingHeads extends TableHeads {
+  /** Returns a number that changes whenever the table moves to another row. */
+  moves(table: number): number;
+}
+
+/**
+ * Caches for each group how its next row relates to the parent, while the group's table stays at that row. An element may have hundreds
+ * of kinds of children, of which only one advances at a time. Reused for all elements.
+ */
+class NextChild {
+  /** position of the child found last; Infinity if there is none */
+  position = Infinity;
+  group: RowGroup | null = null;
+  child: RowChild | null = null;
+  readonly #moves: number[] = [];
+  readonly #positions: number[] = [];
+  readonly #children: (RowChild | null)[] = [];
+
+  /** Restarts for another parent. */
+  begin(groups: readonly RowGroup[]): void {
+    for (let at = 0; at < groups.length; at += 1) this.#moves[at] = -1;
+  }
+
+  /** Finds the one with the lowest position, of several the first. */
+  find(reader: MovingHeads, groups: readonly RowGroup[], row: RowBytes & RowKey): void {
+    let first = -1;
+    let position = Infinity;
+    for (let at = 0; at < groups.length; at += 1) {
+      const { table } = groups[at]!;
+      const moves = reader.moves(table);
+      if (this.#moves[at] !== moves) {
+        this.#moves[at] = moves;
+        this.#look(reader, groups[at]!, at, row);
+      }
+      if (this.#children[at] === null || (first !== -1 && this.#positions[at]! >= position)) continue;
+      first = at;
+      position = this.#positions[at]!;
+    }
+    this.position = position;
+    this.group = first === -1 ? null : groups[first]!;
+    this.child = first === -1 ? null : this.#children[first]!;
+  }
+
+  #look(reader: MovingHeads, group: RowGroup, at: number, row: RowBytes & RowKey): void {
+    const child = childAtHead(reader, group, row, row);
+    this.#children[at] = child;
+    this.#positions[at] =
+      child === null ? Infinity : positionOf(reader.head(group.table)!, group.positionColumn);
+  }
 }

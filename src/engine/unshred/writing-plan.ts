@@ -8,7 +8,7 @@ import { lookedAt } from '../model/packed/reader.ts';
 import type { ColumnRole, PlanEdge, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
 import { rowColumns, rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
 import { utf8Of } from './rows/values.ts';
-import { createOutputNamespaces, type OutputNamespaces } from './output-namespaces.ts';
+import { createOutputNamespaces, type OutputNamespaces } from './xml-output.ts';
 
 /** A child element that has rows. */
 export interface RowChild {

@@ -1,7 +1,9 @@
 /** Collects the bytes of a document in pieces and passes them to the consumer. */
-import type { ContentScope } from './content-scope.ts';
-import { inAttribute, inText, longestReference, type ByteEscapes } from './escape.ts';
 import { utf8Of } from './rows/values.ts';
+import type { RelationalModel } from '../model/relational-model.ts';
+import { xmlNamespace, xsdNamespace } from '../model/name-labels.ts';
+import { rootDeclarations } from '../model/root-declarations.ts';
+import type { QName } from '../model/source-model.ts';
 
 /**
  * Receives UTF-8; its promise is the back-pressure. The bytes belong to the consumer until the promise resolves, and are then
@@ -194,5 +196,232 @@ export class XmlOutput {
     this.#room(bytes.length);
     this.#piece.set(bytes, this.#filled);
     this.#filled += bytes.length;
+  }
+}
+
+// Escapes character data for a document (XML 1.0 §2.4). Characters that a parser would change are written as references.
+
+type Escapes = ReadonlyMap<string, string>;
+
+const textEscapes: Escapes = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['\r', '&#13;'],
+]);
+
+const attributeEscapes: Escapes = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['"', '&quot;'],
+  ['\t', '&#9;'],
+  ['\n', '&#10;'],
+  ['\r', '&#13;'],
+]);
+
+function escapeText(text: string): string {
+  return text.replaceAll(/[&<>\r]/g, (character) => textEscapes.get(character)!);
+}
+
+export function escapeAttribute(value: string): string {
+  return value.replaceAll(/[&<"\t\n\r]/g, (character) => attributeEscapes.get(character)!);
+}
+
+/** References by byte of UTF-8. */
+interface ByteEscapes {
+  /** 1: the byte is written as a reference */
+  readonly special: Uint8Array;
+  readonly references: readonly Uint8Array[];
+}
+
+const inText = byteEscapes(textEscapes);
+const inAttribute = byteEscapes(attributeEscapes);
+
+/** bytes of the longest reference */
+const longestReference = 6;
+
+function byteEscapes(escapes: Escapes): ByteEscapes {
+  const utf8 = new TextEncoder();
+  const special = new Uint8Array(256);
+  const references = Array.from(special, () => new Uint8Array(0));
+  for (const [character, reference] of escapes) {
+    special[character.charCodeAt(0)] = 1;
+    references[character.charCodeAt(0)] = utf8.encode(reference);
+  }
+  return { special, references };
+}
+
+// Prefixes of a written document: every namespace has one, declared at the root; there is no default namespace.
+
+/** Namespaces that one start tag has to declare itself: URI -> prefix. */
+export type OwnDeclarations = Map<string, string>;
+
+export interface OutputNamespaces {
+  /** attributes of the root element, with a blank before each */
+  readonly declarations: string;
+  /** scope of the document that is written */
+  readonly content: ContentScope;
+  /** a name of the model, or of the schema-instance namespace */
+  nameOf(name: QName): string;
+  /**
+   * Returns the UTF-8 of a name, or of a text that names an element in rows. Returns the same array for all places with the same text, of
+   * which a large model has many.
+   */
+  bytesOf(text: string): Uint8Array;
+  /**
+   * Returns the text for a name that the model may not know: if the root does not declare its namespace, the declaration is added to
+   * `own`.
+   */
+  nameWith(name: QName, own: OwnDeclarations): string;
+}
+
+export function createOutputNamespaces(model: RelationalModel): OutputNamespaces {
+  const { known, prefixes, declared, taken } = rootDeclarations(model);
+  prefixes.set(xmlNamespace, 'xml');
+  // namespaces that the model knows and the root need not declare: values may hold names in them
+  const usual = new Map(taken.has('xs') ? [] : [[xsdNamespace, 'xs']]);
+  for (const [prefix, uri] of known.toReversed()) if (!prefixes.has(uri)) usual.set(uri, prefix);
+  for (const prefix of usual.values()) taken.add(prefix);
+  const texts = new Map<string, Uint8Array>();
+  const content = new ContentScope(declared);
+  return {
+    content,
+    bytesOf(text) {
+      let bytes = texts.get(text);
+      if (bytes === undefined) texts.set(text, (bytes = utf8Of(text)));
+      return bytes;
+    },
+    declarations: Array.from(declared, ([prefix, uri]) => ` xmlns:${prefix}="${escapeAttribute(uri)}"`).join(
+      '',
+    ),
+    nameOf(name) {
+      return name.namespaceUri === '' ? name.localName : prefixed(prefixes.get(name.namespaceUri)!, name);
+    },
+    nameWith(name, own) {
+      if (name.namespaceUri === '') return name.localName;
+      const atRoot = prefixes.get(name.namespaceUri);
+      if (atRoot !== undefined) return content.name(prefixed(atRoot, name));
+      let prefix = own.get(name.namespaceUri);
+      if (prefix === undefined) {
+        const isFree = (one: string): boolean => !content.binds(one);
+        prefix = [usual.get(name.namespaceUri)].find((one) => one !== undefined && isFree(one));
+        for (let number = own.size + 1; prefix === undefined; number += 1)
+          if (!taken.has(`_${number}`) && isFree(`_${number}`)) prefix = `_${number}`;
+        own.set(name.namespaceUri, prefix);
+      }
+      return prefixed(prefix, name);
+    },
+  };
+}
+
+function prefixed(prefix: string, name: QName): string {
+  return `${prefix}:${name.localName}`;
+}
+
+// Prefixes that elements of a written document declare because their content uses them (src/engine/shred/walk/content-prefixes.ts). If
+// names are written with such a prefix, they get another prefix within the element.
+
+interface BindingElement {
+  /** new prefixes of names within it, by their prefixes at the root */
+  readonly renamed: ReadonlyMap<string, string>;
+  /** URIs by prefix, of it and of the elements around */
+  readonly bound: ReadonlyMap<string, string>;
+  /** elements open within it, itself included */
+  depth: number;
+}
+
+const COLON = 0x3a;
+const noNames: ReadonlyMap<string, string> = new Map();
+
+class ContentScope {
+  /** URIs by prefix, as the root declares them for names */
+  readonly #atRoot: ReadonlyMap<string, string>;
+  readonly #open: BindingElement[] = [];
+  #renamedTags = new Map<Uint8Array, Uint8Array>();
+
+  constructor(atRoot: ReadonlyMap<string, string>) {
+    this.#atRoot = atRoot;
+  }
+
+  /** Content of an open element binds prefixes. */
+  get isActive(): boolean {
+    return this.#open.length > 0;
+  }
+
+  /** Names are written otherwise than at the root. */
+  get renames(): boolean {
+    return (this.#open.at(-1)?.renamed.size ?? 0) > 0;
+  }
+
+  /** No document is open. */
+  reset(): void {
+    this.#open.length = 0;
+    this.#renamedTags.clear();
+  }
+
+  /** True if the content of an open element uses the prefix. */
+  binds(prefix: string): boolean {
+    return this.#open.at(-1)?.bound.has(prefix) === true;
+  }
+
+  /** The element that begins next binds these; returns the declarations of its start tag, those of names included if it is the root. */
+  bind(declared: ReadonlyMap<string, string>, isRoot: boolean): string {
+    const outer = this.#open.at(-1);
+    const renamed = new Map(outer?.renamed ?? noNames);
+    const bound = new Map([...(outer?.bound ?? noNames), ...declared]);
+    const inTag = new Map(isRoot ? this.#atRoot : noNames);
+    for (const [prefix, uri] of this.#atRoot) {
+      const present = renamed.get(prefix) ?? prefix;
+      const other = declared.get(present);
+      if (other === undefined || other === uri) continue;
+      const fresh = this.#freshPrefix(prefix, renamed, bound);
+      renamed.set(prefix, fresh);
+      inTag.set(fresh, uri);
+    }
+    for (const [prefix, uri] of declared) inTag.set(prefix, uri);
+    this.#open.push({ renamed, bound, depth: 0 });
+    this.#renamedTags.clear();
+    return [...inTag].map(([prefix, uri]) => ` xmlns:${prefix}="${escapeAttribute(uri)}"`).join('');
+  }
+
+  #freshPrefix(
+    prefix: string,
+    renamed: ReadonlyMap<string, string>,
+    bound: ReadonlyMap<string, string>,
+  ): string {
+    const taken = new Set([...this.#atRoot.keys(), ...renamed.values(), ...bound.keys()]);
+    for (let number = 1; ; number += 1) if (!taken.has(`${prefix}_${number}`)) return `${prefix}_${number}`;
+  }
+
+  /** An element begins. */
+  enter(): void {
+    this.#open.at(-1)!.depth += 1;
+  }
+
+  /** An element has ended. */
+  leave(): void {
+    const innermost = this.#open.at(-1)!;
+    innermost.depth -= 1;
+    if (innermost.depth > 0) return;
+    this.#open.pop();
+    this.#renamedTags.clear();
+  }
+
+  /** The name as it is written here. */
+  name(name: string): string {
+    const colon = name.indexOf(':');
+    const other = colon < 0 ? undefined : this.#open.at(-1)?.renamed.get(name.slice(0, colon));
+    return other === undefined ? name : other + name.slice(colon);
+  }
+
+  /** Does the same as `name`, in UTF-8. */
+  tag(tag: Uint8Array): Uint8Array {
+    if (!this.renames || !tag.includes(COLON)) return tag;
+    let renamed = this.#renamedTags.get(tag);
+    if (renamed === undefined) {
+      renamed = utf8Of(this.name(new TextDecoder().decode(tag)));
+      this.#renamedTags.set(tag, renamed);
+    }
+    return renamed;
   }
 }

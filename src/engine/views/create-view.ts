@@ -1,19 +1,25 @@
 /** Writes one view in SQL: its columns, the joins of its tables, and its comment. */
-import { structureWord } from '../map/names/identifiers.ts';
+import {
+  structureWord,
+  byteLength,
+  identifierOf,
+  joinedSteps,
+  type NamingOptions,
+  type StepChooser,
+} from '../map/names/identifiers.ts';
 import type { MeantIds, MeantIdsOf } from '../model/references.ts';
-import type { RelationalModel } from '../model/relational-model.ts';
+import type { RelationalModel, Column } from '../model/relational-model.ts';
 import { sideTableDefinitions } from '../model/side-tables.ts';
 import { rowColumns, type RowColumn } from '../model/wide-rows.ts';
 import { commentLine } from '../sql/comment-text.ts';
 import { qualified, type Dialect } from '../sql/dialect.ts';
 import { modelName, physicalName } from '../sql/physical-names.ts';
-import { columnNames } from './column-names.ts';
 import type { JoinedTexts, ViewColumn, ViewContent } from './entity-columns.ts';
-import { rowAboveOf, type JoinedRows } from './joined-rows.ts';
-import { tellsLocalTime } from './local-time.ts';
-import { meantRows } from './meant-rows.ts';
+import { rowAboveOf, type JoinedRows, selectedIds } from './joined-rows.ts';
+import { createStepChooser } from '../map/names/distinctive-steps.ts';
+import { hasOffsetBehind } from '../model/zones.ts';
 
-export interface CreateViewOptions {
+interface CreateViewOptions {
   readonly dialect: Dialect;
   readonly sqlSchema: string | null;
   /** name of the view */
@@ -267,4 +273,211 @@ export function commentStatement(
   if (comments.kind === 'inline') return [];
   const text = commentLine(comment, comments.maxLength);
   return [comments.table(view, text).replace(/^COMMENT ON TABLE /, `COMMENT ON ${dialect.viewComments} `)];
+}
+
+// Names the columns of a view, by as many steps of the path to each as distinguish them.
+
+/** the path to repeating texts needs at least this many steps to describe them */
+const fewestStepsToTexts = 2;
+
+interface ColumnNamesOptions {
+  readonly nameMode: NamingOptions['nameMode'];
+  /** bytes of a name */
+  readonly longest: number;
+  readonly tableName: (table: number) => string;
+}
+
+interface ColumnNames {
+  /** `end`: words that are appended to the name of the column */
+  ofColumn(column: ViewColumn, end?: string): string;
+  /** `isFree`: no other column has the name */
+  ofTexts(texts: JoinedTexts, isFree: (name: string) => boolean): string;
+}
+
+/** Returns the names of a view's columns. Names that cannot be shortened further may exceed the maximum length. */
+function columnNames(
+  content: ViewContent,
+  { nameMode, longest, tableName }: ColumnNamesOptions,
+): ColumnNames {
+  const word = (text: string): string => identifierOf(text, nameMode);
+  const shortened = shortSteps(content);
+  const toTexts = new Map(content.texts.map((texts) => [texts, stepsToTexts(texts, shortened)]));
+
+  /** The table's name is that of the row above that the column is of, if it is of one. */
+  function wordsOf({ of, place, steps }: ViewColumn): WordsOfName {
+    if (of === null) return { table: '', words: [place.column.name] };
+    const above = rowAboveOf(of);
+    const table = above === null ? '' : tableName(above.table);
+    // a column of the row above itself has its name already
+    if (of === above) {
+      const name = withoutPrefix(place.column.name, table);
+      return { table, words: [name], steps: steps.map(word) };
+    }
+    const front = shortened.get(of) ?? of.steps;
+    return {
+      table,
+      words: [...front, ...steps.slice(of.steps.length)].map(word).filter((one) => one !== ''),
+    };
+  }
+
+  const choosers = new Map<string, StepChooser>();
+  function fitting({ table, words, steps = words }: WordsOfName, end: string): string {
+    const bytes = longest - byteLength(end) - (table === '' ? 0 : byteLength(table) + 1);
+    const start = table === '' ? [] : [table];
+    const whole = words.join('_');
+    if (byteLength(whole) <= bytes) return [...start, whole].join('_') + end;
+    let chooser = choosers.get(table);
+    if (chooser === undefined) {
+      const alike = content.columns.map(wordsOf).filter((other) => other.table === table);
+      chooser = createStepChooser({ paths: () => alike.map((other) => other.steps ?? other.words) });
+      choosers.set(table, chooser);
+    }
+    const apart = chooser.tellApart(steps, bytes, { fewest: 2, last: 1 });
+    const told = byteLength(joinedSteps(apart)) <= bytes ? apart : chooser.shorten(steps, bytes);
+    return [...start, joinedSteps(told)].join('_') + end;
+  }
+
+  return {
+    ofColumn: (column, end = '') => fitting(wordsOf(column), end),
+    ofTexts(texts, isFree) {
+      const steps = toTexts.get(texts)!;
+      const others = [...toTexts.values()].filter((other) => other !== steps);
+      let length = Math.min(fewestStepsToTexts, steps.length);
+      const said = (): string => joinedSteps(steps.slice(-length).map(word));
+      const isTold = (): boolean =>
+        isFree(said()) && !others.some((other) => endsAlike(other, steps, length));
+      while (length < steps.length && !isTold()) length += 1;
+      return isFree(said()) ? said() : steps.slice(-length).map(word).join('_');
+    },
+  };
+}
+
+interface WordsOfName {
+  /** words of the row above that has the column; empty: the column is of the row itself, or hangs from it */
+  readonly table: string;
+  readonly words: readonly string[];
+  /** if a column already has the name: steps that may shorten it */
+  readonly steps?: readonly string[];
+}
+
+function withoutPrefix(name: string, prefix: string): string {
+  return name.toLowerCase().startsWith(`${prefix.toLowerCase()}_`) ? name.slice(prefix.length + 1) : name;
+}
+
+function stepsToTexts(
+  { of, steps }: JoinedTexts,
+  shortened: ReadonlyMap<JoinedRows, readonly string[]>,
+): readonly string[] {
+  return of === null ? steps : [...(shortened.get(of) ?? []), ...steps.slice(of.steps.length)];
+}
+
+/**
+ * Returns the last steps to joined rows, as many as distinguish them from others that are joined to the same row. If the rows hang from
+ * rows that several others share, the steps to those come first: `seller_address`.
+ */
+function shortSteps({ columns, texts }: ViewContent): ReadonlyMap<JoinedRows, readonly string[]> {
+  const all = new Set([...columns, ...texts].flatMap(({ of }) => (of === null || of.isAbove ? [] : [of])));
+  const lengths = new Map<JoinedRows, number>();
+  const lengthOf = (rows: JoinedRows): number => {
+    const known = lengths.get(rows);
+    if (known !== undefined) return known;
+    const { steps, to, isOfShared } = rows;
+    let length = isOfShared && to !== null ? lengthOf(to) + steps.length - to.steps.length : 1;
+    const others = [...all].filter(
+      (one) => one !== rows && rowAboveOf(one) === rowAboveOf(rows) && !startsWith(one.steps, steps),
+    );
+    while (length < steps.length && others.some((one) => endsAlike(one.steps, steps, length))) length += 1;
+    lengths.set(rows, length);
+    return length;
+  };
+  return new Map([...all].map((rows) => [rows, rows.steps.slice(-lengthOf(rows))]));
+}
+
+function startsWith(steps: readonly string[], start: readonly string[]): boolean {
+  return start.every((step, at) => steps[at] === step);
+}
+
+/** True if the last `length` steps are equal. */
+function endsAlike(steps: readonly string[], others: readonly string[], length: number): boolean {
+  return startsWith(steps.toReversed(), others.slice(-length).toReversed());
+}
+
+// Finds the rows that references of a view mean if several tables have ids: the table and the key of each.
+
+interface MeantRow {
+  /** joined to the rows of the view, one to each of them */
+  readonly join: string;
+  /** expressions: NULL if the document has no such id */
+  readonly table: string;
+  readonly key: string;
+}
+
+interface MeantRows {
+  /** `expressions`: the document's key, and the reference. Returns null if no rows with these ids have their document's key. */
+  joined(
+    ids: readonly MeantIds[],
+    expressions: readonly [documentKey: string, reference: string],
+  ): MeantRow | null;
+  /** the clause before the SELECT of the view: the ids that its references may mean; empty if none were requested */
+  readonly clause: string;
+}
+
+/** Documents may have an id twice: the first of its rows counts, by table and key, so that no row of the view is there twice. */
+function meantRows(
+  model: RelationalModel,
+  { dialect, sqlSchema }: { readonly dialect: Dialect; readonly sqlSchema: string | null },
+): MeantRows {
+  const taken = new Set(model.tables.map(({ name }) => physicalName(dialect, name).toLowerCase()));
+  const named = new Map<string, { readonly name: string; readonly text: string }>();
+  let joins = 0;
+
+  function freeName(wanted: string): string {
+    let name = physicalName(dialect, wanted);
+    while (taken.has(name.toLowerCase())) name += '_';
+    taken.add(name.toLowerCase());
+    return dialect.quote(name);
+  }
+
+  return {
+    get clause() {
+      return named.size === 0 ? '' : `WITH ${[...named.values()].map(({ text }) => text).join(',\n')}\n`;
+    },
+    joined(ids, [documentKey, reference]) {
+      const { columns, union } = selectedIds(model, ids, { dialect, sqlSchema });
+      if (union === '') return null;
+      const { documentKey: document, id, tableName, rowKey } = columns;
+      // looked up in the indexes of ids for each row, and only if the column is selected; other databases sort the ids once
+      const isLookedUp = dialect.looksUpIds === true;
+      let known = named.get(union);
+      if (known === undefined) {
+        const name = freeName('ids_meant');
+        const rank = dialect.quote(physicalName(dialect, 'place'));
+        const sorted = `SELECT i.*, row_number() OVER (PARTITION BY ${document}, ${id} ORDER BY ${tableName}, ${rowKey}) AS ${rank} FROM (\n${union}\n) i WHERE ${id} IS NOT NULL`;
+        const text = isLookedUp
+          ? `${name} AS NOT MATERIALIZED (\n${union}\n)`
+          : `${name} AS (SELECT * FROM (${sorted}) r WHERE ${rank} = 1)`;
+        known = { name, text };
+        named.set(union, known);
+      }
+      joins += 1;
+      const alias = `r${joins}`;
+      const first = (of: string): string =>
+        `(array_agg(i.${of} ORDER BY i.${tableName}, i.${rowKey}))[1] AS ${of}`;
+      return {
+        join: isLookedUp
+          ? `LEFT JOIN LATERAL (SELECT ${first(tableName)}, ${first(rowKey)} FROM ${known.name} i WHERE i.${document} = ${documentKey} AND i.${id} = ${reference}) ${alias} ON true`
+          : `LEFT JOIN ${known.name} ${alias} ON ${alias}.${document} = ${documentKey} AND ${alias}.${id} = ${reference}`,
+        table: `${alias}.${tableName}`,
+        key: `${alias}.${rowKey}`,
+      };
+    },
+  };
+}
+
+// Local times of instants (docs/decisions/model/offsets-of-times.md).
+
+/** True if column `at` of a table has instants, and the next column their offsets from local time in minutes. */
+function tellsLocalTime(columns: readonly Column[], at: number): boolean {
+  const { kind, list } = columns[at]!.type;
+  return kind === 'timestamptz' && list !== true && hasOffsetBehind(columns, at);
 }

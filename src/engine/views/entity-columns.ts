@@ -7,11 +7,19 @@ import { tellsRole } from '../model/key-roles.ts';
 import type { MeantIdsOf } from '../model/references.ts';
 import type { Column, RelationalModel } from '../model/relational-model.ts';
 import type { RowColumn } from '../model/wide-rows.ts';
-import type { RoleOfRows, RowContent, RowValue } from './hanging-rows.ts';
-import { mostJoins, rowAboveOf, rowsOfModel, type JoinedRows, type WhatIsThere } from './joined-rows.ts';
-import { roomForJoins } from './room-for-joins.ts';
-import { directionsOf, isMeasure, isToldBelow, namesOrIdentifies } from './significant-columns.ts';
-import { isCalled, nearest, toldOnce, weighedValues } from './told-once.ts';
+import {
+  type RoleOfRows,
+  type RowContent,
+  type RowValue,
+  mostJoins,
+  rowAboveOf,
+  rowsOfModel,
+  type JoinedRows,
+  type WhatIsThere,
+  type RowsOfModel,
+  type ValueThere,
+} from './joined-rows.ts';
+import { splitWords } from '../map/names/identifiers.ts';
 
 /** Some databases allow at most 61 tables in a query; the tables of the rows and of the documents are two more. */
 const mostJoinedTables = 58;
@@ -61,7 +69,7 @@ export interface ViewContent {
   readonly weight: number;
 }
 
-export interface ViewContentsOptions extends WhatIsThere {
+interface ViewContentsOptions extends WhatIsThere {
   /** returns the possible values of a column, by indexes of table and column, or null if they are not known */
   readonly enumeration: (table: number, column: number) => Enumeration | null;
   readonly meantIds: MeantIdsOf;
@@ -256,4 +264,287 @@ function signed(
       ? [column]
       : [column, { ...column, signedBy }];
   });
+}
+
+// Selects the values that rows contribute to others from which they hang at most once.
+
+const mostJoinedColumns = 120;
+/** the most steps from a shared row to its name: one element, or a text in a repeating one */
+const mostStepsAside = { value: 1, text: 2 } as const;
+/** a table that is not shared contributes all of its values if it has at most this many */
+const fewValues = 12;
+
+/** A value of a row that is joined once. If there are too many, those with the highest priority and the nearest are selected. */
+interface ToldOnce {
+  readonly column: { readonly of: JoinedRows; readonly place: RowColumn; readonly steps: readonly string[] };
+  /**
+   * 0: it names or identifies, or its row has few values; 1: a date, an amount, a name of a shared row; 2: any other value of a wrapped
+   * row
+   */
+  readonly weight: 0 | 1 | 2;
+  /** steps from the row that the view is of */
+  readonly distance: number;
+}
+
+interface WeighedValue extends ValueThere {
+  /** null: only used for rows that are wrapped */
+  readonly weight: 0 | 1 | null;
+}
+
+/**
+ * Returns a function that gives the weighed values of a table's rows that are joined once, regardless of the rows they hang from.
+ * Computes each table once.
+ */
+function weighedValues(
+  rowsOf: RowsOfModel,
+  isDirection: (value: ValueThere) => boolean,
+): (table: number) => readonly WeighedValue[] {
+  const known = new Map<number, readonly WeighedValue[]>();
+  return (table) => {
+    let found = known.get(table);
+    if (found === undefined) {
+      const isShared = rowsOf.isShared(table);
+      const isSmall = !isShared && rowsOf.content(table).values.length <= fewValues;
+      const values = rowsOf.valuesOf(table);
+      const measured = measuredSteps(values, isShared);
+      found = values.map((one) => {
+        const { value, place } = one;
+        const isWeighty = isSmall || namesOrIdentifies(value, place.column);
+        const isTold = isToldOnce(value, place.column, { isShared, measured, isDirection: isDirection(one) });
+        return { value, place, weight: isWeighty ? 0 : isTold ? 1 : null };
+      });
+      known.set(table, found);
+    }
+    return found;
+  };
+}
+
+/** `wrapped`: of the rows that hang from those of the view, those that these are wrappers of. */
+function toldOnce(
+  valuesOf: (table: number) => readonly WeighedValue[],
+  hanging: readonly JoinedRows[],
+  wrapped: ReadonlySet<JoinedRows>,
+): readonly ToldOnce[] {
+  return hanging.flatMap((rows) =>
+    valuesOf(rows.table).flatMap(({ value, place, weight: own }): ToldOnce[] => {
+      if (rows.isAside && !isCalled(rows, value, 'value')) return [];
+      const weight = rows.isAside ? 1 : (own ?? (wrapped.has(rows) ? 2 : null));
+      if (weight === null) return [];
+      const steps = [...rows.steps, ...value.steps];
+      return [{ column: { of: rows, place, steps }, weight, distance: steps.length }];
+    }),
+  );
+}
+
+/** True if the value names or identifies the very thing that the shared rows are of. */
+function isCalled(rows: JoinedRows, value: RowValue, as: keyof typeof mostStepsAside): boolean {
+  return (
+    !value.isAttribute && value.steps.length <= mostStepsAside[as] && isNameOf(rows.steps.at(-1)!, value)
+  );
+}
+
+/**
+ * Returns as many columns as a view has room for, in their order. A value that is neither a date nor an amount counts as a step further
+ * away.
+ */
+function nearest(told: readonly ToldOnce[]): readonly ToldOnce[] {
+  if (told.length <= mostJoinedColumns) return told;
+  const isNeeded = ({ weight }: ToldOnce): number => (weight === 0 ? 0 : 1);
+  const steps = ({ weight, distance }: ToldOnce): number => distance + (weight === 2 ? 1 : 0);
+  const chosen = new Set(
+    told
+      .toSorted((a, b) => isNeeded(a) - isNeeded(b) || steps(a) - steps(b) || a.weight - b.weight)
+      .slice(0, mostJoinedColumns),
+  );
+  return told.filter((one) => chosen.has(one));
+}
+
+// Limits the number of tables that a query joins to what databases support.
+
+interface RoomForJoins {
+  /**
+   * Reserves room for a column of those rows in a table, which differs from `first` if it continues that. Returns false if there is none.
+   */
+  take(of: JoinedRows | null, table: number, first: number): boolean;
+  /** Reserves room for another table joined to those rows: repeating texts below them, or a row that they refer to. */
+  takeOther(of: JoinedRows | null): boolean;
+}
+
+/** `most`: tables that there is room for. */
+function roomForJoins(most: number): RoomForJoins {
+  const joined = new Map<JoinedRows | null, Set<number>>([[null, new Set()]]);
+  let count = 0;
+  /** Counts the rows that these hang from, the tables that continue them, and others. */
+  const take = (of: JoinedRows | null, continued: readonly number[], others: number): boolean => {
+    const missing: JoinedRows[] = [];
+    for (let at = of; at !== null && !joined.has(at); at = at.to) missing.push(at);
+    const further = continued.filter((table) => !joined.get(of)?.has(table));
+    const more = missing.length + further.length + others;
+    if (count + more > most) return false;
+    count += more;
+    for (const rows of missing) joined.set(rows, new Set());
+    for (const table of further) joined.get(of)!.add(table);
+    return true;
+  };
+  return {
+    take: (of, table, first) => take(of, table === first ? [] : [table], 0),
+    takeOther: (of) => take(of, [], 1),
+  };
+}
+
+// Selects the columns that say what a row is about: its identifiers and names, its dates, and its amounts. Based on types and words of
+// names.
+
+/** Words, including those of standards, in names of identifiers, in the languages of business documents. */
+const identifyingWords = new Set(
+  (
+    'id ids identifier identification ident iban bic bei lei isin isbn issn uuid guid uetr urn oid number num nb nr no ref reference key code ean gtin sku ' +
+    'codice codigo kod numero nummer numer nif nip'
+  ).split(' '),
+);
+const namingWords = new Set(
+  'name nm title titl label denominazione nome cognome nombre apellidos nom nazwa naam namn'.split(' '),
+);
+/**
+ * Words in names, in addition to the word for a name, and in the names of their holders, that identify a company or a person, and not a
+ * street.
+ */
+const partyWords = new Set(
+  'company corporate corporation business trade trading firm organisation organization party person legal official registered full first last given family'.split(
+    ' ',
+  ),
+);
+/** Words in names of the parts of an address: house numbers and place codes do not identify documents. */
+const addressWords = new Set(
+  'address addr adr indirizzo sede domicilio street building house post postal postcode country ctry'.split(
+    ' ',
+  ),
+);
+const currencyWords = new Set('currency ccy cur divisa valuta moneda devise waluty'.split(' '));
+/** Words in names of units and currencies. */
+const unitWords = new Set([...currencyWords, 'unit', 'units', 'uom']);
+/** Words in names of dates that are texts, because some standards have their own forms. */
+const dateWords = new Set('date datetime'.split(' '));
+const instants: ReadonlySet<Column['type']['kind']> = new Set(['date', 'timestamp', 'timestamptz']);
+const measures: ReadonlySet<Column['type']['kind']> = new Set(['numeric', 'real', 'double']);
+
+/** the most steps from a row to a value that describes it */
+const deepest = { identity: 5, name: 5 } as const;
+/** the same for dates and amounts of a row that is joined once and hangs from only one table, or from several */
+const deepestToldOnce = { alone: 3, shared: 2 } as const;
+
+function hasWord(words: ReadonlySet<string>, { steps, qualifies }: RowValue): boolean {
+  const last = steps.at(-1);
+  if (last === undefined || qualifies) return false;
+  return wordsOf(last).some((word) => words.has(word));
+}
+
+function wordsOf(step: string): readonly string[] {
+  // a reference (`IDref`) does not identify the row
+  return splitWords(step).toLowerCase().split('_');
+}
+
+function identifies(value: RowValue, { sourceType }: Column): boolean {
+  return (
+    value.steps.length <= deepest.identity &&
+    ((sourceType === 'ID' && !value.qualifies) || hasWord(identifyingWords, value))
+  );
+}
+
+function namesOrIdentifies(value: RowValue, column: Column): boolean {
+  return identifies(value, column) || (value.steps.length <= deepest.name && hasWord(namingWords, value));
+}
+
+/** The very name or id of something that is called by the step: `ID`, `Name` or `PartyName` of a `Party`, not its `StreetName`. */
+function isNameOf(called: string, { steps, qualifies }: RowValue): boolean {
+  const last = steps.at(-1);
+  if (last === undefined || qualifies) return false;
+  const own = new Set(wordsOf(called));
+  const words = wordsOf(last).filter((word) => !own.has(word));
+  return words.length > 0 && words.every((word) => identifyingWords.has(word) || namingWords.has(word));
+}
+
+/** True for the name of a company or a person: `CorporateName` or `Name`, but not the name of a street. */
+function namesParty({ steps, qualifies }: RowValue): boolean {
+  const last = steps.at(-1);
+  if (last === undefined || qualifies) return false;
+  const holder = new Set(wordsOf(steps.at(-2) ?? ''));
+  const words = wordsOf(last);
+  return (
+    words.some((word) => namingWords.has(word)) &&
+    words.every((word) => namingWords.has(word) || partyWords.has(word) || holder.has(word))
+  );
+}
+
+/** True for a date, including a text in a form of its own (`IssueDateTime/DateTimeString`). */
+function isDate({ steps, qualifies }: RowValue, { type }: Column): boolean {
+  if (type.list === true) return false;
+  if (instants.has(type.kind)) return true;
+  const isNamed = steps.slice(-2).some((step) => wordsOf(step).some((word) => dateWords.has(word)));
+  return type.kind === 'text' && !qualifies && isNamed;
+}
+
+/** An amount in the sense of something that has a fraction: whole numbers count or name things. */
+function isMeasure({ isAttribute }: RowValue, { type }: Column): boolean {
+  return !isAttribute && measures.has(type.kind) && type.list !== true && type.scale !== 0;
+}
+
+interface RowsToldOnce {
+  /** several other rows share such a row: its deeply nested values describe none of them */
+  readonly isShared: boolean;
+  /** steps to the measures of the row that the view has, and to their holders */
+  readonly measured: ReadonlySet<string>;
+  /** the value says which way amounts go */
+  readonly isDirection: boolean;
+}
+
+function isNear({ steps }: RowValue, isShared: boolean): boolean {
+  return steps.length <= deepestToldOnce[isShared ? 'shared' : 'alone'];
+}
+
+/** Returns `RowsToldOnce.measured` for the values of one row. */
+function measuredSteps(values: readonly ValueThere[], isShared: boolean): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { value, place } of values)
+    if (isMeasure(value, place.column) && isNear(value, isShared))
+      found.add(value.steps.join('/')).add(`${value.steps.slice(0, -1).join('/')}/`);
+  return found;
+}
+
+/**
+ * True if the value of a row that hangs from another one once describes that one, beyond its name: a date or time, an amount, or the
+ * amount's unit.
+ */
+function isToldOnce(
+  value: RowValue,
+  column: Column,
+  { isShared, measured, isDirection }: RowsToldOnce,
+): boolean {
+  const holder = value.steps.slice(0, -1).join('/');
+  if (value.qualifies) return measured.has(holder);
+  if (measured.has(`${holder}/`) && (isDirection || hasWord(unitWords, value))) return true;
+  const isTime = instants.has(column.type.kind) || column.type.kind === 'time';
+  return (isTime || isMeasure(value, column)) && isNear(value, isShared);
+}
+
+function isOfAddress({ steps }: RowValue): boolean {
+  return steps.slice(-2).some((step) => wordsOf(step).some((word) => addressWords.has(word)));
+}
+
+/** True if the rows below a row repeat this value of it: its identifier, its owner, its dates, its currency and its own amounts. */
+function isToldBelow(value: RowValue, column: Column): boolean {
+  const { steps, firstRequired } = value;
+  const isOwn = steps.length === 1;
+  if (isDate(value, column) || (isOwn && isMeasure(value, column))) return true;
+  const isNear = isOwn || (firstRequired && !isOfAddress(value));
+  const saysWhose = steps.length <= deepest.name && (namesParty(value) || hasWord(currencyWords, value));
+  return isNear && (identifies(value, column) || saysWhose);
+}
+
+/** Returns the values that give the direction of an amount, [in, out], or null if the values have another meaning. */
+function directionsOf(values: readonly string[]): readonly [credit: string, debit: string] | null {
+  if (values.length !== 2) return null;
+  const credit = values.find((value) => /^(?:c|cr|crdt|credit)$/i.test(value));
+  const debit = values.find((value) => /^(?:d|dr|db|dbit|dbt|debit)$/i.test(value));
+  return credit === undefined || debit === undefined ? null : [credit, debit];
 }

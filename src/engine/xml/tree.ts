@@ -3,7 +3,7 @@ import { atOnce, type Steps } from '../in-slices.ts';
 import type { EngineLimits } from '../limits.ts';
 import type { QName } from '../model/source-model.ts';
 import { XML_NAMESPACE } from './names/namespace-contexts.ts';
-import { readBatchText } from './tape-text.ts';
+import { readBatchText } from './kernel/tape.ts';
 import { createXmlTokenizer } from './tokenizer/portable.ts';
 import {
   KIND_ATTRIBUTE,
@@ -13,8 +13,9 @@ import {
   KIND_START,
   KIND_TEXT,
   RECORD_INTS,
+  type NameTable,
+  type TokenBatch,
 } from './tokens.ts';
-import type { NameTable, TokenBatch } from './tokens.ts';
 
 export interface XmlAttribute {
   readonly name: QName;

@@ -2,12 +2,13 @@
 import { defaultEngineLimits, type EngineLimits } from '../limits.ts';
 import type { Diagnostic } from '../diagnostics.ts';
 import { clarkName, type SourceModel } from '../model/source-model.ts';
-import { createAttribute, readAttribute } from './components/attribute-declaration.ts';
 import {
+  createAttribute,
+  readAttribute,
   createAttributeGroup,
   deriveAttributeGroups,
   readAttributeGroup,
-} from './components/attribute-group.ts';
+} from './components/attributes.ts';
 import { createBuiltInTypes } from './values/built-in-types.ts';
 import { createComplexType, readComplexType } from './components/complex-type.ts';
 import { deriveComplexTypes } from './derive/complex-type-derivation.ts';
@@ -28,9 +29,8 @@ import {
   readModelGroupDefinition,
 } from './components/model-group.ts';
 import { resolveConstraintReferences } from './components/identity-constraint.ts';
-import { createNotation } from './components/notation.ts';
+import { createNotation, createReferenceResolver, indexSymbolSpaces } from './components/symbol-spaces.ts';
 import type { XsdReading } from './components/context.ts';
-import { createReferenceResolver } from './components/resolve.ts';
 import { createXsdReport } from './report.ts';
 import { defaultEntries, loadDocuments, xmlNamespaceDocument, type DocumentSet } from './read/document.ts';
 import { parseSchemaFile, xmlNamespaceUri, type SchemaFile } from './read/file.ts';
@@ -40,7 +40,6 @@ import { createSimpleType, deriveSimpleTypes, readSimpleType } from './component
 import { writeSourceModel } from './source-model-writer.ts';
 import { deriveSubstitutionGroups } from './derive/substitution-group.ts';
 import { createAlternativeTypes } from './derive/type-alternatives.ts';
-import { indexSymbolSpaces } from './components/symbol-spaces.ts';
 
 export interface XsdFile {
   /** relative POSIX path, unique in the set */

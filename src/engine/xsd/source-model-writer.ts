@@ -20,14 +20,13 @@ import type {
 import { isEmptiable } from './derive/complex-type-derivation.ts';
 import type { AlternativeTypes } from './derive/type-alternatives.ts';
 import type { ChildSummary, ContentSummarizer, WildcardSummary } from './derive/content-summary.ts';
-import { choosePrefixes } from './components/namespace-prefixes.ts';
 import type { XsdReading } from './components/context.ts';
-import type { SchemaFile } from './read/file.ts';
+import { type SchemaFile, xmlNamespaceUri } from './read/file.ts';
 import { derivationMethods, type SubstitutionGroups } from './derive/substitution-group.ts';
 import type { SymbolSpaces } from './components/symbol-spaces.ts';
 
 /** The inputs from which a source model is written. */
-export interface CompiledSet {
+interface CompiledSet {
   readonly reading: XsdReading;
   readonly symbols: SymbolSpaces;
   readonly substitutions: SubstitutionGroups;
@@ -268,7 +267,7 @@ function withSubstitutes(
 }
 
 /** The model's form of a simple type; facets of the built-in types themselves are not repeated. */
-export function valueOf(type: SimpleType): ValueType {
+function valueOf(type: SimpleType): ValueType {
   type.value ??= {
     variety: type.variety,
     base: type.builtIn,
@@ -293,4 +292,48 @@ function documented({ documentation }: { documentation?: string }): { documentat
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
+}
+
+// Prefixes for the namespaces of a set, for people to read.
+
+/**
+ * Chooses one prefix per namespace: the first free one that a document of the set declares for it, otherwise `ns1`, `ns2`, … Prefixes
+ * differ in more than case.
+ */
+function choosePrefixes(
+  namespaceUris: Iterable<string>,
+  documents: readonly SchemaDocument[],
+): Record<string, string> {
+  const declared = new Map<string, string[]>();
+  for (const { file } of documents) {
+    for (const [prefix, uri] of file.root.namespaces) {
+      if (prefix === '' || prefix === 'xml') continue;
+      const prefixes = declared.get(uri);
+      if (prefixes === undefined) declared.set(uri, [prefix]);
+      else if (!prefixes.includes(prefix)) prefixes.push(prefix);
+    }
+  }
+  const chosen = new Map<string, string>();
+  const taken = new Set(['xml', 'xmlns']);
+  const take = (prefix: string, uri: string) => {
+    taken.add(prefix.toLowerCase());
+    chosen.set(prefix, uri);
+  };
+  const left: string[] = [];
+  for (const uri of new Set(namespaceUris)) {
+    if (uri === '') continue;
+    if (uri === xmlNamespaceUri) {
+      chosen.set('xml', uri);
+      continue;
+    }
+    const prefix = declared.get(uri)?.find((candidate) => !taken.has(candidate.toLowerCase()));
+    if (prefix === undefined) left.push(uri);
+    else take(prefix, uri);
+  }
+  let number = 1;
+  for (const uri of left) {
+    while (taken.has(`ns${number}`)) number++;
+    take(`ns${number}`, uri);
+  }
+  return Object.fromEntries(chosen);
 }

@@ -1,6 +1,6 @@
 /** `-R NAME[:TYPE] NOW | ID | FILENAME | FILEPATH | =VALUE`: a column that every table gets. */
 import { ByteBuffer } from '../../engine/shred/rows/byte-buffer.ts';
-import { copyTextEncoder } from '../../engine/shred/rows/encoding.ts';
+import { copyTextEncoder } from '../../engine/shred/rows/output.ts';
 import { conversionFor, EMPTY, UNCONVERTED } from '../../engine/shred/values/conversion.ts';
 import { reservedName } from './reserved-names.ts';
 import type { ExtraColumn } from '../request/shape.ts';

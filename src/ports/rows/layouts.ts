@@ -3,7 +3,7 @@
  * an object of the same name in src/targets/files/folder/layouts, and every layout of tables has its formats in src/targets/files/lake:
  * the type checker names a layout that lacks them.
  */
-import type { EncodingName } from '../../engine/shred/rows/encoding.ts';
+import type { EncodingName } from '../../engine/shred/rows/output.ts';
 
 interface LayoutFacts {
   readonly title: string;

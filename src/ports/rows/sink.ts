@@ -2,7 +2,7 @@
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { IndexChoice } from '../../engine/sql/key-indexes.ts';
 import type { PartitionWish } from '../../engine/sql/partition-wish.ts';
-import type { EncodingName } from '../../engine/shred/rows/encoding.ts';
+import type { EncodingName } from '../../engine/shred/rows/output.ts';
 import type { EnumeratedValues } from '../../engine/metadata/enumerations.ts';
 import type { CurrentDocument, MergeCounts, MergeOrder, UnmappedOfDocument } from './merge.ts';
 import type { TargetLoad } from './target-load.ts';

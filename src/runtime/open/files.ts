@@ -1,7 +1,7 @@
 /** The file store and the logs of an installation: folders of the home, or a store that several machines share. */
 import { join } from 'node:path';
 import { createLocalFileStore } from '../../adapters/local-files/file-store.ts';
-import { openLocalLog } from '../../adapters/processes/log-pump.ts';
+import { openLocalLog } from '../../adapters/processes/tool-process.ts';
 import { boundedLog } from '../../jobs/bounded-log.ts';
 import type { Config } from '../../config/shape.ts';
 import type { HealthComponent } from '../../ports/health-probe.ts';

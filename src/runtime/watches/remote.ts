@@ -1,10 +1,9 @@
 /** A bucket, a server or an address on the web as the location of a watch. */
 import { createHash } from 'node:crypto';
 import { smallBytes } from '../../adapters/remote-inputs/download.ts';
-import { reached } from '../../adapters/remote-inputs/list-page.ts';
+import { reached, openRemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
 import { createRemoteRequests, type RemoteRequests } from '../../adapters/remote-inputs/remote-requests.ts';
 import type { SftpPlace } from '../../adapters/sftp/place.ts';
-import { openRemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
 import { checkAddress, type OutgoingGuard } from '../../access/outgoing-guard.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';

@@ -1,5 +1,5 @@
 /** Decides which files of folders and archives are documents: those named *.xml, and all others whose content begins like XML. */
-import { describesOthers, documentStart, isHtmlPage } from '../../engine/xsd/read/document-start.ts';
+import { describesOthers, documentStart, isHtmlPage } from '../../engine/xsd/read/document.ts';
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 
 /** `look`: the first bytes decide; `skip`: not a document, reported; `hide`: not a document, and nobody expects it to be one. */

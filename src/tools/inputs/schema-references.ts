@@ -1,7 +1,7 @@
 /** Finds the references of schema documents. Reading stops after the last reference. */
 import { InputError } from '../../engine/diagnostics.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
-import { readBatchText } from '../../engine/xml/tape-text.ts';
+import { readBatchText } from '../../engine/xml/kernel/tape.ts';
 import { createFastXmlTokenizer, createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import {
   KIND_ATTRIBUTE,

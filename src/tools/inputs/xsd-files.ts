@@ -16,7 +16,7 @@ import type { Links } from './open-file.ts';
 import { findCatalogs, foldersOf, mappedFile, mayBeCatalog, readCatalog } from './xsd-catalogs.ts';
 import { createReferenceReader, isRelativeLocation, type SetReference } from './schema-references.ts';
 import { keyOfSource, sourceKey, type InputMember } from './members.ts';
-import { describesOthers, documentStart } from '../../engine/xsd/read/document-start.ts';
+import { describesOthers, documentStart } from '../../engine/xsd/read/document.ts';
 import { includingSchema, isWsdl, wsdlParts } from '../../engine/xsd/read/wsdl.ts';
 
 export interface XsdSetFiles {

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
-import { fetchFiles } from '../../adapters/local-files/fetched-objects.ts';
+import { fetchFiles } from '../../adapters/local-files/file-store.ts';
 import { AppError } from '../../errors.ts';
 import { matchedLength, type PathPattern } from '../../files/path-pattern.ts';
 import { jobFolder } from '../../runtime/open/files.ts';

@@ -42,7 +42,7 @@ export async function openBucketFolder(
   const send = await checkedRequests(session, 'operator');
   if (access.kind === 'az') {
     const { createAzureObjectStore } = await import('../../adapters/object-store/azure.ts');
-    const { createBlobSignatures } = await import('../../adapters/remote-inputs/azure-signatures.ts');
+    const { createBlobSignatures } = await import('../../adapters/remote-inputs/remote-requests.ts');
     const sign = createBlobSignatures(access, bucket, use);
     return {
       objects: createAzureObjectStore(

@@ -1,7 +1,7 @@
 /** Opens the files that a watch hands to its job: fetched if they are remote, and checked to have the versions that were noticed. */
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fetchFiles } from '../../adapters/local-files/fetched-objects.ts';
+import { fetchFiles } from '../../adapters/local-files/file-store.ts';
 import { fileVersion } from '../../adapters/local-files/log-files.ts';
 import { AppError } from '../../errors.ts';
 import { isRemoteLocation } from '../../files/remote-location.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAzureObjectStore, type AzureTransport } from '../../../src/adapters/object-store/azure.ts';
 import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
-import { createBlobSignatures } from '../../../src/adapters/remote-inputs/azure-signatures.ts';
+import { createBlobSignatures } from '../../../src/adapters/remote-inputs/remote-requests.ts';
 import { readAccess } from '../../../src/config/source-access.ts';
 import type { DecidingStore } from '../../../src/ports/files/objects.ts';
 import { needs } from '../../support/needs.ts';

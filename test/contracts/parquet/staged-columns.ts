@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ByteBuffer } from '../../../src/engine/shred/rows/byte-buffer.ts';
-import { rowEncoderFor, type EncodingName } from '../../../src/engine/shred/rows/encoding.ts';
+import { rowEncoderFor, type EncodingName } from '../../../src/engine/shred/rows/output.ts';
 import type { ColumnType } from '../../../src/engine/model/relational-model.ts';
 import {
   writeParquet,

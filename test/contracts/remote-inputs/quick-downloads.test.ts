@@ -8,10 +8,12 @@ import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts
 import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
 import { createQuickAnswers } from '../../../src/adapters/outgoing/quick-answers.ts';
 import type { QuickAnswer } from '../../../src/adapters/outgoing/quick-connection.ts';
-import { downloadParts } from '../../../src/adapters/remote-inputs/download-parts.ts';
-import { createRemoteRequests } from '../../../src/adapters/remote-inputs/remote-requests.ts';
-import { objectUrl } from '../../../src/adapters/remote-inputs/s3-listing.ts';
-import { createS3Signatures } from '../../../src/adapters/remote-inputs/s3-signatures.ts';
+import { downloadParts } from '../../../src/adapters/remote-inputs/download.ts';
+import {
+  createRemoteRequests,
+  createS3Signatures,
+} from '../../../src/adapters/remote-inputs/remote-requests.ts';
+import { objectUrl } from '../../../src/adapters/remote-inputs/stores.ts';
 import { file, useServed, whole } from './served.ts';
 
 const { serve, fetched, refusal, newPath } = useServed();

@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { openLocalLog } from '../../../src/adapters/processes/log-pump.ts';
-import { createProcessRunner } from '../../../src/adapters/processes/tool-runner.ts';
-import type { ProcessRunnerOptions } from '../../../src/adapters/processes/tool-runner.ts';
+import { openLocalLog } from '../../../src/adapters/processes/tool-process.ts';
+import {
+  createProcessRunner,
+  type ProcessRunnerOptions,
+} from '../../../src/adapters/processes/tool-runner.ts';
 import type { ProcessRunner } from '../../../src/ports/processes/runner.ts';
 
 export interface TestRunner {

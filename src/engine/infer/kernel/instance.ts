@@ -3,7 +3,7 @@ import { compileModule } from '../../compile-module.ts';
 import type { TokenizerKernels } from '../../xml/tokenizer/fast.ts';
 import { RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
 import { compileKernel, createScanKernel, type ScanKernel } from '../../xml/kernel/instance.ts';
-import { TapeInMemory, kernelsAround } from '../../xml/kernel/tape-in-memory.ts';
+import { TapeInMemory, kernelsAround } from '../../xml/kernel/tape.ts';
 import type { Frame } from '../path-tree.ts';
 import type { DeclaredPlaces } from '../declared-places.ts';
 import * as layout from './layout.ts';

@@ -7,8 +7,13 @@ import type { RowBlock } from '../../unshred/rows/document-rows.ts';
 import type { CellsKernel } from './kernel/instance.ts';
 import type { SpareBuffers } from '../../spare-buffers.ts';
 import { readFooter, type FileLayout, type StoredBounds } from './footer.ts';
-import { StoredLists } from './stored-lists.ts';
-import { StoredColumn, type ChunkSource, type ColumnRows, type StoredForm } from './stored-column.ts';
+import {
+  StoredLists,
+  StoredColumn,
+  type ChunkSource,
+  type ColumnRows,
+  type StoredForm,
+} from './stored-column.ts';
 
 /** Rows of which a column of whole numbers of 64 bits has that number. */
 export interface RowsOnly {

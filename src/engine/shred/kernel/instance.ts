@@ -3,24 +3,118 @@
  * kernel handles the common cases. At anything else it stops, src/engine/shred/shredder.ts handles that one event on the same memory, and
  * the kernel continues.
  */
+import * as layout from './layout.ts';
+import { sideTableDefinitions } from '../../model/side-tables.ts';
+import { ByteBuffer } from '../rows/byte-buffer.ts';
+import {
+  type EncodingName,
+  rowFormFor,
+  type RowForm,
+  type JobIdentity,
+  type RowOutput,
+  type RowEncoder,
+} from '../rows/output.ts';
+import { partText, type PartsOfFile, type PartsTaken } from '../row-tag/parts.ts';
+import type { KernelMemory } from './layout.ts';
 import { compileModule } from '../../compile-module.ts';
 import type { PlanEdge } from '../../model/relational-model.ts';
 import type { TokenizerKernels } from '../../xml/tokenizer/fast.ts';
 import type { TokenBatch } from '../../xml/tokens.ts';
 import { compileKernel, createScanKernel, type ScanKernel } from '../../xml/kernel/instance.ts';
-import { TAPE_BYTES, TapeInMemory, kernelsAround } from '../../xml/kernel/tape-in-memory.ts';
-import type { ByteBuffer } from '../rows/byte-buffer.ts';
+import { TAPE_BYTES, TapeInMemory, kernelsAround } from '../../xml/kernel/tape.ts';
 import type { CompiledPlan } from '../compiled-plan.ts';
-import type { EncodingName, RowEncoder } from '../rows/encoding.ts';
-import type { PartsOfFile, PartsTaken } from '../row-tag/parts.ts';
-import type { JobIdentity, RowOutput } from '../rows/output.ts';
 import type { WantedPrefixes } from '../walk/content-prefixes.ts';
 import { FRAME_INTS, ROW_INTS, type ShredState } from '../open-elements.ts';
-import { PART_DOCUMENTS_BYTES, PartDocuments } from './part-documents.ts';
 import { LearnedPlan } from './learned-plan.ts';
-import * as layout from './layout.ts';
-import type { KernelMemory } from './layout.ts';
 import { shredTapeWasm } from './shred-wasm.ts';
+
+// Rows of `_documents` in the kernel's memory, for the parts of a larger document. The rows differ only in key, number and size.
+
+const ROW_BYTES = 32 * 1024;
+const PIECE_BYTES = 4 * 1024;
+const PIECES = 4;
+const QUOTE = 34;
+
+/** Bytes that the rows need in the kernel's memory. */
+const PART_DOCUMENTS_BYTES: number = ROW_BYTES + PIECE_BYTES + 8 * PIECES + 4 * layout.MARGIN_BYTES;
+
+class PartDocuments {
+  readonly #control: Int32Array;
+  readonly #form: RowForm;
+  readonly #rows: Uint8Array;
+  readonly #pieces: Uint8Array;
+  readonly #ranges: Int32Array;
+  readonly #job: JobIdentity;
+  #name: string | null = null;
+  #loadedAt = '';
+  #fits = false;
+
+  constructor(encoding: EncodingName, job: JobIdentity, memory: KernelMemory) {
+    const { control } = memory;
+    this.#control = control;
+    this.#form = rowFormFor(encoding, sideTableDefinitions.documents.columns);
+    this.#job = job;
+    this.#rows = memory.bytes(ROW_BYTES);
+    this.#pieces = memory.bytes(PIECE_BYTES);
+    this.#ranges = memory.ints(PIECES * 2);
+    control[layout.DOCUMENTS] = this.#rows.byteOffset;
+    control[layout.DOCUMENTS_CAPACITY] = ROW_BYTES;
+    control[layout.DOCUMENT_PIECES] = this.#ranges.byteOffset;
+  }
+
+  /** The rows that follow are of these parts. False: there is no room for their name. */
+  describe({ name, loadedAt }: Pick<PartsOfFile, 'name' | 'loadedAt'>): boolean {
+    if (name === this.#name && loadedAt === this.#loadedAt) return this.#fits;
+    this.#name = name;
+    this.#loadedAt = loadedAt;
+    const pieces = this.#piecesOf(name, loadedAt);
+    const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+    this.#fits = bytes <= PIECE_BYTES;
+    if (!this.#fits) return false;
+    let used = 0;
+    for (const [index, piece] of pieces.entries()) {
+      this.#pieces.set(piece, used);
+      this.#ranges.set([this.#pieces.byteOffset + used, piece.length], index * 2);
+      used += piece.length;
+    }
+    this.#control[layout.DOCUMENTS_ROOM] = bytes;
+    return true;
+  }
+
+  /** Passes the rows to the output. Returns their number. */
+  handTo(output: RowOutput): number {
+    const count = this.#control[layout.DOCUMENTS_PENDING]!;
+    if (count > 0) output.documents(this.#rows, this.#control[layout.DOCUMENTS_LENGTH]!, count);
+    this.#control[layout.DOCUMENTS_LENGTH] = 0;
+    this.#control[layout.DOCUMENTS_PENDING] = 0;
+    return count;
+  }
+
+  #piecesOf(name: string, loadedAt: string): Uint8Array[] {
+    const form = this.#form;
+    const out = new ByteBuffer(1024);
+    const ends: number[] = [];
+    form.begin(out, 0);
+    ends.push(out.length);
+    const part = new TextEncoder().encode(partText(name, 0));
+    form.text(out, 1, part, 0, part.length);
+    // the number is at the end of the name, possibly before a quote
+    const quotes = out.bytes[out.length - 1] === QUOTE ? 1 : 0;
+    ends.push(out.length - 1 - quotes);
+    form.nothing(out, 2);
+    form.begin(out, 3);
+    ends.push(out.length);
+    form.ascii(out, 4, loadedAt);
+    form.begin(out, 5);
+    out.pushInteger(this.#job.idJob);
+    form.ascii(out, 6, this.#job.jobUuid);
+    form.end(out);
+    ends.push(out.length);
+    return ends.map((end, index) =>
+      out.bytes.slice(index === 0 ? 0 : ends[index - 1]! + (index === 2 ? 1 : 0), end),
+    );
+  }
+}
 
 const FRAME_COUNT = 1024;
 const ROW_COUNT = 1024;
@@ -47,7 +141,7 @@ const modes: Readonly<Record<EncodingName, number>> = {
 /** A plan that needs more is walked without the kernel. */
 const MAX_PAGES = 4096;
 
-export interface ShredKernelOptions {
+interface ShredKernelOptions {
   readonly plan: CompiledPlan;
   readonly state: ShredState;
   readonly output: RowOutput;

@@ -127,7 +127,7 @@ export const LEAF = 8;
 /** has a default of xml:space */
 export const SETS_SPACE = 16;
 
-/** How rows are encoded (src/engine/shred/rows/encoding.ts). */
+/** How rows are encoded (src/engine/shred/rows/output.ts). */
 export const MODE_COPY = 0;
 export const MODE_CSV = 1;
 export const MODE_WORDS = 2;
@@ -142,7 +142,7 @@ export const EXIT_TABLE_FULL = 2;
 export const DOCUMENTS_TABLE = -2;
 
 /**
- * Conversions of columns (src/engine/shred/kernel/column-forms.ts). OTHERS: names with prefixes to resolve, lists of dates and truth
+ * Conversions of columns (src/engine/shred/kernel/learned-plan.ts). OTHERS: names with prefixes to resolve, lists of dates and truth
  * values.
  */
 export const CONVERT_OTHERS = 0;

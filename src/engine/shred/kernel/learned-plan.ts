@@ -2,15 +2,15 @@
  * The part of a plan that the kernel knows: the elements and attributes that documents have used so far, with their nodes, tables and
  * columns.
  */
-import type { PlanEdge, PlanNode } from '../../model/relational-model.ts';
-import { ByteBuffer } from '../rows/byte-buffer.ts';
-import { jsonRoom } from '../json-lines/members.ts';
-import type { CompiledPlan, CompiledTable } from '../compiled-plan.ts';
-import { isJsonEncoding, type EncodingName, type RowEncoder } from '../rows/encoding.ts';
-import { columnForm } from './column-forms.ts';
-import { LearnedMembers } from './learned-members.ts';
 import * as layout from './layout.ts';
+import type { PlanEdge, PlanNode, Column, ColumnRole } from '../../model/relational-model.ts';
+import { ByteBuffer } from '../rows/byte-buffer.ts';
+import { jsonRoom, isNumber, memberPrefix } from '../json-lines/members.ts';
+import type { CompiledPlan, CompiledTable } from '../compiled-plan.ts';
+import { isJsonEncoding, type EncodingName, type RowEncoder } from '../rows/output.ts';
 import type { KernelMemory } from './layout.ts';
+import { holdsNames } from '../../model/source-model.ts';
+import { isCollapsed } from '../../model/white-space.ts';
 
 /** Elements and attributes that can be learned: three quarters of it. */
 const EDGE_COUNT = 16 * 1024;
@@ -364,4 +364,180 @@ function isLeaf(node: PlanNode): boolean {
 /** True if rows are written to several tables. The kernel does not write such rows. */
 function isWide(table: CompiledTable): boolean {
   return table.parts.length > 1;
+}
+
+// Selects the conversion of src/engine/shred/kernel/shred.as for a column, and its parameters. The kernel has the common conversions of
+// src/engine/shred/values/conversion.ts.
+
+/** Digits and exponent that a value can have together without coming near the bounds of the type. */
+const realDigits = 36;
+const doubleDigits = 290;
+
+interface ColumnForm {
+  readonly conversion: number;
+  /** text: most characters, -1 for any number; integers: digits of the highest; decimal: precision, -1 without; floats: see above */
+  readonly first: number;
+  /** text: fewest characters; decimal: scale */
+  readonly second: number;
+  readonly flags: number;
+  /** digits after the point in the printed form; -1: any number; SHORTEST_SCALE less n: as many as the value needs, at least n */
+  readonly plainScale: number;
+}
+
+const integerKinds: ReadonlySet<Column['type']['kind']> = new Set(['smallint', 'integer', 'bigint']);
+const integerDigits = { smallint: 5, integer: 10, bigint: 19 } as const;
+
+/** `scalesDecimals`: see the settings of a walk; `keepsOffset`: the offset of a value is written to the next column */
+function columnForm(column: Column, scalesDecimals: boolean, keepsOffset: boolean): ColumnForm {
+  const { type, sourceType, keepsForm } = column;
+  const form = (conversion: number, first = 0, second = 0): ColumnForm => ({
+    conversion,
+    first,
+    second,
+    flags: (isCollapsed(column) ? layout.COLLAPSES : 0) | (keepsForm === true ? layout.KEEPS_FORM : 0),
+    plainScale: plainScaleOf(column, scalesDecimals),
+  });
+  if (holdsNames(sourceType) || hasRareForm(column)) return form(layout.CONVERT_OTHERS);
+  if (type.list === true) return listForm(column);
+  switch (type.kind) {
+    case 'text':
+      return form(layout.CONVERT_TEXT, type.length ?? -1, type.fixed === true ? type.length : 0);
+    case 'boolean':
+      return form(layout.CONVERT_BOOLEAN);
+    case 'smallint':
+    case 'integer':
+    case 'bigint':
+      return form(layout.CONVERT_INTEGER, integerDigits[type.kind]);
+    case 'numeric':
+      return form(layout.CONVERT_DECIMAL, type.precision ?? -1, type.scale ?? 0);
+    case 'real':
+      return form(layout.CONVERT_FLOAT, realDigits);
+    case 'double':
+      return form(layout.CONVERT_FLOAT, doubleDigits);
+    case 'date':
+      return form(layout.CONVERT_DATE);
+    case 'time':
+      return form(layout.CONVERT_TIME);
+    case 'timestamp':
+      return form(layout.CONVERT_TIMESTAMP);
+    case 'timestamptz':
+      return form(keepsOffset ? layout.CONVERT_TIMESTAMP_OFFSET : layout.CONVERT_TIMESTAMP_UTC);
+  }
+}
+
+/** Returns the form of a list column. Its items may have any form that fits. */
+function listForm({ type }: Column): ColumnForm {
+  const [conversion, first, second] = itemForm(type);
+  const isOther = conversion === layout.CONVERT_OTHERS;
+  return {
+    conversion: isOther ? conversion : layout.CONVERT_LIST + conversion,
+    first,
+    second,
+    flags: 0,
+    plainScale: -1,
+  };
+}
+
+function itemForm(type: Column['type']): readonly [conversion: number, first: number, second: number] {
+  switch (type.kind) {
+    case 'text':
+      return [layout.CONVERT_TEXT, type.length ?? -1, 0];
+    case 'smallint':
+    case 'integer':
+    case 'bigint':
+      return [layout.CONVERT_INTEGER, integerDigits[type.kind], 0];
+    case 'numeric':
+      return [layout.CONVERT_DECIMAL, type.precision ?? -1, type.scale ?? 0];
+    case 'real':
+      return [layout.CONVERT_FLOAT, realDigits, 0];
+    case 'double':
+      return [layout.CONVERT_FLOAT, doubleDigits, 0];
+    default:
+      return [layout.CONVERT_OTHERS, 0, 0];
+  }
+}
+
+/** True if values are compared with forms that the kernel does not know. */
+function hasRareForm({ type, keepsForm, writtenAs }: Column): boolean {
+  if (keepsForm !== true || writtenAs === undefined) return false;
+  return (
+    type.list === true || type.kind === 'double' || writtenAs.digits === true || writtenAs.whole !== undefined
+  );
+}
+
+function plainScaleOf({ type, keepsForm, writtenAs }: Column, scalesDecimals: boolean): number {
+  if (writtenAs !== undefined && !integerKinds.has(type.kind))
+    return layout.SHORTEST_SCALE - (writtenAs.fraction ?? 0);
+  if (type.precision !== undefined) return type.scale ?? 0;
+  return scalesDecimals && keepsForm === true ? layout.SHORTEST_SCALE : -1;
+}
+
+// The members of JSON Lines that the kernel knows. For each learned column: the bytes before its values, and the values' form.
+
+/** Names of all columns with the bytes around them. */
+const PREFIX_BYTES = 4 * 1024 * 1024;
+/** The most bytes that a value needs beyond its own: quotes, or a zero before a point. */
+const AROUND_BYTES = 3;
+/** Keys and places, which are counted here. */
+const counted: ReadonlySet<ColumnRole> = new Set([
+  'row_key',
+  'parent_key',
+  'child_key',
+  'position',
+  'folded_position',
+  'document',
+]);
+/** the end of a line */
+const END_BYTES = 2;
+
+class LearnedMembers {
+  readonly #members: Int32Array;
+  readonly #prefixes: Uint8Array;
+  #prefixesUsed = 0;
+  /** indexed by table */
+  readonly #rowBytes: number[] = [];
+
+  /** Returns the most bytes that this number of columns needs. */
+  static bytesFor(columnCount: number): number {
+    return columnCount * layout.MEMBER_INTS * 4 + PREFIX_BYTES + 2 * layout.MARGIN_BYTES;
+  }
+
+  constructor(columnCount: number, memory: KernelMemory) {
+    this.#members = memory.ints(columnCount * layout.MEMBER_INTS);
+    this.#prefixes = memory.bytes(PREFIX_BYTES);
+    memory.control[layout.MEMBERS] = this.#members.byteOffset;
+  }
+
+  /** The columns of a row of `table`, `first` being the number of the first among all; false: there is no room for them. */
+  learn(table: number, first: number, columns: readonly Column[]): boolean {
+    let used = this.#prefixesUsed;
+    for (const [at, column] of columns.entries()) {
+      const prefix = memberPrefix(column.name, at === 0);
+      if (used + prefix.length > this.#prefixes.length) return false;
+      this.#prefixes.set(prefix, used);
+      const member = (first + at) * layout.MEMBER_INTS;
+      this.#members[member] = this.#prefixes.byteOffset + used;
+      this.#members[member + 1] = prefix.length;
+      this.#members[member + 2] = memberForm(column);
+      used += prefix.length;
+    }
+    this.#rowBytes[table] = used - this.#prefixesUsed + columns.length * AROUND_BYTES + END_BYTES;
+    this.#prefixesUsed = used;
+    return true;
+  }
+
+  /** Returns the bytes of a row of the table without its values. */
+  rowBytes(table: number): number {
+    return this.#rowBytes[table]!;
+  }
+}
+
+function memberForm({ role, type }: Column): number {
+  if (type.list === true) return layout.MEMBER_LIST + formOf(type.kind);
+  return counted.has(role) && isNumber(type.kind) ? layout.MEMBER_DIGITS : formOf(type.kind);
+}
+
+function formOf(kind: Column['type']['kind']): number {
+  if (kind === 'boolean') return layout.MEMBER_BOOLEAN;
+  return isNumber(kind) ? layout.MEMBER_NUMBER : layout.MEMBER_TEXT;
 }

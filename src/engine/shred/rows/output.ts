@@ -1,8 +1,13 @@
 /** Encoded rows on their way out: one buffer per table, handed over when full. */
 import { sideTableDefinitions } from '../../model/side-tables.ts';
 import { ByteBuffer } from './byte-buffer.ts';
-import type { EncodingName } from './encoding.ts';
-import { rowFormFor, type RowForm } from './forms.ts';
+import {
+  isNumber,
+  jsonMembers,
+  pushJsonValue,
+  type JsonMember,
+  type NamedType,
+} from '../json-lines/members.ts';
 
 export interface RowChunk {
   /** index of a table of the model, or the name of a side table */
@@ -234,5 +239,227 @@ export class RowOutput {
     const entry = this.#sides.get(table)!;
     this.chunks.push({ table, bytes: entry.buffer.take(), rowCount: entry.rows });
     entry.rows = 0;
+  }
+}
+
+// Encodes values as bytes: PostgreSQL COPY text format (also `-f tsv`), and RFC 4180 CSV.
+
+const TAB = 9;
+const LF = 10;
+const CR = 13;
+const QUOTE = 34;
+const COMMA = 44;
+const BACKSLASH = 92;
+
+export interface RowEncoder {
+  readonly separator: number;
+  /** written for NULL */
+  pushNull(out: ByteBuffer): void;
+  /** character data, escaped; never confused with NULL */
+  pushText(out: ByteBuffer, source: Uint8Array, start: number, end: number): void;
+  readonly trueText: string;
+  readonly falseText: string;
+  /** byte that is written before and after a text that contains one; null: texts have no quotes */
+  readonly quote: number | null;
+}
+
+/** PostgreSQL manual, COPY, "Text Format": backslash escapes, `\N` for NULL. */
+export const copyTextEncoder: RowEncoder = {
+  separator: TAB,
+  trueText: 't',
+  falseText: 'f',
+  quote: null,
+  pushNull(out) {
+    out.pushByte(BACKSLASH);
+    out.pushByte(78);
+  },
+  pushText(out, source, start, end) {
+    out.ensure((end - start) * 2);
+    const { bytes } = out;
+    let at = out.length;
+    for (let i = start; i < end; i += 1) {
+      const byte = source[i]!;
+      if (byte === BACKSLASH || byte === TAB || byte === LF || byte === CR) {
+        bytes[at++] = BACKSLASH;
+        bytes[at++] = byte === BACKSLASH ? BACKSLASH : byte === TAB ? 116 : byte === LF ? 110 : 114;
+      } else bytes[at++] = byte;
+    }
+    out.length = at;
+  },
+};
+
+/** COPY text with booleans as words, as in XML Schema, so that they have the same form in a column that became text. */
+const wordsEncoder: RowEncoder = { ...copyTextEncoder, trueText: 'true', falseText: 'false' };
+
+/** RFC 4180 with LF line ends: NULL is an empty field, the empty string is `""`. */
+export const csvEncoder: RowEncoder = {
+  separator: COMMA,
+  trueText: 'true',
+  falseText: 'false',
+  quote: QUOTE,
+  pushNull() {},
+  pushText(out, source, start, end) {
+    let quoted = start === end;
+    for (let i = start; i < end && !quoted; i += 1) {
+      const byte = source[i]!;
+      quoted = byte === COMMA || byte === QUOTE || byte === LF || byte === CR;
+    }
+    // `\.` alone on a line ends the data for PostgreSQL before 17
+    if (!quoted && source[start] === BACKSLASH) quoted = true;
+    if (!quoted) {
+      out.push(source, start, end);
+      return;
+    }
+    out.ensure((end - start) * 2 + 2);
+    const { bytes } = out;
+    let at = out.length;
+    bytes[at++] = QUOTE;
+    for (let i = start; i < end; i += 1) {
+      const byte = source[i]!;
+      if (byte === QUOTE) bytes[at++] = QUOTE;
+      bytes[at++] = byte;
+    }
+    bytes[at++] = QUOTE;
+    out.length = at;
+  },
+};
+
+/** The properties of the row encoding of a target. */
+interface RowEncodingTraits {
+  readonly values: RowEncoder;
+  /**
+   * True if rows are lines of JSON, made of values in COPY text (src/engine/shred/rows/output.ts). False: values with separators between
+   * them.
+   */
+  readonly isJson: boolean;
+  /** The target extracts the items of lists from array literals. */
+  readonly takesListsApart: boolean;
+}
+
+/** The registry of encodings; each kernel declares for every one of them how it writes it. */
+const encodings = {
+  'copy-text': { values: copyTextEncoder, isJson: false, takesListsApart: false },
+  csv: { values: csvEncoder, isJson: false, takesListsApart: false },
+  tsv: { values: copyTextEncoder, isJson: false, takesListsApart: false },
+  words: { values: wordsEncoder, isJson: false, takesListsApart: true },
+  'json-lines': { values: copyTextEncoder, isJson: true, takesListsApart: true },
+} as const satisfies Readonly<Record<string, RowEncodingTraits>>;
+
+export type EncodingName = keyof typeof encodings;
+
+export function rowEncoderFor(encoding: EncodingName): RowEncoder {
+  return encodings[encoding].values;
+}
+
+export function isJsonEncoding(encoding: EncodingName): boolean {
+  return encodings[encoding].isJson;
+}
+
+export function takesListsApart(encoding: EncodingName): boolean {
+  return encodings[encoding].takesListsApart;
+}
+
+// The layouts of the values of a row: with a separator between them, or as the members of a line of JSON.
+
+/** Writes rows value by value, for one table, or for all tables if their rows look alike. `column` is the next one, from 0. */
+export interface RowForm {
+  /** Writes the bytes before a value. The caller may push the value's digits after them. */
+  begin(out: ByteBuffer, column: number): void;
+  /** A value that is encoded: [start, end) of `source`. */
+  value(out: ByteBuffer, column: number, source: Uint8Array, start: number, end: number): void;
+  /** Character data as it is. */
+  text(out: ByteBuffer, column: number, source: Uint8Array, start: number, end: number): void;
+  /** Text in which no encoding escapes anything, or digits. */
+  ascii(out: ByteBuffer, column: number, text: string): void;
+  /** Writes NULL. */
+  nothing(out: ByteBuffer, column: number): void;
+  end(out: ByteBuffer): void;
+}
+
+/** `columns`: all of the table. */
+export function rowFormFor(encoding: EncodingName, columns: readonly NamedType[]): RowForm {
+  return isJsonEncoding(encoding) ? new JsonLine(columns) : new SeparatedValues(rowEncoderFor(encoding));
+}
+
+class SeparatedValues implements RowForm {
+  readonly #encoder: RowEncoder;
+  readonly #separator: number;
+
+  constructor(encoder: RowEncoder) {
+    this.#encoder = encoder;
+    this.#separator = encoder.separator;
+  }
+
+  begin(out: ByteBuffer, column: number): void {
+    if (column > 0) out.pushByte(this.#separator);
+  }
+
+  value(out: ByteBuffer, column: number, source: Uint8Array, start: number, end: number): void {
+    if (column > 0) out.pushByte(this.#separator);
+    out.push(source, start, end);
+  }
+
+  text(out: ByteBuffer, column: number, source: Uint8Array, start: number, end: number): void {
+    this.begin(out, column);
+    this.#encoder.pushText(out, source, start, end);
+  }
+
+  ascii(out: ByteBuffer, column: number, text: string): void {
+    this.begin(out, column);
+    out.pushAscii(text);
+  }
+
+  nothing(out: ByteBuffer, column: number): void {
+    this.begin(out, column);
+    this.#encoder.pushNull(out);
+  }
+
+  end(out: ByteBuffer): void {
+    out.pushByte(LF);
+  }
+}
+
+class JsonLine implements RowForm {
+  readonly #columns: readonly NamedType[];
+  readonly #members: readonly JsonMember[];
+  readonly #copied = new ByteBuffer();
+
+  constructor(columns: readonly NamedType[]) {
+    this.#columns = columns;
+    this.#members = jsonMembers(columns);
+  }
+
+  begin(out: ByteBuffer, column: number): void {
+    const { prefix } = this.#members[column]!;
+    out.push(prefix, 0, prefix.length);
+  }
+
+  value(out: ByteBuffer, column: number, source: Uint8Array, start: number, end: number): void {
+    this.begin(out, column);
+    pushJsonValue(out, this.#members[column]!, source, start, end);
+  }
+
+  text(out: ByteBuffer, column: number, source: Uint8Array, start: number, end: number): void {
+    const copied = this.#copied;
+    copyTextEncoder.pushText(copied, source, start, end);
+    this.value(out, column, copied.bytes, 0, copied.length);
+    copied.clear();
+  }
+
+  ascii(out: ByteBuffer, column: number, text: string): void {
+    this.begin(out, column);
+    const isQuoted = !isNumber(this.#columns[column]!.type.kind);
+    if (isQuoted) out.pushByte(QUOTE);
+    out.pushAscii(text);
+    if (isQuoted) out.pushByte(QUOTE);
+  }
+
+  nothing(out: ByteBuffer, column: number): void {
+    this.begin(out, column);
+    out.pushAscii('null');
+  }
+
+  end(out: ByteBuffer): void {
+    out.pushAscii('}\n');
   }
 }

@@ -2,10 +2,9 @@
  * Converts the lexical form in the document to the form of the column's type, byte for byte if possible. Value spaces: XSD 1.0 Part 2. No
  * value is converted to a floating-point number.
  */
-import type { Column } from '../../model/relational-model.ts';
+import type { Column, ColumnType } from '../../model/relational-model.ts';
 import { isCollapsed } from '../../model/white-space.ts';
 import type { ByteBuffer } from '../rows/byte-buffer.ts';
-import { givesBackSecond, isPrintedAlike } from './printed-form.ts';
 import {
   isToldByMinutes,
   readDateTimeValue,
@@ -13,7 +12,8 @@ import {
   readTimeValue,
   type CalendarValue,
 } from './calendar.ts';
-import type { RowEncoder } from '../rows/encoding.ts';
+import { type RowEncoder, takesListsApart, type EncodingName } from '../rows/output.ts';
+import { isNumber } from '../json-lines/members.ts';
 
 /**
  * FITS: the column holds the whole value. INEXACT: it does, but not the value's form; keep the text in `_lexical` too. EMPTY: an empty
@@ -367,4 +367,150 @@ function listConversion(column: Column, encoder: RowEncoder, scalesDecimals: boo
     encoder.pushText(out, bytes, 0, bytes.length);
     return inexact ? INEXACT : FITS;
   };
+}
+
+// Tests if a column reproduces a value in the form it was written in. Based on how targets print numbers, flags and times, and on how
+// that output is converted.
+
+/**
+ * The value must have no surrounding white space and fit the column's type; `scalesDecimals`: decimals without a scale are printed
+ * without trailing zeros.
+ */
+function isPrintedAlike(
+  { type, writtenAs }: Pick<Column, 'type' | 'writtenAs'>,
+  source: Uint8Array,
+  start: number,
+  end: number,
+  scalesDecimals: boolean,
+): boolean {
+  const { whole = 1, fraction = 0, digits = false } = writtenAs ?? {};
+  switch (type.kind) {
+    case 'boolean':
+      return end - start > 1 !== digits;
+    case 'smallint':
+    case 'integer':
+    case 'bigint':
+      return isPlainNumber(source, start, end, { whole, fraction, isScale: true });
+    case 'numeric': {
+      if (writtenAs !== undefined)
+        return isPlainNumber(source, start, end, { whole, fraction, isScale: false });
+      const { precision, scale = 0 } = type;
+      const isOpen = precision === undefined && !scalesDecimals;
+      return isPlainNumber(source, start, end, {
+        whole,
+        fraction: isOpen ? null : scale,
+        isScale: precision !== undefined,
+      });
+    }
+    case 'real':
+    case 'double':
+      return (
+        isPlainNumber(source, start, end, { whole, fraction, isScale: false }) &&
+        hasNoExponent(source, start, end)
+      );
+    case 'time':
+      return givesBackSecond(readTimeValue(source, start, end), fraction);
+    case 'timestamp':
+    case 'timestamptz':
+      return givesBackSecond(readDateTimeValue(source, start, end), fraction);
+    default:
+      return true;
+  }
+}
+
+/** True if the digits of a second are printed as they were written, at least `least` of them. */
+function givesBackSecond(value: CalendarValue | null, least: number): boolean {
+  if (value === null || value.fractionDigits < least) return false;
+  return value.fractionDigits === least || !value.trailingZero;
+}
+
+interface PrintedDigits {
+  /** digits before the point, at least */
+  readonly whole: number;
+  /** digits after the point, at least; null: as many as were written */
+  readonly fraction: number | null;
+  /** `fraction` is the number of digits of every value */
+  readonly isScale: boolean;
+}
+
+/** No plus sign, no negative zero, digits on both sides of a point, no zeros beyond those that are printed. */
+function isPlainNumber(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  { whole: leastWhole, fraction: leastFraction, isScale }: PrintedDigits,
+): boolean {
+  const negative = source[start] === 45;
+  const first = negative ? start + 1 : start;
+  let point = end;
+  let isZero = true;
+  for (let i = first; i < end; i += 1) {
+    const byte = source[i]!;
+    if (byte === 46) point = i;
+    else if (byte < 48 || byte > 57) return false;
+    else if (byte !== 48) isZero = false;
+  }
+  const whole = point - first;
+  const fraction = point === end ? 0 : end - point - 1;
+  if (point < end && fraction === 0) return false;
+  if (whole < leastWhole || (whole > leastWhole && source[first] === 48)) return false;
+  if (negative && isZero) return false;
+  if (leastFraction === null || fraction === leastFraction) return true;
+  return !isScale && fraction > leastFraction && source[end - 1] !== 48;
+}
+
+/** digits of a double that every database prints as they are */
+const exactDigits = 15;
+
+/** True if every database prints the plain number as a double with all its digits and without an exponent. */
+function hasNoExponent(source: Uint8Array, start: number, end: number): boolean {
+  let digits = 0;
+  let zeros = 0;
+  for (let i = start; i < end; i += 1) {
+    if (source[i] === 48 && digits === zeros) zeros += 1;
+    if (source[i]! >= 48) digits += 1;
+  }
+  return digits <= exactDigits && (zeros <= 3 || zeros === digits);
+}
+
+// Texts that a column's type cannot hold but that look like the encoded form of one of its values: a reader of the rows would take `t`
+// for true and `{a,b}` for a list of two.
+
+const [openBrace, closeBrace, quote, backslash] = [0x7b, 0x7d, 0x22, 0x5c];
+
+function isInBraces(text: Uint8Array): boolean {
+  return text.length >= 2 && text[0] === openBrace && text.at(-1) === closeBrace;
+}
+
+/**
+ * Returns the content of the cell for a text that does not fit: if the text would be read as a list, a list with the text as its only
+ * item; otherwise the text.
+ */
+export function cellOfMisfit(text: Uint8Array, type: ColumnType, encoding: EncodingName): Uint8Array {
+  if (type.list !== true || !takesListsApart(encoding) || !isInBraces(text)) return text;
+  const literal = [openBrace, quote];
+  for (const byte of text) {
+    if (byte === quote || byte === backslash) literal.push(backslash);
+    literal.push(byte);
+  }
+  return Uint8Array.of(...literal, quote, closeBrace);
+}
+
+/** A number of XML Schema, and one that JSON has in the same form. */
+const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const numberOfJson = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** True if the text must be kept beside the row, because in some encoding the row does not distinguish it from a value of the type. */
+export function isMistakable(text: string, { kind, list }: ColumnType): boolean {
+  if (list === true) return text.startsWith('{') && text.endsWith('}');
+  if (isNumber(kind) && number.test(text) && !numberOfJson.test(text)) return true;
+  switch (kind) {
+    case 'boolean':
+      return text === 't' || text === 'f';
+    case 'real':
+    case 'double':
+      return text === 'Infinity' || text === '-Infinity';
+    default:
+      return false;
+  }
 }

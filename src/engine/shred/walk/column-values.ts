@@ -2,8 +2,7 @@
 import { utf8Text } from '../../xml/utf8.ts';
 import { partOf } from '../compiled-plan.ts';
 import type { OpenRows } from '../rows/open-rows.ts';
-import { EMPTY, FITS, UNCONVERTED } from '../values/conversion.ts';
-import { cellOfMisfit, isMistakable } from '../values/lookalikes.ts';
+import { EMPTY, FITS, UNCONVERTED, cellOfMisfit, isMistakable } from '../values/conversion.ts';
 import type { WalkContext } from './context.ts';
 import type { UnmappedContent } from './unmapped-content.ts';
 

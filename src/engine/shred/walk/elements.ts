@@ -1,4 +1,5 @@
 /** Elements that the plan knows: their start opens rows or marks folded columns, their end closes both. */
+import * as layout from '../kernel/layout.ts';
 import type { PlanEdge } from '../../model/relational-model.ts';
 import { allowsNamespace } from '../../model/wildcard-namespaces.ts';
 import {
@@ -9,6 +10,9 @@ import {
   type NameTable,
   type TextLocation,
   type TokenBatch,
+  KIND_END,
+  KIND_START,
+  KIND_TEXT,
 } from '../../xml/tokens.ts';
 import type { CompiledNode, CompiledPlan } from '../compiled-plan.ts';
 import {
@@ -24,23 +28,25 @@ import {
   FRAME_SHOWN,
   FRAME_SPACE,
   type ShredState,
+  spaceOf,
 } from '../open-elements.ts';
-import * as layout from '../kernel/layout.ts';
 import type { OpenRows } from '../rows/open-rows.ts';
 import type { NamespaceScope } from '../values/namespace-scope.ts';
-import { rangeText } from '../xml-capture.ts';
-import type { Attributes } from './attributes.ts';
-import type { CapturedElements } from './captured-elements.ts';
+import { rangeText, sourceOf, XmlCapture } from '../xml-capture.ts';
 import type { ContentPrefixes } from './content-prefixes.ts';
-import type { WalkContext } from './context.ts';
+import type { WalkContext, XsiNames } from './context.ts';
 import type { DocumentPaths } from './document-paths.ts';
 import type { ElementRows } from './element-rows.ts';
 import type { KernelTurns } from './kernel-turns.ts';
 import type { TextRuns } from './text-runs.ts';
 import type { UnmappedContent } from './unmapped-content.ts';
+import { clarkName, isSameName, type QName } from '../../model/source-model.ts';
+import type { ColumnValues } from './column-values.ts';
+import type { InputError } from '../../diagnostics.ts';
+import { htmlPage, isHtmlPage, isXsdRoot, unknownRoot } from '../unknown-root.ts';
 
 /** Steps that the start and the end of an element call on. */
-export interface ElementSteps {
+interface ElementSteps {
   readonly elementRows: ElementRows;
   readonly unmapped: UnmappedContent;
   readonly turns: KernelTurns;
@@ -242,5 +248,281 @@ export class Elements {
   /** Returns the value of the column that names the element. */
   #labelOf({ role }: PlanEdge, nameId: number): string {
     return role ?? this.#paths.label(nameId);
+  }
+}
+
+// Handles attributes: writes them to their columns, interprets those that XSD allows on every element (XSD Part 1 §2.6), or keeps them
+// beside the data.
+
+const utf8 = new TextEncoder();
+const xmlSpace = ' \t\r\n';
+
+export class Attributes {
+  readonly #context: WalkContext;
+  readonly #plan: CompiledPlan;
+  readonly #state: ShredState;
+  readonly #rows: OpenRows;
+  readonly #xsi: XsiNames;
+  readonly #values: ColumnValues;
+  readonly #elementRows: ElementRows;
+  readonly #unmapped: UnmappedContent;
+  readonly #turns: KernelTurns;
+
+  constructor(
+    context: WalkContext,
+    values: ColumnValues,
+    elementRows: ElementRows,
+    unmapped: UnmappedContent,
+    turns: KernelTurns,
+  ) {
+    this.#context = context;
+    this.#plan = context.plan;
+    this.#state = context.state;
+    this.#rows = context.rows;
+    this.#xsi = context.xsi;
+    this.#values = values;
+    this.#elementRows = elementRows;
+    this.#unmapped = unmapped;
+    this.#turns = turns;
+  }
+
+  /** Handles the attribute at `at` of the innermost open element. */
+  add(batch: TokenBatch, at: number, node: CompiledNode, row: number): void {
+    const nameId = batch.events[at * RECORD_INTS + 1]!;
+    if (this.#xsi.locations.has(nameId)) return;
+    this.#state.setFrame(this.#state.depth - 1, FRAME_SHOWN, 1);
+    if (nameId === this.#context.xmlSpace) this.#setSpace(rangeText(batch, at));
+    const column = this.#plan.attributeColumn(node.index, nameId);
+    if (column < 0) {
+      this.#addOther(batch, at, node, row);
+      return;
+    }
+    if (nameId === this.#xsi.type) {
+      this.#addTypeAsValue(batch, at, row, column);
+      return;
+    }
+    this.#turns.kernel?.learnAttribute(node.index, nameId, column);
+    const { events } = batch;
+    this.#values.set(
+      row,
+      column,
+      sourceOf(batch, at),
+      events[at * RECORD_INTS + 2]!,
+      events[at * RECORD_INTS + 3]!,
+    );
+  }
+
+  #setSpace(value: string): void {
+    const space = spaceOf(value);
+    if (space >= 0) this.#state.setFrame(this.#state.depth - 1, FRAME_SPACE, space);
+  }
+
+  /** The xsi:type among the records from `first` to `last` that may lead to another type's columns; -1 for none. */
+  findType(batch: TokenBatch, first: number, last: number, node: CompiledNode): number {
+    let typed = -1;
+    for (let i = first; i <= last; i += 1)
+      if (batch.events[i * RECORD_INTS + 1] === this.#xsi.type) typed = i;
+    // in a model inferred without an XSD, xsi:type is an ordinary attribute
+    return typed >= 0 && this.#plan.attributeColumn(node.index, this.#xsi.type) >= 0 ? -1 : typed;
+  }
+
+  /** The element at `frame` is of the type that the xsi:type at `at` names: its node and row become those of that type. */
+  applyType(
+    batch: TokenBatch,
+    at: number,
+    node: CompiledNode,
+    frame: number,
+    locate: (recordIndex: number) => TextLocation,
+  ): void {
+    const state = this.#state;
+    const row = state.frame(frame, FRAME_ROW);
+    const typeName = this.#context.scope.resolve(trimmed(rangeText(batch, at)));
+    const typeEdge = typeName === null ? undefined : typeEdgeOf(node, typeName);
+    if (node.plan.typeNameColumn >= 0 && typeName !== null)
+      this.#rows.setAscii(row, node.plan.typeNameColumn, this.#context.labels.type(typeName));
+    else if (typeName === null) this.#unmapped.addAttribute(batch, at, row);
+    else this.#keepType(typeName, row);
+    state.setFrame(frame, FRAME_SHOWN, 1);
+    if (typeEdge === undefined) {
+      if (typeName !== null) this.#noteType(typeName, frame, () => locate(at));
+      return;
+    }
+    const target = this.#plan.nodes[typeEdge.node]!;
+    state.setFrame(frame, FRAME_NODE, target.index);
+    if (typeEdge.parentKeyColumn < 0) return;
+    state.setFrame(frame, FRAME_ROW, this.#elementRows.openSubtype(target, typeEdge.parentKeyColumn, row));
+    state.setFrame(frame, FRAME_ROW_COUNT, state.frame(frame, FRAME_ROW_COUNT) + 1);
+  }
+
+  #noteType(typeName: QName, frame: number, locate: () => TextLocation): void {
+    const { deviations, documentName, paths } = this.#context;
+    deviations.namedType(paths.element(frame), typeName, () => {
+      const { line, column } = locate();
+      return `${documentName}: line ${line}, column ${column}`;
+    });
+  }
+
+  /**
+   * Keeps an xsi:type that changes nothing because no type has columns of its own. It is kept with its namespace, `{uri}local`, and is
+   * not a deviation. Content that only a wrong type allows is itself a deviation.
+   */
+  #keepType(typeName: QName, row: number): void {
+    this.#unmapped.keep(
+      'attribute',
+      0,
+      this.#context.paths.attribute(this.#xsi.type),
+      clarkName(typeName),
+      row,
+    );
+  }
+
+  /** Writes xsi:type to a column like any other attribute: the label of the type, regardless of the document's prefix for it. */
+  #addTypeAsValue(batch: TokenBatch, at: number, row: number, column: number): void {
+    const { labels, scope } = this.#context;
+    const written = rangeText(batch, at);
+    const typeName = scope.resolve(trimmed(written));
+    // an invalid type name may look like the label of a valid one
+    if (typeName === null && labels.typeOf(written) !== null) {
+      this.#unmapped.addAttribute(batch, at, row);
+      return;
+    }
+    const label = utf8.encode(typeName === null ? written : labels.type(typeName));
+    this.#values.set(row, column, label, 0, label.length);
+  }
+
+  #meetPrefixes(batch: TokenBatch, at: number): void {
+    const { prefixes } = this.#context;
+    const [start, end] = [batch.events[at * RECORD_INTS + 2]!, batch.events[at * RECORD_INTS + 3]!];
+    if (prefixes.wanted.length > 0) prefixes.meet(this.#unmapped, sourceOf(batch, at), start, end);
+  }
+
+  /** Handles an attribute without a column. */
+  #addOther(batch: TokenBatch, at: number, node: CompiledNode, row: number): void {
+    const { names } = this.#context;
+    const nameId = batch.events[at * RECORD_INTS + 1]!;
+    const { nilColumn, anyAttributeColumn, anyAttributeNamespaces = '##any' } = node.plan;
+    if (nameId === this.#xsi.nil) {
+      const nil = { true: true, 1: true, false: false, 0: false }[trimmed(rangeText(batch, at))];
+      if (nilColumn < 0 || nil === undefined) this.#unmapped.addAttribute(batch, at, row);
+      else this.#rows.setBoolean(row, nilColumn, nil);
+      if (nil === true) this.#state.setFrame(this.#state.depth - 1, FRAME_NIL, 1);
+      return;
+    }
+    this.#meetPrefixes(batch, at);
+    const uri = names.namespaceUri(nameId);
+    const isLetIn = anyAttributeColumn >= 0 && allowsNamespace(anyAttributeNamespaces, uri);
+    if (isLetIn && !this.#unmapped.isIgnored(node, 'attributes', nameId)) {
+      const name = uri === '' ? names.localName(nameId) : `{${uri}}${names.localName(nameId)}`;
+      this.#rows.appendAnyAttribute(row, anyAttributeColumn, name, rangeText(batch, at));
+    } else this.#unmapped.addAttribute(batch, at, row);
+  }
+}
+
+/** Returns the text without white space around it, as defined by XSD. */
+function trimmed(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && xmlSpace.includes(text[start]!)) start += 1;
+  while (start < end && xmlSpace.includes(text[end - 1]!)) end -= 1;
+  return text.slice(start, end);
+}
+
+function typeEdgeOf(node: CompiledNode, name: QName): CompiledNode['plan']['typeEdges'][number] | undefined {
+  return node.plan.typeEdges.find((edge) => isSameName(edge.name, name));
+}
+
+// Captures elements as XML: for wildcards if the plan has no element of that name, and for documents of another kind.
+
+/** The most bytes of a document that is kept whole because its root is not one of the model's. It is in memory until it ends. */
+const longestRoot = 32 * 1024 * 1024;
+const tooLongToKeep = `, and it is too long to be kept whole: more than ${longestRoot >> 20} MiB`;
+
+/** The element that is being captured. */
+interface CaptureTarget {
+  /** table of the wildcard that allows the element; -1: it is unmapped */
+  readonly wildcardTable: number;
+  readonly position: number;
+  /** location of the document's root, if the root is captured */
+  readonly root: TextLocation | null;
+}
+
+export class CapturedElements {
+  /** null if nothing is being captured */
+  target: CaptureTarget | null = null;
+  readonly #context: WalkContext;
+  readonly #elementRows: ElementRows;
+  readonly #unmapped: UnmappedContent;
+  readonly #capture: XmlCapture;
+
+  constructor(context: WalkContext, elementRows: ElementRows, unmapped: UnmappedContent) {
+    this.#context = context;
+    this.#elementRows = elementRows;
+    this.#unmapped = unmapped;
+    this.#capture = new XmlCapture(context.names);
+  }
+
+  /** Handles a document of another kind than the schema's: refuses it, or keeps it whole beside the data. */
+  beginRoot(batch: TokenBatch, at: number, location: TextLocation): number {
+    const { paths, settings } = this.#context;
+    const nameId = batch.events[at * RECORD_INTS + 1]!;
+    const name = paths.nameOf(nameId);
+    if (isHtmlPage(name, batch, at))
+      throw htmlPage(name, { file: this.#context.documentName, ...location }, true);
+    const keeps = settings.unmapped === 'capture' && settings.keepsOtherRoots === true;
+    if (!keeps || isXsdRoot(name)) throw this.#unknownRoot(nameId, location);
+    return this.begin(batch, at, -1, 1, location);
+  }
+
+  /** Starts at the START record `at`. Returns the index of the tag's last record. */
+  begin(
+    batch: TokenBatch,
+    at: number,
+    wildcardTable: number,
+    position: number,
+    root: TextLocation | null = null,
+  ): number {
+    const { scope, state } = this.#context;
+    this.target = { wildcardTable, position, root };
+    state.reserveFrame();
+    state.setFrame(state.depth, FRAME_NAME, batch.events[at * RECORD_INTS + 1]!);
+    return this.#capture.begin(batch, at, scope.declared());
+  }
+
+  /** Adds the record `at`, of this kind; a START includes the records that belong to it. Returns the index of the last record added. */
+  add(batch: TokenBatch, at: number, kind: number): number {
+    const { events } = batch;
+    const { root } = this.target!;
+    if (root !== null && this.#capture.out.length > longestRoot)
+      throw this.#unknownRoot(this.#context.state.frame(0, FRAME_NAME), root, tooLongToKeep);
+    if (kind === KIND_START) return this.#capture.start(batch, at);
+    if (kind === KIND_TEXT)
+      this.#capture.text(sourceOf(batch, at), events[at * RECORD_INTS + 2]!, events[at * RECORD_INTS + 3]!);
+    else if (kind === KIND_END && this.#capture.end()) this.#end();
+    return at;
+  }
+
+  #end(): void {
+    const { paths, state } = this.#context;
+    const { wildcardTable, position, root } = this.target!;
+    this.target = null;
+    const { out, values } = this.#capture;
+    const parent = state.depth - 1;
+    if (root !== null) {
+      this.#unmapped.keepRoot(out.bytes.slice(0, out.length), root);
+      return;
+    }
+    const row = state.frame(parent, FRAME_ROW);
+    if (wildcardTable >= 0) {
+      this.#elementRows.addContent(wildcardTable, row, position, out.bytes, out.length);
+      return;
+    }
+    const xpath = `${paths.element(parent)}/${paths.label(state.frame(state.depth, FRAME_NAME))}`;
+    const content = out.bytes.slice(0, out.length);
+    this.#unmapped.add('element', position, xpath, content, row, Math.max(1, values));
+  }
+
+  #unknownRoot(nameId: number, location: TextLocation, besides?: string): InputError {
+    const { documentName, paths, settings } = this.#context;
+    const known = settings.model.roots.map(({ name }) => name);
+    return unknownRoot(paths.nameOf(nameId), known, { file: documentName, ...location }, besides);
   }
 }

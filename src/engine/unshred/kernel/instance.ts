@@ -2,19 +2,25 @@
  * The kernel for elements in WebAssembly: writes an element with all its content if it is plain and in the present blocks of the tables.
  * A refused element leaves no changes, and src/engine/unshred/element-walk.ts writes it.
  */
-import { compileModule } from '../../compile-module.ts';
-import type { RowBytes } from '../rows/values.ts';
-import type { RowChild, WritingPlan } from '../writing-plan.ts';
-import { writeElementsWasm } from './elements-wasm.ts';
 import * as layout from './layout.ts';
-import { LearnedNodes } from './learned-nodes.ts';
-import { ElementsMemory } from './memory.ts';
+import { compileModule } from '../../compile-module.ts';
+import { type RowBytes, utf8Of } from '../rows/values.ts';
+import type {
+  RowChild,
+  WritingPlan,
+  Evidence,
+  FoldedChild,
+  RowGroup,
+  RowUse,
+  WritingNode,
+} from '../writing-plan.ts';
+import { writeElementsWasm } from './elements-wasm.ts';
 
 interface Exports {
   writeElement(table: number, tag: number, length: number, node: number): number;
 }
 
-export interface StandingRows extends RowBytes {
+interface StandingRows extends RowBytes {
   /** end of the block's cells in `cells` */
   readonly end: number;
   /** there is no block after it */
@@ -22,7 +28,7 @@ export interface StandingRows extends RowBytes {
 }
 
 /** The present position of a table. */
-export interface StandingTable {
+interface StandingTable {
   /** positioned at the next row; below 0: there are no more rows */
   readonly rows: StandingRows;
   readonly columns: number;
@@ -234,5 +240,217 @@ export class ElementsKernel {
     memory.ints.set(cells.subarray(0, end), loaded.cellsAt / 4);
     loaded.cells = cells;
     return true;
+  }
+}
+
+// The nodes of the plan for the kernel for elements (layout: src/engine/unshred/kernel/layout.ts). Each node is added when it first
+// occurs.
+
+/** The addresses of names that are written often. */
+type Names = Map<Uint8Array, number>;
+
+class LearnedNodes {
+  readonly #plan: WritingPlan;
+  readonly #memory: ElementsMemory;
+  readonly #names: Names = new Map();
+
+  constructor(plan: WritingPlan, memory: ElementsMemory) {
+    this.#plan = plan;
+    this.#memory = memory;
+  }
+
+  /** Returns the address of a name. */
+  nameAt(name: Uint8Array): number {
+    let at = this.#names.get(name);
+    if (at === undefined) this.#names.set(name, (at = this.#memory.put(name)));
+    return at;
+  }
+
+  /** Returns the address of the node's record. */
+  learn(index: number): number {
+    const node = this.#plan.node(index);
+    const { textColumn, nilColumn, typeNameColumn, anyAttributeColumn } = node.plan;
+    const empty = [
+      typeNameColumn,
+      anyAttributeColumn,
+      ...node.attributes.filter(({ isType }) => isType).map(({ column }) => column),
+    ].filter((column) => column >= 0);
+    const attributes = [
+      ...(nilColumn < 0 ? [] : [{ tag: this.#plan.nilAttribute, column: nilColumn }]),
+      ...node.attributes.filter(({ isType }) => !isType),
+    ];
+    const folded = node.folded.map((child) => this.#folded(child));
+    const memory = this.#memory;
+    return memory.putInts([
+      cellOf(textColumn),
+      node.isFree ? 1 : 0,
+      ...this.#list(empty.map((column) => [cellOf(column)])),
+      ...this.#list(attributes.map((attribute) => this.#attribute(attribute))),
+      ...this.#list(node.groups.map((group) => this.#group(group))),
+      ...this.#list(node.contents.map(contentOf)),
+      // ends with none
+      memory.putInts([...folded, 0]),
+      folded.length,
+    ]);
+  }
+
+  /** Writes the records into one array. Returns its address and the number of records. */
+  #list(records: readonly (readonly number[])[]): [at: number, count: number] {
+    return [this.#memory.putInts(records.flat()), records.length];
+  }
+
+  #attribute({ tag, column }: { readonly tag: Uint8Array; readonly column: number }): number[] {
+    const [before, behind] = [utf8Of(' '), utf8Of('="')];
+    const name = new Uint8Array(tag.length + 3);
+    name.set(before);
+    name.set(tag, 1);
+    name.set(behind, 1 + tag.length);
+    return [cellOf(column), this.#memory.put(name), name.length];
+  }
+
+  #group({ table, positionColumn, keyColumn, uses }: RowGroup): number[] {
+    return [
+      table,
+      cellOf(positionColumn),
+      cellOf(keyColumn),
+      ...this.#list(uses.map((use) => this.#use(use))),
+    ];
+  }
+
+  #use(use: RowUse): number[] {
+    const children = use.children.map(({ tag, label, node, ownParentKeyColumn }) => [
+      this.nameAt(tag),
+      tag.length,
+      this.nameAt(label),
+      label.length,
+      // the values are in another row
+      ownParentKeyColumn < 0 ? node : -1,
+    ]);
+    return [
+      cellOf(use.parentKeyColumn),
+      cellOf(use.childKeyColumn),
+      cellOf(use.elementNameColumn),
+      use.byRole ? 1 : 0,
+      ...this.#list(use.otherParents.map((column) => [cellOf(column)])),
+      ...this.#list(children),
+    ];
+  }
+
+  #folded(child: FoldedChild): number {
+    const evidence = this.#plan.evidence(child.node);
+    return this.#memory.putInts([
+      this.nameAt(child.tag),
+      child.tag.length,
+      this.nameAt(child.labelBytes),
+      child.labelBytes.length,
+      child.node,
+      cellOf(child.positionColumn),
+      cellOf(child.presenceColumn),
+      cellOf(child.elementNameColumn),
+      ...this.#list(evidence.columns.map((column) => [cellOf(column)])),
+      ...this.#list(evidence.rows.map((rows) => this.#evidentRows(rows))),
+    ]);
+  }
+
+  #evidentRows({ table, parentKeyColumn, role }: Evidence['rows'][number]): number[] {
+    return [
+      table,
+      cellOf(parentKeyColumn),
+      cellOf(role?.column ?? -1),
+      role === null ? 0 : this.nameAt(role.label),
+      role?.label.length ?? 0,
+    ];
+  }
+}
+
+function contentOf({
+  table,
+  kind,
+  parentKeyColumn,
+  positionColumn,
+  contentColumn,
+}: WritingNode['contents'][number]): number[] {
+  return [
+    table,
+    kind === 'wildcard' ? 1 : 0,
+    cellOf(parentKeyColumn),
+    cellOf(positionColumn),
+    cellOf(contentColumn),
+  ];
+}
+
+/** Returns a column's offset in bytes within a row's cells, or -1 if there is no column. */
+function cellOf(column: number): number {
+  return column < 0 ? -1 : column * 8;
+}
+
+// The growing memory of the kernel for elements. Allocations are never freed.
+
+class ElementsMemory {
+  readonly memory = new WebAssembly.Memory({ initial: 8 });
+  #free = layout.HEAP_AT;
+  #bytes!: Uint8Array<ArrayBuffer>;
+  #ints!: Int32Array<ArrayBuffer>;
+
+  constructor() {
+    this.#look();
+  }
+
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes;
+  }
+
+  /** int32 by their address / 4 */
+  get ints(): Int32Array<ArrayBuffer> {
+    return this.#ints;
+  }
+
+  /** bytes that are allocated */
+  get used(): number {
+    return this.#free;
+  }
+
+  set(address: number, field: number, value: number): void {
+    this.#ints[address / 4 + field] = value;
+  }
+
+  get(address: number, field: number): number {
+    return this.#ints[address / 4 + field]!;
+  }
+
+  setDouble(address: number, value: number): void {
+    new DataView(this.#bytes.buffer).setFloat64(address, value, true);
+  }
+
+  /** Allocates zeroed memory, including the bytes that vectors read and write beyond it. */
+  allocate(bytes: number): number {
+    const at = this.#free;
+    this.#free = Math.ceil((at + bytes + layout.MARGIN_BYTES) / 16) * 16;
+    const pages = Math.ceil((this.#free - this.memory.buffer.byteLength) / layout.PAGE_BYTES);
+    if (pages > 0) {
+      // a quarter more, so that it does not move often
+      this.memory.grow(Math.max(pages, Math.ceil(this.memory.buffer.byteLength / layout.PAGE_BYTES / 4)));
+      this.#look();
+    }
+    return at;
+  }
+
+  /** Copies the bytes into the memory. Returns their address. */
+  put(bytes: Uint8Array): number {
+    const at = this.allocate(bytes.length);
+    this.#bytes.set(bytes, at);
+    return at;
+  }
+
+  putInts(values: readonly number[]): number {
+    const at = this.allocate(values.length * 4);
+    this.#ints.set(values, at / 4);
+    return at;
+  }
+
+  /** The memory moves when it grows. */
+  #look(): void {
+    this.#bytes = new Uint8Array(this.memory.buffer);
+    this.#ints = new Int32Array(this.memory.buffer);
   }
 }

@@ -6,8 +6,10 @@ import type { Column, WrittenForm } from '../../model/relational-model.ts';
 import type { RowColumn } from '../../model/wide-rows.ts';
 import type { SpareBuffers } from '../../spare-buffers.ts';
 import { utf8Text } from '../../xml/utf8.ts';
-import type { RowBlock, RowBlocks } from './document-rows.ts';
+import type { RowBlock, RowBlocks, LexicalRow, RowStream } from './document-rows.ts';
 import { copyWithRoom, RewrittenBlocks } from './rewritten.ts';
+import { holdsNames } from '../../model/source-model.ts';
+import { hasOffsetBehind } from '../../model/zones.ts';
 
 /** `columns`: of a row. */
 export function withWrittenForms(blocks: RowBlocks, columns: readonly RowColumn[]): RowBlocks {
@@ -316,4 +318,317 @@ class ListForm implements ValueForm {
     while (at < to && bytes[at] !== blank) at += 1;
     return at;
   }
+}
+
+// Restores the original forms of values, which are kept beside the rows (`_lexical`): plain values are written into the cells.
+
+interface RowsAsWritten {
+  readonly blocks: RowBlocks;
+  /**
+   * Returns the values that are not in cells, in the order of the rows, once a block has been read: names, which depend on their
+   * namespaces, and entries without a row.
+   */
+  left(): readonly RowStream<LexicalRow>[];
+}
+
+interface WrittenOptions {
+  /** columns of a row */
+  readonly columns: readonly RowColumn[];
+  /** index of the row key's column */
+  readonly keyColumn: number;
+  /** asked for when there is a block */
+  readonly entries: () => Promise<readonly RowStream<LexicalRow>[]>;
+}
+
+export function rowsAsWritten(blocks: RowBlocks, options: WrittenOptions): RowsAsWritten {
+  const { columns, keyColumn, entries } = options;
+  const places = new Map<string, number>();
+  for (const [at, { column }] of columns.entries())
+    if (column.role === 'value' && !holdsNames(column.sourceType)) places.set(column.name, at);
+  let streams: WrittenEntries[] | null = null;
+  const rewrite = async (block: RowBlock, buffers: SpareBuffers): Promise<RowBlock> => {
+    streams ??= (await entries()).map((own) => new WrittenEntries(own));
+    const rows = { block, width: columns.length * 2, keyCell: keyColumn * 2 };
+    const found: WrittenValue[] = [];
+    for (const own of streams) await own.take(rows, places, found);
+    return found.length === 0 ? block : withValues(block, found, buffers);
+  };
+  const rewritten = new RewrittenBlocks(blocks, rewrite);
+  return {
+    blocks: {
+      next: async () => {
+        const block = await rewritten.next();
+        if (block === null) for (const own of streams ?? []) own.letGo();
+        return block;
+      },
+      giveBack: (block) => rewritten.giveBack(block),
+    },
+    left: () => (streams ?? []).filter((own) => own.isOpen),
+  };
+}
+
+interface WrittenValue {
+  /** index of the cell */
+  readonly cell: number;
+  readonly content: string;
+}
+
+interface KeyedRows {
+  readonly block: RowBlock;
+  /** cells of a row, and the index of the key's cell */
+  readonly width: number;
+  readonly keyCell: number;
+}
+
+const utf8 = new TextEncoder();
+
+function withValues(block: RowBlock, values: readonly WrittenValue[], buffers: SpareBuffers): RowBlock {
+  let room = 0;
+  for (const { content } of values) room += content.length * 3;
+  const { bytes, cells, rows } = copyWithRoom(block, room, buffers);
+  let end = block.bytes.length;
+  for (const { cell, content } of values) {
+    cells[cell] = end;
+    end += utf8.encodeInto(content, bytes.subarray(end)).written;
+    cells[cell + 1] = end;
+  }
+  return { bytes: bytes.subarray(0, end), cells, rows };
+}
+
+/** Entries of a table, of which those are left that no cell took. */
+class WrittenEntries implements RowStream<LexicalRow> {
+  readonly #entries: RowStream<LexicalRow>;
+  /** entries that the previous blocks left over */
+  #left: LexicalRow[] = [];
+  #next = 0;
+  /** no block has rows after those */
+  #isLetGo = false;
+
+  constructor(entries: RowStream<LexicalRow>) {
+    this.#entries = entries;
+  }
+
+  /** True if there are entries, or if more may follow. */
+  get isOpen(): boolean {
+    return this.#next < this.#left.length || this.#entries.head !== null;
+  }
+
+  get head(): LexicalRow | null {
+    return this.#left[this.#next] ?? (this.#isLetGo ? this.#entries.head : null);
+  }
+
+  advance(): Promise<void> | undefined {
+    if (this.#next >= this.#left.length) return this.#entries.advance();
+    this.#next += 1;
+    if (this.#next === this.#left.length) {
+      this.#left = [];
+      this.#next = 0;
+    }
+    return undefined;
+  }
+
+  letGo(): void {
+    this.#isLetGo = true;
+  }
+
+  /** Adds the values for cells of the block, by `places` of columns, to `found`. */
+  async take(rows: KeyedRows, places: ReadonlyMap<string, number>, found: WrittenValue[]): Promise<void> {
+    if (this.#isLetGo) return;
+    const entries = this.#entries;
+    const { block, width } = rows;
+    const last = block.rows - 1;
+    if (!hasWholeKey(rows, last)) return this.letGo();
+    let row = 0;
+    for (let entry = entries.head; entry !== null; entry = entries.head) {
+      const place = places.get(entry.columnName);
+      const isKey = wholeKey.test(entry.rowKey);
+      if (isKey) {
+        if (orderOf(entry.rowKey, rows, last) > 0) return;
+        row = rowFrom(entry.rowKey, rows, row);
+      }
+      if (isKey && place !== undefined && orderOf(entry.rowKey, rows, row) === 0)
+        found.push({ cell: row * width + place * 2, content: entry.content });
+      else this.#left.push(entry);
+      const wait = entries.advance();
+      if (wait !== undefined) await wait;
+    }
+  }
+}
+
+const wholeKey = /^[1-9]\d*$/;
+
+function hasWholeKey({ block: { bytes, cells }, width, keyCell }: KeyedRows, row: number): boolean {
+  const from = cells[row * width + keyCell]!;
+  return from >= 0 && bytes[from]! > 0x30 && bytes[from]! <= 0x39;
+}
+
+/** Above 0: the key is greater than that of the row. Digits, without zeros before them. */
+function orderOf(key: string, { block: { bytes, cells }, width, keyCell }: KeyedRows, row: number): number {
+  const from = cells[row * width + keyCell]!;
+  let order = key.length - (cells[row * width + keyCell + 1]! - from);
+  for (let at = 0; order === 0 && at < key.length; at += 1) order = key.charCodeAt(at) - bytes[from + at]!;
+  return order;
+}
+
+/** Returns the first row from `from` on whose key is not less than `key`. It is mostly near. The key of the last row must not be less. */
+function rowFrom(key: string, rows: KeyedRows, from: number): number {
+  const last = rows.block.rows - 1;
+  let low = from;
+  let high = from;
+  for (let step = 1; high < last && orderOf(key, rows, high) > 0; step *= 2) {
+    low = high + 1;
+    high = Math.min(last, high + step);
+  }
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (orderOf(key, rows, middle) > 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// Writes dates with times in their original form: the instants with the offsets from UTC that are kept beside them
+// (docs/decisions/model/offsets-of-times.md).
+
+/** `columns`: of a row. */
+export function withOffsets(blocks: RowBlocks, columns: readonly RowColumn[]): RowBlocks {
+  const own = columns.map(({ column }) => column);
+  const times = own.flatMap((_, at) => (hasOffsetBehind(own, at) ? [at] : []));
+  if (times.length === 0) return blocks;
+  return new RewrittenBlocks(blocks, (block, buffers) =>
+    atOffsets(block, times, columns.length * 2, buffers),
+  );
+}
+
+/** the number of bytes that an offset has more than `Z` */
+const addedBytes = 5;
+
+/** `times`: columns whose offset is in the next one; `width`: cells of a row. */
+function atOffsets(
+  block: RowBlock,
+  times: readonly number[],
+  width: number,
+  buffers: SpareBuffers,
+): RowBlock {
+  const { cells, rows } = block;
+  let room = 0;
+  const end = rows * width;
+  for (const time of times)
+    for (let at = time * 2; at < end; at += width)
+      if (cells[at]! >= 0 && cells[at + 2]! >= 0) room += cells[at + 1]! - cells[at]! + addedBytes;
+  if (room === 0) return block;
+  const written = copyWithRoom(block, room, buffers);
+  const { bytes } = written;
+  let to = block.bytes.length;
+  for (const time of times)
+    for (let at = time * 2; at < end; at += width) {
+      if (cells[at]! < 0 || cells[at + 2]! < 0) continue;
+      const minutes = minutesIn(bytes, cells[at + 2]!, cells[at + 3]!);
+      const from = to;
+      to = writeAtOffset(bytes, cells[at]!, cells[at + 1]!, minutes, from);
+      if (to === from) continue;
+      written.cells[at] = from;
+      written.cells[at + 1] = to;
+    }
+  return written;
+}
+
+/** 14:00, the most that an offset may be */
+const mostMinutes = 840;
+
+const MINUS = 45;
+const ZERO = 48;
+
+/** NaN: they are no minutes of an offset. */
+function minutesIn(bytes: Uint8Array, from: number, to: number): number {
+  const isNegative = bytes[from] === MINUS;
+  let minutes = 0;
+  for (let at = isNegative ? from + 1 : from; at < to; at += 1) {
+    const digit = bytes[at]! - ZERO;
+    if (digit < 0 || digit > 9) return NaN;
+    minutes = minutes * 10 + digit;
+  }
+  return minutes > mostMinutes ? NaN : isNegative ? -minutes : minutes;
+}
+
+function twoDigits(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! - ZERO) * 10 + bytes[at + 1]! - ZERO;
+}
+
+function putTwoDigits(bytes: Uint8Array, at: number, value: number): void {
+  const tens = Math.trunc(value / 10);
+  bytes[at] = ZERO + tens;
+  bytes[at + 1] = ZERO + value - tens * 10;
+}
+
+const minutesOfDay = 1440;
+/** `2024-01-31T10:00:00Z` */
+const shortestTime = 20;
+
+/** Writes the instant [start, end), given in UTC, with the offset at `out`. Returns its end, or `out` if it is not such an instant. */
+function writeAtOffset(bytes: Uint8Array, start: number, end: number, minutes: number, out: number): number {
+  if (
+    end - start < shortestTime ||
+    bytes[end - 1] !== 90 ||
+    bytes[start + 10] !== 84 ||
+    Number.isNaN(minutes)
+  )
+    return out;
+  bytes.copyWithin(out, start, end - 1);
+  let clock = twoDigits(bytes, start + 11) * 60 + twoDigits(bytes, start + 14) + minutes;
+  if (clock < 0) {
+    clock += minutesOfDay;
+    toDayBefore(bytes, out);
+  } else if (clock >= minutesOfDay) {
+    clock -= minutesOfDay;
+    toDayAfter(bytes, out);
+  }
+  const hours = Math.trunc(clock / 60);
+  putTwoDigits(bytes, out + 11, hours);
+  putTwoDigits(bytes, out + 14, clock - hours * 60);
+  const zone = out + end - 1 - start;
+  const ahead = Math.abs(minutes);
+  const hoursAhead = Math.trunc(ahead / 60);
+  bytes[zone] = minutes < 0 ? MINUS : 43;
+  putTwoDigits(bytes, zone + 1, hoursAhead);
+  bytes[zone + 3] = 58;
+  putTwoDigits(bytes, zone + 4, ahead - hoursAhead * 60);
+  return zone + 6;
+}
+
+const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+function lastDayOf(year: number, month: number): number {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return month === 2 && isLeap ? 29 : daysOfMonth[month - 1]!;
+}
+
+function yearAt(bytes: Uint8Array, date: number): number {
+  return twoDigits(bytes, date) * 100 + twoDigits(bytes, date + 2);
+}
+
+function putDate(bytes: Uint8Array, date: number, year: number, month: number, day: number): void {
+  const century = Math.trunc(year / 100);
+  putTwoDigits(bytes, date, century);
+  putTwoDigits(bytes, date + 2, year - century * 100);
+  putTwoDigits(bytes, date + 5, month);
+  putTwoDigits(bytes, date + 8, day);
+}
+
+function toDayBefore(bytes: Uint8Array, date: number): void {
+  const year = yearAt(bytes, date);
+  const month = twoDigits(bytes, date + 5);
+  const day = twoDigits(bytes, date + 8);
+  if (day > 1) putTwoDigits(bytes, date + 8, day - 1);
+  else if (month > 1) putDate(bytes, date, year, month - 1, lastDayOf(year, month - 1));
+  else putDate(bytes, date, year - 1, 12, 31);
+}
+
+function toDayAfter(bytes: Uint8Array, date: number): void {
+  const year = yearAt(bytes, date);
+  const month = twoDigits(bytes, date + 5);
+  const day = twoDigits(bytes, date + 8);
+  if (day < lastDayOf(year, month)) putTwoDigits(bytes, date + 8, day + 1);
+  else if (month < 12) putDate(bytes, date, year, month + 1, 1);
+  else putDate(bytes, date, year + 1, 1, 1);
 }

@@ -1,18 +1,35 @@
 /** A reader of characters for the declarations of a DTD and of XML, with their common parts: names, white space, literals. */
-import { APOSTROPHE, CR, GREATER, LF, QUOTE, isPublicIdCharacter, isSpace } from '../characters.ts';
+import {
+  APOSTROPHE,
+  CR,
+  GREATER,
+  LF,
+  QUOTE,
+  isPublicIdCharacter,
+  isSpace,
+  NAME_NONE,
+  NAME_WIDE,
+  isWideNamePart,
+  nameClass,
+  SPACE,
+} from '../characters.ts';
 import type { ExternalReference } from './external/reference.ts';
 import { longNameLength } from '../names/byte-interner.ts';
 import { checkNameCount } from '../names/count-limits.ts';
 import { scanNameEnd } from '../scan/qualified-name.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
-import { NAME_NONE, NAME_WIDE, isWideNamePart, nameClass } from '../characters.ts';
 import { codePointAt, sequenceLength, utf8Text } from '../utf8.ts';
+import type { AttributeDefinition } from './document-type.ts';
+import { NAME_LOCAL } from '../names/raw-names.ts';
+import { nameAttribute, unresolved } from '../names/resolve.ts';
+import { countDefault } from '../scan/references.ts';
+import { FLAG_DECODED, FLAG_DEFAULTED, KIND_ATTRIBUTE, RECORD_INTS } from '../tokens.ts';
 
 /** Thrown when the window ends inside a declaration: it is read again, from its start, with more input. */
 export class IncompleteDeclaration extends Error {}
 
 /** The origin of a text outside of the document. */
-export interface TextOrigin {
+interface TextOrigin {
   /** see `ExternalPart.base`; null: the document */
   readonly base: string | null;
   /**
@@ -271,4 +288,112 @@ export class DeclarationReader {
       .filter((byte, i) => byte !== CR || range[i + 1] !== LF)
       .map((byte) => (byte === CR ? LF : byte));
   }
+}
+
+/** A growing array of bytes. */
+export class ByteList {
+  #bytes: Uint8Array = new Uint8Array(256);
+  #length = 0;
+
+  add(bytes: Uint8Array, from: number, to: number): void {
+    this.#reserve(to - from);
+    this.#bytes.set(bytes.subarray(from, to), this.#length);
+    this.#length += to - from;
+  }
+
+  addByte(byte: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = byte;
+  }
+
+  /** Returns all bytes, followed by one 0 byte. */
+  withNul(): Uint8Array {
+    const all = new Uint8Array(this.#length + 1);
+    all.set(this.#bytes.subarray(0, this.#length));
+    return all;
+  }
+
+  #reserve(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return;
+    const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + more));
+    larger.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = larger;
+  }
+}
+
+// Applies the attribute-list declarations of a DTD to a start tag: white space of tokenised types, default values.
+
+/** The size that is counted for a supplied attribute in addition to its value. */
+const DEFAULT_OVERHEAD_BYTES = 16;
+
+export function failAttributeCount(s: TokenizerState, at: number): never {
+  const max = s.limits.xmlMaxAttributes;
+  return s.fail(at, 'xml_attribute_limit', `an element has more than ${max} attributes`);
+}
+
+/**
+ * Applies the DTD's attribute lists to the start tag whose attribute records begin at `first`: collapses white space in values
+ * of tokenised types and appends defaults. Returns the kinds of names that still have to be resolved.
+ */
+export function applyAttributeLists(s: TokenizerState, element: number, first: number, at: number): number {
+  const list = s.documentType?.attributeLists.get(element);
+  if (list === undefined) return 0;
+  for (let n = first, i = 1; n < s.count; n += RECORD_INTS, i++)
+    if (list.definitions.get(s.tagNames[i]!)?.tokenized === true) collapse(s, n);
+  let kinds = 0;
+  for (const definition of list.defaults)
+    if (s.raw.seenIn[definition.name] !== s.serial)
+      kinds |= appendDefault(s, definition, definition.defaultValue!, at);
+  if ((s.count - first) / RECORD_INTS > s.limits.xmlMaxAttributes) failAttributeCount(s, at);
+  return kinds;
+}
+
+function appendDefault(
+  s: TokenizerState,
+  definition: AttributeDefinition,
+  value: Uint8Array,
+  at: number,
+): number {
+  const { raw } = s;
+  const { name } = definition;
+  const start = s.decodedEnd;
+  countDefault(s, value.length + DEFAULT_OVERHEAD_BYTES, at);
+  const nameKind = raw.kinds[name]!;
+  let nameId = raw.attributeNames[name]!;
+  if (nameKind !== NAME_LOCAL) nameId = name;
+  else if (nameId < 0) nameId = nameAttribute(s, name);
+  s.appendDecoded(value, 0, value.length);
+  s.emitDecoded(KIND_ATTRIBUTE | FLAG_DECODED | FLAG_DEFAULTED | unresolved(nameKind), nameId, start, at);
+  return nameKind;
+}
+
+/** Drops leading and trailing spaces of a value and makes one of several (XML 1.0 §3.3.3). */
+function collapse(s: TokenizerState, record: number): void {
+  const { events } = s;
+  const bytes = (events[record]! & FLAG_DECODED) === 0 ? s.bytes : s.decoded;
+  const value = collapseSpaces(bytes, events[record + 2]!, events[record + 3]!);
+  if (value === null) return;
+  if ((events[record]! & FLAG_DECODED) === 0) s.sources[record / RECORD_INTS] = events[record + 2]!;
+  events[record] = events[record]! | FLAG_DECODED;
+  events[record + 2] = s.decodedEnd;
+  s.appendDecoded(value, 0, value.length);
+  events[record + 3] = s.decodedEnd;
+}
+
+/** The collapsed value; null when it is the same. */
+export function collapseSpaces(bytes: Uint8Array, from: number, to: number): Uint8Array | null {
+  const out = new Uint8Array(to - from);
+  let length = 0;
+  let pending = false;
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i]!;
+    if (byte === SPACE) {
+      pending = length > 0;
+    } else {
+      if (pending) out[length++] = SPACE;
+      pending = false;
+      out[length++] = byte;
+    }
+  }
+  return length === to - from ? null : out.subarray(0, length);
 }

@@ -1,9 +1,14 @@
 /** The XML declaration at the start of a document. */
 import { DeclarationReader, IncompleteDeclaration } from '../dtd/declaration-reader.ts';
 import { isSpace } from '../characters.ts';
-import { IN_PROLOG, NEEDS_INPUT, STATE_CHANGED } from '../tokenizer/state.ts';
-import type { Outcome, TokenizerState } from '../tokenizer/state.ts';
-import { usualDeclarationBytes } from './usual-declarations.ts';
+import {
+  IN_PROLOG,
+  NEEDS_INPUT,
+  STATE_CHANGED,
+  type Outcome,
+  type TokenizerState,
+} from '../tokenizer/state.ts';
+import { usualDeclarationBytes } from './detection.ts';
 
 const LEAD = '<?xml';
 

@@ -1,12 +1,16 @@
 /** Content of the root element, scanned by the kernel; the events that it does not handle are scanned in TypeScript. */
 import { resolveElement } from '../names/resolve.ts';
-import { scanContent } from '../scan/content.ts';
-import { scanMarkup } from '../scan/markup.ts';
+import { scanContent, scanMarkup, scanSpecialText } from '../scan/markup.ts';
 import { scanName } from '../scan/qualified-name.ts';
 import { scanAttributes, scanUnusualEndTag } from '../scan/tags.ts';
-import { scanSpecialText } from '../scan/text.ts';
-import { GOES_ON, IN_EPILOG, NEEDS_INPUT, STATE_CHANGED } from '../tokenizer/state.ts';
-import type { Outcome, TokenizerState } from '../tokenizer/state.ts';
+import {
+  GOES_ON,
+  IN_EPILOG,
+  NEEDS_INPUT,
+  STATE_CHANGED,
+  type Outcome,
+  type TokenizerState,
+} from '../tokenizer/state.ts';
 import { KIND_END, KIND_START } from '../tokens.ts';
 import { EXIT_END_TAG, EXIT_FULL, EXIT_MARKUP, EXIT_START_TAG, EXIT_TEXT } from './layout.ts';
 import type { ScanKernel } from './instance.ts';

@@ -1,13 +1,10 @@
 /** The tokenizer in TypeScript alone: bytes of a document, in any pieces, to batches of tokens. */
-import { defaultEngineLimits } from '../../limits.ts';
-import type { EngineLimits } from '../../limits.ts';
+import { defaultEngineLimits, type EngineLimits } from '../../limits.ts';
 import type { ExternalParts } from '../dtd/external/reference.ts';
 import { createEncodingReader, type EncodingReader } from '../encoding/reader.ts';
 import type { Utf8Sink } from '../encoding/transcoders.ts';
 import { createNameTable } from '../names/expanded-names.ts';
-import { scanContent } from '../scan/content.ts';
-import { scanComment, scanInstructionData, scanOutsideRoot } from '../scan/markup.ts';
-import { scanCdata } from '../scan/text.ts';
+import { scanContent, scanComment, scanInstructionData, scanOutsideRoot, scanCdata } from '../scan/markup.ts';
 import {
   AT_START,
   IN_CDATA,
@@ -18,12 +15,18 @@ import {
   IN_NOTHING,
   NEEDS_INPUT,
   TokenizerState,
+  type Outcome,
+  type TokenizerSettings,
 } from './state.ts';
-import type { Outcome, TokenizerSettings } from './state.ts';
-import { plainMemory } from './memory.ts';
-import type { TokenizerMemory } from './memory.ts';
-import { FLAG_DECODED, RECORD_INTS } from '../tokens.ts';
-import type { NameTable, TextLocation, TokenBatch, XmlTokenizer } from '../tokens.ts';
+import { plainMemory, type TokenizerMemory } from './memory.ts';
+import {
+  FLAG_DECODED,
+  RECORD_INTS,
+  type NameTable,
+  type TextLocation,
+  type TokenBatch,
+  type XmlTokenizer,
+} from '../tokens.ts';
 import { scanXmlDeclaration } from '../encoding/xml-declaration.ts';
 
 export interface XmlTokenizerOptions {

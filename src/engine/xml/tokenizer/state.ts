@@ -8,12 +8,18 @@ import { NamespaceContexts, ROOT_CONTEXT, XML_NAMESPACE } from '../names/namespa
 import { RawNames } from '../names/raw-names.ts';
 import { LocationCounter } from '../text-location.ts';
 import { beginsPage, htmlPage, isPageRoot, xhtmlNamespace } from './html-page.ts';
-import { openElementPath } from './element-path.ts';
 import type { TokenizerMemory } from './memory.ts';
-import { textRunAtEnd } from '../text-runs.ts';
-import { RECORD_INTS } from '../tokens.ts';
+import {
+  RECORD_INTS,
+  type NameTable,
+  type TextLocation,
+  type TokenBatch,
+  KIND_END,
+  KIND_MASK,
+  KIND_START,
+  KIND_TEXT,
+} from '../tokens.ts';
 import { codePointAt, sequenceLength, utf8Text } from '../utf8.ts';
-import type { NameTable, TextLocation, TokenBatch } from '../tokens.ts';
 
 /**
  * The result of a scanning step: the available input is used up, the state has changed and must be dispatched again (another stage or
@@ -28,14 +34,14 @@ export const AT_START = 0;
 export const IN_PROLOG = 1;
 export const IN_CONTENT = 2;
 export const IN_EPILOG = 3;
-export type Stage = typeof AT_START | typeof IN_PROLOG | typeof IN_CONTENT | typeof IN_EPILOG;
+type Stage = typeof AT_START | typeof IN_PROLOG | typeof IN_CONTENT | typeof IN_EPILOG;
 
 /** Constructs that may be suspended at a window border and continued later. */
 export const IN_NOTHING = 0;
 export const IN_COMMENT = 1;
 export const IN_INSTRUCTION = 2;
 export const IN_CDATA = 3;
-export type OpenConstruct = typeof IN_NOTHING | typeof IN_COMMENT | typeof IN_INSTRUCTION | typeof IN_CDATA;
+type OpenConstruct = typeof IN_NOTHING | typeof IN_COMMENT | typeof IN_INSTRUCTION | typeof IN_CDATA;
 
 /** Records of a batch, before one start tag makes it longer. */
 const BATCH_RECORDS = 8000;
@@ -413,4 +419,54 @@ export class TokenizerState {
       ...(path === undefined ? {} : { path }),
     });
   }
+}
+
+// The path of the open elements at the reader's position in a document, for a message.
+
+/** the most steps of a path; only this many of the innermost elements are named */
+const most = 12;
+
+/**
+ * The open elements as the document writes their names, such as `/orders/order/id`; undefined outside of the root element.
+ * `stack`: name ids, from 1 to `depth`
+ */
+function openElementPath({ interner }: RawNames, stack: Int32Array, depth: number): string | undefined {
+  if (depth === 0) return undefined;
+  const first = Math.max(1, depth - most + 1);
+  const names = [...stack.subarray(first, depth + 1)].map((name) => interner.text(name));
+  return `${first > 1 ? '…/' : '/'}${names.join('/')}`;
+}
+
+// Measures the values that a consumer joins from several TEXT records, including across batches.
+
+/**
+ * Returns the bytes of text at the end of the batch that the next batch may continue, or the size of a value over `max`. `before`: the
+ * result for the previous batch. `mayHoldOne`: `max` is so small that a value within the batch may exceed it; otherwise only the ends of
+ * the batch are checked. `count`: ints of `events`.
+ */
+function textRunAtEnd(
+  events: Int32Array,
+  count: number,
+  before: number,
+  max: number,
+  mayHoldOne: boolean,
+): number {
+  let run = before;
+  let n = 0;
+  for (; n < count; n += RECORD_INTS) {
+    const kind = events[n]! & KIND_MASK;
+    if (kind === KIND_TEXT) run += events[n + 3]! - events[n + 2]!;
+    else if (kind === KIND_START || kind === KIND_END) {
+      if (run > max) return run;
+      run = 0;
+      if (!mayHoldOne) break;
+    }
+  }
+  if (n === count) return run;
+  for (n = count - RECORD_INTS; n >= 0; n -= RECORD_INTS) {
+    const kind = events[n]! & KIND_MASK;
+    if (kind === KIND_START || kind === KIND_END) return run;
+    if (kind === KIND_TEXT) run += events[n + 3]! - events[n + 2]!;
+  }
+  return run;
 }

@@ -2,7 +2,7 @@
 import { XML_NAMESPACE } from '../../xml/names/namespace-contexts.ts';
 import type { XmlElement } from '../../xml/tree.ts';
 import { attributeOf, isXsd } from '../read/file.ts';
-import { collapse } from '../read/white-space.ts';
+import { collapse } from '../read/grammar.ts';
 
 /** Longer texts are truncated, because they are in comments of tables and columns, and a type's text is at all of its uses. */
 const maxDocumentationLength = 4_000;

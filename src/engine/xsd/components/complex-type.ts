@@ -1,7 +1,7 @@
 /** Complex type definitions as written. Their inherited parts are added later. */
 import { clarkName, type QName } from '../../model/source-model.ts';
 import { readDocumentation } from './annotation.ts';
-import { readAttributes } from './attribute-group.ts';
+import { readAttributes } from './attributes.ts';
 import type {
   ComplexType,
   ModelGroup,
@@ -19,7 +19,7 @@ import { readControls } from '../read/document.ts';
 import { attributeOf, firstXsdChild } from '../read/file.ts';
 import { createSimpleType, readSimpleType } from './simple-type.ts';
 import { readWildcard } from './wildcard.ts';
-import { collapse } from '../read/white-space.ts';
+import { collapse } from '../read/grammar.ts';
 
 /** The shell of a complex type definition; `name` null for anonymous ones. */
 export function createComplexType(name: QName | null, origin: Origin, reading: XsdReading): ComplexType {

@@ -13,7 +13,7 @@ import type {
   SimpleType,
 } from './terms.ts';
 import { maxDependencyDepth } from '../derive/dependency-order.ts';
-import type { ReferenceResolver } from './resolve.ts';
+import type { ReferenceResolver } from './symbol-spaces.ts';
 import type { XsdReport } from '../report.ts';
 
 /** The context that the reading of components shares: the resolver of references, and every component read so far, in document order. */

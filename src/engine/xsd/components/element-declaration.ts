@@ -14,7 +14,7 @@ import { within, type XsdReading } from './context.ts';
 import { readControls } from '../read/document.ts';
 import { attributeOf, firstXsdChild, isXsd } from '../read/file.ts';
 import { createSimpleType, readSimpleType } from './simple-type.ts';
-import { collapse } from '../read/white-space.ts';
+import { collapse } from '../read/grammar.ts';
 
 const quotedOrCommented = /"[^"]*"|'[^']*'|\(:.*?:\)/gsu;
 const variableReference = /\$\s*\p{L}/u;

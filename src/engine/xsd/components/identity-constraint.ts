@@ -4,7 +4,7 @@ import type { IdentityConstraintDefinition, Origin } from './terms.ts';
 import { qualifiedName } from '../values/lexical-form.ts';
 import { within, type XsdReading } from './context.ts';
 import { attributeOf, isXsd } from '../read/file.ts';
-import { collapse } from '../read/white-space.ts';
+import { collapse } from '../read/grammar.ts';
 
 const kinds = new Set(['key', 'unique', 'keyref']);
 

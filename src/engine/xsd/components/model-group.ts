@@ -15,7 +15,7 @@ import { readLocalElement } from './element-declaration.ts';
 import { reportTooDeep, within, type XsdReading } from './context.ts';
 import { attributeOf, firstXsdChild, isXsd } from '../read/file.ts';
 import { readWildcard } from './wildcard.ts';
-import { collapse } from '../read/white-space.ts';
+import { collapse } from '../read/grammar.ts';
 
 const particleNames = new Set(['element', 'group', 'any', 'sequence', 'choice', 'all']);
 

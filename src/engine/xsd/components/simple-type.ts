@@ -7,7 +7,7 @@ import { deriveFacets, readFacets, zoneOfRestriction } from '../values/facets.ts
 import { reportTooDeep, within, type XsdReading } from './context.ts';
 import { readControls } from '../read/document.ts';
 import { attributeOf, firstXsdChild, isXsd, xsdNamespace } from '../read/file.ts';
-import { collapse } from '../read/white-space.ts';
+import { collapse } from '../read/grammar.ts';
 
 /** The shell of a simple type definition; `name` null for anonymous ones. */
 export function createSimpleType(name: QName | null, origin: Origin, reading: XsdReading): SimpleType {

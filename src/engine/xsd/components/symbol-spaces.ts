@@ -1,13 +1,26 @@
 /** The symbol spaces of a set: its global components by kind and name. */
 import { clarkName, type QName } from '../../model/source-model.ts';
 import type { XmlElement } from '../../xml/tree.ts';
-import type { GlobalDeclaration, SchemaDocument, SymbolSpace } from './terms.ts';
+import type {
+  GlobalDeclaration,
+  SchemaDocument,
+  SymbolSpace,
+  ComponentKinds,
+  Origin,
+  NotationDeclaration,
+} from './terms.ts';
 import { orderByDependency } from '../derive/dependency-order.ts';
 import type { XsdReport } from '../report.ts';
-import { DuplicateComponents } from './duplicate-components.ts';
 import type { DocumentSet } from '../read/document.ts';
-import { attributeOf, isXsd, type DocumentReference, type SchemaFile } from '../read/file.ts';
-import { collapse } from '../read/white-space.ts';
+import {
+  attributeOf,
+  isXsd,
+  type DocumentReference,
+  type SchemaFile,
+  xmlNamespaceUri,
+  xsdNamespace,
+} from '../read/file.ts';
+import { collapse } from '../read/grammar.ts';
 
 export interface SymbolSpaces {
   findDeclaration(space: SymbolSpace, key: string): GlobalDeclaration | undefined;
@@ -176,4 +189,169 @@ function derivationIn(type: XmlElement): XmlElement | undefined {
     if (localName === 'simpleContent' || localName === 'complexContent') return derivationIn(child);
   }
   return undefined;
+}
+
+// References from component to component, by qualified name.
+
+/** Resolves QName references to global components (XSD Part 1 §3.15.3, src-resolve). */
+export interface ReferenceResolver {
+  /** Expands a QName in the scope of its element; null, with an error, when its prefix is not bound. */
+  expand(qualifiedName: string, at: Origin): QName | null;
+  has(space: SymbolSpace, name: QName): boolean;
+  /** Returns null, with a diagnostic, if there is no such component; `name` is then the name that was looked up (null without). */
+  findComponent<S extends SymbolSpace>(space: S, qualifiedName: string, at: Origin): Found<ComponentKinds[S]>;
+}
+
+interface Found<T> {
+  readonly component: T | null;
+  readonly name: QName | null;
+}
+
+/** Looks up the components that the XSD namespace itself defines. */
+type BuiltInLookup = (space: SymbolSpace, localName: string) => ComponentKinds[SymbolSpace] | null;
+
+export function createReferenceResolver(
+  symbols: SymbolSpaces,
+  set: DocumentSet,
+  builtIn: BuiltInLookup,
+  missingIs: 'fail' | 'wildcard',
+  report: XsdReport,
+): ReferenceResolver {
+  const missingByNamespace = new Map(set.missing.map((missing) => [missing.namespace, missing]));
+  const reportedImports = new Set<string>();
+
+  const expand = (qualifiedName: string, at: Origin): QName | null => {
+    const text = collapse(qualifiedName);
+    const colon = text.indexOf(':');
+    const prefix = colon < 0 ? '' : text.slice(0, colon);
+    let namespaceUri = prefix === 'xml' ? xmlNamespaceUri : at.node.namespaces.get(prefix);
+    if (namespaceUri === undefined && prefix !== '') {
+      report.fatal('xsd_unbound_prefix', `The prefix of "${text}" is not declared`, at, text);
+      return null;
+    }
+    namespaceUri ??= '';
+    if (namespaceUri === '' && at.document.chameleon) namespaceUri = at.document.targetNamespace;
+    return { namespaceUri, localName: text.slice(colon + 1) };
+  };
+
+  const reportMissing = (space: SymbolSpace, name: QName, at: Origin) => {
+    const path = clarkName(name);
+    const missing = missingByNamespace.get(name.namespaceUri);
+    if (missing === undefined) {
+      const message = `There is no ${space} named ${path} in the set`;
+      if (missingIs === 'wildcard')
+        report.warning('xsd_unknown_component', `${message}; anything is allowed in its place`, at, path);
+      else report.fatal('xsd_unknown_component', message, at, path);
+      return;
+    }
+    const { location } = missing.reference;
+    const where = location === null ? `of the namespace ${name.namespaceUri}` : `"${location}"`;
+    const message = `The ${space} ${path} is not in the set; the document ${where}, which may hold it, is missing`;
+    if (missingIs === 'wildcard') {
+      report.warning('xsd_missing_component', `${message}; anything is allowed in its place`, at, path);
+      return;
+    }
+    report.fatal('xsd_missing_component', message, at, path);
+    const diagnostic = report.diagnostics[missing.diagnostic];
+    if (diagnostic !== undefined)
+      report.diagnostics[missing.diagnostic] = { ...diagnostic, severity: 'error' };
+  };
+
+  return {
+    expand,
+    has: (space, name) => symbols.findDeclaration(space, clarkName(name)) !== undefined,
+    findComponent<S extends SymbolSpace>(
+      space: S,
+      qualifiedName: string,
+      at: Origin,
+    ): Found<ComponentKinds[S]> {
+      const name = expand(qualifiedName, at);
+      if (name === null) return { component: null, name };
+      if (name.namespaceUri === xsdNamespace) {
+        const component = builtIn(space, name.localName) as ComponentKinds[S] | null;
+        if (component !== null && name.localName === 'precisionDecimal') {
+          const message = 'XSD has no type precisionDecimal; decimal stands in for it';
+          report.error('xsd_unknown_component', message, at, clarkName(name));
+        }
+        if (component !== null) return { component, name };
+      }
+      const key = clarkName(name);
+      const { redefined, redefinedBy } = at.document;
+      const meansRedefined = space !== 'type' || at.node === redefinedBy;
+      const declaration =
+        (meansRedefined ? redefined?.get(`${space} ${key}`) : undefined) ??
+        symbols.findDeclaration(space, key);
+      if (declaration === undefined) {
+        reportMissing(space, name, at);
+        return { component: null, name };
+      }
+      const { document } = at;
+      if (name.namespaceUri !== document.targetNamespace && !document.imports.has(name.namespaceUri)) {
+        const reported = `${document.file.name} ${name.namespaceUri}`;
+        if (!reportedImports.has(reported)) {
+          reportedImports.add(reported);
+          const namespace = name.namespaceUri === '' ? 'no namespace' : `the namespace ${name.namespaceUri}`;
+          report.error(
+            'xsd_not_imported',
+            `The document refers to ${key} but does not import ${namespace}`,
+            at,
+            key,
+          );
+        }
+      }
+      return { component: declaration.component as ComponentKinds[S], name };
+    },
+  };
+}
+
+// Reports components that a set declares twice. Two versions of one file repeat all of its components, so only one message is reported
+// for two files.
+
+interface Duplicate {
+  readonly second: Origin & { readonly space: SymbolSpace; readonly name: QName };
+  readonly first: Origin;
+}
+
+class DuplicateComponents {
+  readonly #found: Duplicate[] = [];
+
+  add(second: Duplicate['second'], first: Origin): void {
+    this.#found.push({ second, first });
+  }
+
+  /** One error for each within a file, one for all that two files have in common. */
+  report(report: XsdReport): void {
+    const { within = [], between = [] } = Object.groupBy(this.#found, ({ second, first }) =>
+      fileOf(second) === fileOf(first) ? 'within' : 'between',
+    );
+    for (const one of within) say(report, [one]);
+    const byFile = Map.groupBy(between, ({ second }) => fileOf(second));
+    for (const duplicates of byFile.values())
+      for (const ofTwo of Map.groupBy(duplicates, ({ first }) => fileOf(first)).values()) say(report, ofTwo);
+  }
+}
+
+function fileOf({ document }: Origin): Origin['document']['file'] {
+  return document.file;
+}
+
+const entryAdvice = '; --entry FILE names the one to enter the set by';
+
+function say(report: XsdReport, duplicates: readonly Duplicate[]): void {
+  const [{ second, first }, ...others] = duplicates as [Duplicate, ...Duplicate[]];
+  const location = `${fileOf(first).name}, line ${first.node.line}`;
+  const what = `A second ${second.space} named ${second.name.localName}`;
+  const message =
+    others.length === 0
+      ? `${what}; the first, at ${location}, is kept${fileOf(first) === fileOf(second) ? '' : entryAdvice}`
+      : `${what}, and ${others.length} more that both files declare; the first, at ${location}, is kept, and so are the ` +
+        `others there: leave one of the two files out${entryAdvice}`;
+  report.error('xsd_duplicate_component', message, second, clarkName(second.name));
+}
+
+// Notation declarations.
+
+/** Makes a notation declaration (XSD Part 1 §3.12); only its name matters here. */
+export function createNotation({ name, node, document }: GlobalDeclaration): NotationDeclaration {
+  return { name, origin: { node, document } };
 }

@@ -2,7 +2,7 @@
 import { allowsNamespace, isListed } from '../../model/wildcard-namespaces.ts';
 import type { NamespaceConstraint, Origin, Wildcard } from './terms.ts';
 import { attributeOf } from '../read/file.ts';
-import { collapse } from '../read/white-space.ts';
+import { collapse } from '../read/grammar.ts';
 
 /** Reads `any` or `anyAttribute` (XSD Part 1 §3.10.2); XSD 1.1's notNamespace and notQName only narrow it and are passed over. */
 export function readWildcard(origin: Origin): Wildcard {

@@ -1,6 +1,6 @@
 /** Conditional inclusion by the versioning namespace (XSD 1.1). */
 import type { XmlElement } from '../../xml/tree.ts';
-import { collapse } from './white-space.ts';
+import { collapse } from './grammar.ts';
 
 export const versioningNamespace = 'http://www.w3.org/2007/XMLSchema-versioning';
 /** the version that this compiler supports: XSD 1.0, and from 1.1 the parts that the model can represent */

@@ -5,7 +5,7 @@ import { InputError, type Diagnostic } from '../../diagnostics.ts';
 import { parseXmlTree, type XmlElement } from '../../xml/tree.ts';
 import { isCatalog } from './oasis-catalog.ts';
 import { usesLaterVersion } from './later-version.ts';
-import { collapse } from './white-space.ts';
+import { collapse } from './grammar.ts';
 
 export const xsdNamespace = 'http://www.w3.org/2001/XMLSchema';
 export const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance';

@@ -2,9 +2,10 @@
  * The grammar of XSD documents: the schema for schemas (XSD Part 1, Appendix A) as data, with the elements and attributes that XSD 1.1
  * adds. A construct is an element in its context: `localElement` is an `element` inside a model group.
  */
+import { ncName, qualifiedName } from '../values/lexical-form.ts';
 
-/** Forms of attribute values; see `src/engine/xsd/read/attribute-forms.ts`. */
-export type ValueForm =
+/** Forms of attribute values; see `src/engine/xsd/read/grammar.ts`. */
+type ValueForm =
   | 'any'
   | 'ncName'
   | 'qName'
@@ -165,4 +166,62 @@ export function readSchemaGrammar(): ReadonlyMap<string, Construct> {
     constructs.set(name, { attributes, required, content });
   }
   return constructs;
+}
+
+// The lexical forms of the attribute values of XSD elements.
+
+const controlSets: Readonly<Partial<Record<ValueForm, readonly string[]>>> = {
+  elementBlock: ['extension', 'restriction', 'substitution'],
+  derivations: ['extension', 'restriction'],
+  simpleFinal: ['list', 'union', 'restriction', 'extension'],
+  schemaFinal: ['extension', 'restriction', 'list', 'union'],
+};
+
+const words: Readonly<Partial<Record<ValueForm, readonly string[]>>> = {
+  boolean: ['true', 'false', '1', '0'],
+  form: ['qualified', 'unqualified'],
+  use: ['optional', 'required', 'prohibited'],
+  processContents: ['strict', 'lax', 'skip'],
+};
+
+/** True when an attribute of an XSD element has a value of the form (XSD Part 1, Appendix A). */
+export function hasForm(form: ValueForm, value: string): boolean {
+  if (form === 'any') return true;
+  const text = collapse(value);
+  const allowed = words[form];
+  if (allowed !== undefined) return allowed.includes(text);
+  const controls = controlSets[form];
+  if (controls !== undefined) {
+    return text === '' || text === '#all' || text.split(' ').every((word) => controls.includes(word));
+  }
+  switch (form) {
+    case 'ncName':
+      return ncName.test(text);
+    case 'qName':
+      return qualifiedName.test(text);
+    case 'qNames':
+      return text === '' || text.split(' ').every((word) => qualifiedName.test(word));
+    case 'count':
+      return /^\+?\d+$/u.test(text);
+    case 'countOrUnbounded':
+      return text === 'unbounded' || /^\+?\d+$/u.test(text);
+    case 'targetNamespace':
+      return text !== '';
+    case 'namespaces':
+      if (text === '##any' || text === '##other' || text === '') return true;
+      return text
+        .split(' ')
+        .every((word) => !word.startsWith('##') || word === '##targetNamespace' || word === '##local');
+    default:
+      return true;
+  }
+}
+
+// White space in XSD documents (XSD Part 2 §4.3.6).
+
+/** Collapses white space: leading and trailing off, runs to one space. */
+export function collapse(text: string): string {
+  return /^\s|\s$|\s\s|[\t\r\n]/u.test(text)
+    ? text.replace(/[ \t\r\n]+/gu, ' ').replace(/^ | $/gu, '')
+    : text;
 }

@@ -2,7 +2,7 @@
 import { xsdNamespace } from '../../model/name-labels.ts';
 import type { XmlElement } from '../../xml/tree.ts';
 import { versioningNamespace } from './conditional-inclusion.ts';
-import { collapse } from './white-space.ts';
+import { collapse } from './grammar.ts';
 
 const laterElements: ReadonlySet<string> = new Set([
   'alternative',

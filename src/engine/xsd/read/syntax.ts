@@ -1,11 +1,9 @@
 /** The syntax of schema documents, by the schema for schemas. */
 import { clarkName } from '../../model/source-model.ts';
 import type { XmlElement } from '../../xml/tree.ts';
-import { hasForm } from './attribute-forms.ts';
+import { hasForm, readSchemaGrammar, type Construct, type ContentStep, collapse } from './grammar.ts';
 import type { XsdReport } from '../report.ts';
 import { attributeOf, isXsd, xsdNamespace, type SchemaFile } from './file.ts';
-import { readSchemaGrammar, type Construct, type ContentStep } from './grammar.ts';
-import { collapse } from './white-space.ts';
 
 /** Elements may declare these, or have others by reference (XSD 1.1). */
 const identityConstraints: ReadonlySet<string> = new Set(['unique', 'key', 'keyref']);

@@ -1,14 +1,12 @@
 /** Facets of simple types: read, derived, compared. */
-import { clarkName, type Facets, type ValueType } from '../../model/source-model.ts';
+import { clarkName, type Facets, type ValueType, type BuiltInType } from '../../model/source-model.ts';
 import { readDocumentation, readLabel } from '../components/annotation.ts';
 import type { FacetStep, Origin, SimpleType, WrittenFacet } from '../components/terms.ts';
-import { primitiveOf } from './lexical-form.ts';
+import { primitiveOf, hasLexicalForm } from './lexical-form.ts';
 import { translatePattern } from './pattern.ts';
 import { within, type XsdReading } from '../components/context.ts';
 import { attributeOf, firstXsdChild, isXsd } from '../read/file.ts';
-import { compareValues } from './order.ts';
-import { processWhiteSpace, whiteSpaceOf, whyInvalid } from './validity.ts';
-import { collapse } from '../read/white-space.ts';
+import { collapse } from '../read/grammar.ts';
 
 const bounds = ['minInclusive', 'minExclusive', 'maxInclusive', 'maxExclusive'] as const;
 const lengths = ['length', 'minLength', 'maxLength'] as const;
@@ -261,4 +259,243 @@ function whyInconsistent(
   return order > 0 || (order === 0 && mixed)
     ? `the least value ${low} is not below the greatest, ${high}`
     : null;
+}
+
+// The order of values of a primitive type.
+
+/** Longer numerals are not compared: arithmetic on them costs more than a check is worth. */
+const maxDigits = 10_000;
+
+/**
+ * Compares two values of a primitive type: negative, 0 or positive; null when the type has no order or the two have none
+ * (XSD Part 2 §3.2), as when one is no value of the type. Values without a time zone count as UTC.
+ */
+export function compareValues(primitive: BuiltInType, a: string, b: string): number | null {
+  switch (primitive) {
+    case 'decimal':
+      return compareDecimals(a, b);
+    case 'float':
+    case 'double':
+      return compareNumbers(floatOf(a), floatOf(b));
+    case 'duration':
+      return compareDurations(a, b);
+    case 'dateTime':
+    case 'date':
+    case 'time':
+    case 'gYear':
+    case 'gYearMonth':
+    case 'gMonth':
+    case 'gMonthDay':
+    case 'gDay':
+      return compareNumbers(secondsOf(primitive, a), secondsOf(primitive, b));
+    case 'boolean':
+      return /^[1t]/u.test(a) === /^[1t]/u.test(b) ? 0 : null;
+    case 'hexBinary':
+      return a.toLowerCase() === b.toLowerCase() ? 0 : null;
+    default:
+      return a === b ? 0 : null;
+  }
+}
+
+function compareNumbers(a: number, b: number): number | null {
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) && Number.isNaN(b) ? 0 : null;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function floatOf(text: string): number {
+  return text === 'INF' ? Infinity : text === '-INF' ? -Infinity : Number(text);
+}
+
+function compareDecimals(a: string, b: string): number | null {
+  if (a.length > maxDigits || b.length > maxDigits) return null;
+  if (!hasLexicalForm('decimal', a) || !hasLexicalForm('decimal', b)) return null;
+  const scale = Math.max(fractionLength(a), fractionLength(b));
+  const [left, right] = [scaled(a, scale), scaled(b, scale)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function fractionLength(text: string): number {
+  const dot = text.indexOf('.');
+  return dot < 0 ? 0 : text.length - dot - 1;
+}
+
+function scaled(text: string, scale: number): bigint {
+  const digits = text.replace(/[+-]/u, '');
+  const value = BigInt(digits.replace('.', '') + '0'.repeat(scale - fractionLength(text)) || '0');
+  return text.startsWith('-') ? -value : value;
+}
+
+/** Decided when months and seconds agree in direction; null otherwise. */
+function compareDurations(a: string, b: string): number | null {
+  const [left, right] = [durationOf(a), durationOf(b)];
+  const months = Math.sign(left.months - right.months);
+  const seconds = Math.sign(left.seconds - right.seconds);
+  if (months === 0 || seconds === 0 || months === seconds) return months === 0 ? seconds : months;
+  const difference = (left.months - right.months) * 30.436875 * 86_400 + left.seconds - right.seconds;
+  const margin = 4 * 86_400;
+  return Math.abs(difference) > margin ? Math.sign(difference) : null;
+}
+
+function durationOf(text: string): { months: number; seconds: number } {
+  const parts = /^(-?)P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/u.exec(
+    text,
+  );
+  if (parts === null) return { months: 0, seconds: 0 };
+  const sign = parts[1] === '-' ? -1 : 1;
+  const at = (index: number) => Number(parts[index] ?? 0);
+  return {
+    months: sign * (at(2) * 12 + at(3)),
+    seconds: sign * (at(4) * 86_400 + at(5) * 3600 + at(6) * 60 + at(7)),
+  };
+}
+
+/** Seconds on one time line; missing fields as on 1 January 2000. */
+function secondsOf(primitive: BuiltInType, text: string): number {
+  const zoned = /(Z|[+-]\d\d:\d\d)$/u.exec(text);
+  const bare = zoned === null ? text : text.slice(0, zoned.index);
+  let [years, months, days, clock] = [2000, 1, 1, ''];
+  if (primitive === 'time') clock = bare;
+  else if (primitive === 'gMonth') months = Number(bare.slice(2, 4));
+  else if (primitive === 'gDay') days = Number(bare.slice(3, 5));
+  else if (primitive === 'gMonthDay') [months, days] = [Number(bare.slice(2, 4)), Number(bare.slice(5, 7))];
+  else {
+    const parts = /^(-?\d+)(?:-(\d\d))?(?:-(\d\d))?(?:T(.*))?$/u.exec(bare);
+    if (parts === null) return Number.NaN;
+    [years, months, days, clock] = [
+      Number(parts[1]),
+      Number(parts[2] ?? 1),
+      Number(parts[3] ?? 1),
+      parts[4] ?? '',
+    ];
+  }
+  const [hours = 0, minutes = 0, seconds = 0] = clock === '' ? [] : clock.split(':').map(Number);
+  const offset = zoned === null || zoned[1] === 'Z' ? 0 : offsetMinutes(zoned[1]!);
+  return daysSinceEpoch(years, months, days) * 86_400 + hours * 3600 + (minutes - offset) * 60 + seconds;
+}
+
+function offsetMinutes(zone: string): number {
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6));
+  return zone.startsWith('-') ? -minutes : minutes;
+}
+
+/** Proleptic Gregorian day number, for any year. */
+function daysSinceEpoch(years: number, months: number, days: number): number {
+  const shifted = months <= 2 ? years - 1 : years;
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * (months + (months > 2 ? -3 : 9)) + 2) / 5) + days - 1;
+  return (
+    era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
+  );
+}
+
+// Tests if a text is a value of a simple type.
+
+/** White space as the type treats it (XSD Part 2 §4.3.6). */
+function whiteSpaceOf(type: SimpleType): 'preserve' | 'replace' | 'collapse' {
+  if (type.facets.whiteSpace !== undefined) return type.facets.whiteSpace;
+  if (type.variety !== 'atomic') return 'collapse';
+  if (type.builtIn === 'string' || type.builtIn === 'anySimpleType') return 'preserve';
+  return type.builtIn === 'normalizedString' ? 'replace' : 'collapse';
+}
+
+function processWhiteSpace(text: string, whiteSpace: 'preserve' | 'replace' | 'collapse'): string {
+  if (whiteSpace === 'preserve') return text;
+  const replaced = text.replace(/[\t\n\r]/gu, ' ');
+  return whiteSpace === 'replace' ? replaced : replaced.replace(/ +/gu, ' ').replace(/^ | $/gu, '');
+}
+
+/**
+ * Returns the reason why the text is not a value of the type (cvc-simple-type), or null if it is one. Patterns are not checked, because
+ * matching a user's expression can take unbounded time.
+ */
+export function whyInvalid(type: SimpleType, text: string): string | null {
+  if (type.variety === 'union') {
+    const member = type.memberTypes.find((candidate) => whyInvalid(candidate, text) === null);
+    if (member === undefined && type.memberTypes.length > 0) return `"${text}" is a value of no member type`;
+    const value = member === undefined ? text : processWhiteSpace(text, whiteSpaceOf(member));
+    return whyOutsideFacets(type.facets, value, [], primitiveOf(member?.builtIn ?? 'string'));
+  }
+  const value = processWhiteSpace(text, whiteSpaceOf(type));
+  if (type.variety === 'list') {
+    const items = value === '' ? [] : value.split(' ');
+    for (const item of items) {
+      const why = type.itemType === null ? null : whyInvalid(type.itemType, item);
+      if (why !== null) return why;
+    }
+    return whyOutsideFacets(type.facets, value, items, 'string');
+  }
+  if (!hasLexicalForm(type.builtIn, value)) return `"${value}" is not of the form of ${type.builtIn}`;
+  return whyOutsideFacets(type.facets, value, null, primitiveOf(type.builtIn));
+}
+
+/** Items null for atomic values; primitive that of the value. */
+function whyOutsideFacets(
+  facets: Facets,
+  value: string,
+  items: readonly string[] | null,
+  primitive: BuiltInType,
+): string | null {
+  const length = items === null ? lengthOf(value, primitive) : items.length;
+  if (length !== null) {
+    if (facets.length !== undefined && length !== facets.length) return `its length is not ${facets.length}`;
+    if (facets.minLength !== undefined && length < facets.minLength)
+      return `it is shorter than ${facets.minLength}`;
+    if (facets.maxLength !== undefined && length > facets.maxLength)
+      return `it is longer than ${facets.maxLength}`;
+  }
+  if (primitive === 'decimal' && (facets.totalDigits !== undefined || facets.fractionDigits !== undefined)) {
+    const [whole = '', fraction = ''] = value.replace(/^[+-]?0*/u, '').split('.');
+    const used = fraction.replace(/0+$/u, '');
+    if (facets.fractionDigits !== undefined && used.length > facets.fractionDigits)
+      return 'it has too many fraction digits';
+    if (facets.totalDigits !== undefined && whole.length + used.length > facets.totalDigits)
+      return 'it has too many digits';
+  }
+  const order = (bound: string) => compareValues(primitive, value, bound);
+  const { minInclusive, maxInclusive, minExclusive, maxExclusive } = facets;
+  if (minInclusive !== undefined && (order(minInclusive) ?? 0) < 0) return `it is less than ${minInclusive}`;
+  if (maxInclusive !== undefined && (order(maxInclusive) ?? 0) > 0)
+    return `it is greater than ${maxInclusive}`;
+  if (minExclusive !== undefined && (order(minExclusive) ?? 1) <= 0)
+    return `it is not greater than ${minExclusive}`;
+  if (maxExclusive !== undefined && (order(maxExclusive) ?? -1) >= 0)
+    return `it is not less than ${maxExclusive}`;
+  if (
+    facets.enumeration !== undefined &&
+    items === null &&
+    !isEnumerated(facets.enumeration, value, primitive)
+  ) {
+    return `"${value}" is not enumerated`;
+  }
+  return null;
+}
+
+function isEnumerated(enumeration: readonly string[], value: string, primitive: BuiltInType): boolean {
+  if (enumeration.includes(value)) return true;
+  if (primitive === 'string' || primitive === 'anyURI')
+    return enumeration.some((text) => processWhiteSpace(text, 'collapse') === value);
+  return enumeration.some(
+    (text) => compareValues(primitive, processWhiteSpace(text, 'collapse'), value) === 0,
+  );
+}
+
+/** Returns the length in characters or octets, or null if the facet does not apply (QName, NOTATION). */
+function lengthOf(value: string, primitive: BuiltInType): number | null {
+  switch (primitive) {
+    case 'hexBinary':
+      return value.length / 2;
+    case 'base64Binary': {
+      const characters = value.replace(/ /gu, '');
+      return (characters.length / 4) * 3 - (characters.endsWith('==') ? 2 : characters.endsWith('=') ? 1 : 0);
+    }
+    case 'QName':
+    case 'NOTATION':
+      return null;
+    default: {
+      let length = 0;
+      for (const _ of value) length++;
+      return length;
+    }
+  }
 }

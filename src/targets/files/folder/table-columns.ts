@@ -5,7 +5,7 @@ import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 import { ByteBuffer } from '../../../engine/shred/rows/byte-buffer.ts';
-import { rowFormFor } from '../../../engine/shred/rows/forms.ts';
+import { rowFormFor } from '../../../engine/shred/rows/output.ts';
 import type { RowEncoding, SinkPlan } from '../../../ports/rows/sink.ts';
 import { codeRows } from '../../../engine/sql/code-lists.ts';
 import { codesOf } from '../../rows/code-lists.ts';

@@ -1,7 +1,7 @@
 /** Situations of elements, as many as are to be known at a time. */
 import { describe, expect, it } from 'vitest';
 import { compileRules } from '../../../../src/engine/identity/compiled-rules.ts';
-import { Situations, type Situation } from '../../../../src/engine/identity/situations.ts';
+import { Situations, type Situation } from '../../../../src/engine/identity/checker.ts';
 import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Column, ColumnType } from '../../../../src/engine/model/relational-model.ts';
 import type { BuiltInType } from '../../../../src/engine/model/source-model.ts';
 import { ByteBuffer } from '../../../../src/engine/shred/rows/byte-buffer.ts';
-import { copyTextEncoder, csvEncoder } from '../../../../src/engine/shred/rows/encoding.ts';
+import { copyTextEncoder, csvEncoder } from '../../../../src/engine/shred/rows/output.ts';
 import {
   conversionFor,
   EMPTY,

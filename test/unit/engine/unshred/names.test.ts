@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createNameLabels, pathSteps } from '../../../../src/engine/model/name-labels.ts';
 import { NamespaceScope } from '../../../../src/engine/shred/values/namespace-scope.ts';
-import { createOutputNamespaces } from '../../../../src/engine/unshred/output-namespaces.ts';
+import { createOutputNamespaces } from '../../../../src/engine/unshred/xml-output.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 
 const model = modelOf(

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { rowColumns } from '../../../../src/engine/model/wide-rows.ts';
 import type { RowBlock, RowBlocks } from '../../../../src/engine/unshred/rows/document-rows.ts';
-import { withOffsets } from '../../../../src/engine/unshred/rows/time-offsets.ts';
+import { withOffsets } from '../../../../src/engine/unshred/rows/written-forms.ts';
 import { cellText, textBlock } from '../../../../src/engine/unshred/rows/values.ts';
 import { inferred, modelOf } from '../../../support/models/shredding.ts';
 

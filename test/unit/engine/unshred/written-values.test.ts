@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RowColumn } from '../../../../src/engine/model/wide-rows.ts';
 import type { LexicalRow, RowBlock, RowBlocks } from '../../../../src/engine/unshred/rows/document-rows.ts';
 import { cellText, textBlock, type TextRow } from '../../../../src/engine/unshred/rows/values.ts';
-import { rowsAsWritten } from '../../../../src/engine/unshred/rows/written-values.ts';
+import { rowsAsWritten } from '../../../../src/engine/unshred/rows/written-forms.ts';
 
 const columnOf = (
   name: string,

@@ -1,9 +1,8 @@
 /** What views tell of rows that hang from theirs, what they call it, and how many tables they join. */
 import { describe, expect, it } from 'vitest';
 import type { MapLevel } from '../../../../src/engine/model/relational-model.ts';
-import { idsViewName } from '../../../../src/engine/views/ids.ts';
+import { idsViewName, entityViews } from '../../../../src/engine/views/statements.ts';
 import { dialectOf } from '../../../../src/engine/sql/dialects/every-dialect.ts';
-import { entityViews } from '../../../../src/engine/views/statements.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 
 const text = (name: string, more = ''): string => `<xs:element name="${name}" type="xs:string" ${more}/>`;

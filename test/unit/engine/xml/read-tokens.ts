@@ -1,10 +1,11 @@
 /** The tokens of a document, in pieces of any size, as lines to compare. */
-import { InputError } from '../../../../src/engine/diagnostics.ts';
-import type { Diagnostic } from '../../../../src/engine/diagnostics.ts';
+import { InputError, type Diagnostic } from '../../../../src/engine/diagnostics.ts';
 import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
-import { describeRecord } from '../../../../src/engine/xml/tape-text.ts';
-import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
-import type { XmlTokenizerOptions } from '../../../../src/engine/xml/tokenizer/portable.ts';
+import { describeRecord } from '../../../../src/engine/xml/kernel/tape.ts';
+import {
+  createXmlTokenizer,
+  type XmlTokenizerOptions,
+} from '../../../../src/engine/xml/tokenizer/portable.ts';
 
 export interface ReadOptions extends Partial<XmlTokenizerOptions> {
   /** bytes per call of `write`; all at once without it */

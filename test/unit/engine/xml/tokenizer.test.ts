@@ -1,7 +1,7 @@
 /** Tokens of documents that are well-formed, and faults of those that are not. */
 import { describe, expect, test } from 'vitest';
 import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
-import { describeRecord } from '../../../../src/engine/xml/tape-text.ts';
+import { describeRecord } from '../../../../src/engine/xml/kernel/tape.ts';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import { KIND_MASK, KIND_START, RECORD_INTS } from '../../../../src/engine/xml/tokens.ts';
 import { bytesOf, failureAt, readFailure, readTokens } from './read-tokens.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BuiltInType } from '../../../../src/engine/model/source-model.ts';
 import { hasLexicalForm } from '../../../../src/engine/xsd/values/lexical-form.ts';
-import { compareValues } from '../../../../src/engine/xsd/values/order.ts';
+import { compareValues } from '../../../../src/engine/xsd/values/facets.ts';
 
 describe('lexical forms', () => {
   const cases: readonly (readonly [BuiltInType, readonly string[], readonly string[]])[] = [

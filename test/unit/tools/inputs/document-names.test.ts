@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { documentStart } from '../../../../src/engine/xsd/read/document-start.ts';
+import { documentStart } from '../../../../src/engine/xsd/read/document.ts';
 import { documentTest } from '../../../../src/tools/inputs/document-names.ts';
 import { openInputs, type InputSet } from '../../../../src/tools/inputs/list-files.ts';
 import { tarOf, zipped } from '../../../support/service/archives.ts';

@@ -7,8 +7,13 @@ import {
   type PackedRelationalModel,
 } from '../../../../engine/model/packed/models.ts';
 import { packJson } from '../../../../engine/model/packed/json.ts';
-import type { MappingEntry, RelationalModel } from '../../../../engine/model/relational-model.ts';
-import { summarizeModel } from '../../../../engine/model/summary.ts';
+import type { MappingEntry, RelationalModel, Table } from '../../../../engine/model/relational-model.ts';
+import {
+  summarizeModel,
+  sequenceCount,
+  type ModelSummary,
+  type TableSummary,
+} from '../../../../engine/model/summary.ts';
 import { AppError } from '../../../../errors.ts';
 import type {
   CatalogStore,
@@ -16,12 +21,12 @@ import type {
   StoredLogicalSchema,
   TableRecord,
 } from '../../../../ports/stores/catalog.ts';
-import { mapLines, mappingRecords, structureLines, tableRecords } from './lines.ts';
-import { isId } from '../../client/connect.ts';
-import type { Sql, TransactionSql } from '../../client/connect.ts';
+import { isId, type Sql, type TransactionSql } from '../../client/connect.ts';
 import { deflated, inflated, inflatedApart } from '../../client/deflate.ts';
-import { idsOf, indexOfId, takeModelIds, type IdRuns } from './model-ids.ts';
-import { packSummary } from './packed-summary.ts';
+import { bareTypeName } from '../../../../engine/sql/dialects/postgresql.ts';
+import { keyHolders } from '../../../../engine/model/child-keys.ts';
+import { rootTables } from '../../../../engine/model/key-columns.ts';
+import { mapInSlices } from '../../../../engine/in-slices.ts';
 
 export async function createLogicalSchema(
   sql: Sql,
@@ -331,10 +336,302 @@ export async function listMappings(
 }
 
 /** SHA-256 of a model in packed form, plan before mappings. */
-export async function hashOf({ plan, mappings }: PackedRelationalModel): Promise<string> {
+async function hashOf({ plan, mappings }: PackedRelationalModel): Promise<string> {
   const bytes = new Uint8Array(plan.length + mappings.length);
   bytes.set(plan);
   bytes.set(mappings, plan.length);
   const digest = await crypto.subtle.digest('SHA-256', bytes);
   return Buffer.from(digest).toString('hex');
+}
+
+// Catalogue lines of a relational model: its tables, its columns, and its source-to-target map.
+
+/** The reference target for the document key of a root table's rows: a table beside the model (docs/decisions/model/side-tables.md). */
+const documentReference = '_documents.document_key';
+
+/** Columns that hold no source content, yet belong to the source-to-target map: the key and position of the row. */
+const ownMappingRoles: ReadonlySet<string> = new Set([
+  'row_key',
+  'parent_key',
+  'child_key',
+  'position',
+  'document',
+  'folded_position',
+]);
+
+/** A line of the map for every key and position column that the model's mappings leave out. */
+async function structureLines(model: RelationalModel): Promise<MappingEntry[]> {
+  const covered = model.tables.map((): Set<number> => new Set());
+  for (const { table, column } of await readMappings(model)) if (column !== null) covered[table]?.add(column);
+  const lines = await mapInSlices(model.tables, (table, t) =>
+    table.columns.flatMap((column, c): MappingEntry[] =>
+      ownMappingRoles.has(column.role) && !covered[t]!.has(c)
+        ? [
+            {
+              xpath: null,
+              nodeType: 'element',
+              sourceType: '',
+              minOccurs: column.nullable ? 0 : 1,
+              maxOccurs: 1,
+              table: t,
+              column: c,
+            },
+          ]
+        : [],
+    ),
+  );
+  return lines.flat();
+}
+
+/** The whole map: table by table, in column order. Lines are known by their place in it: never change the order. */
+function mapLines(mappings: readonly MappingEntry[], structure: readonly MappingEntry[]): MappingEntry[] {
+  return [...mappings, ...structure].toSorted(
+    (a, b) => a.table - b.table || (a.column ?? -1) - (b.column ?? -1),
+  );
+}
+
+/** `ids`: of the tables, and of the columns table by table. */
+function tableRecords(
+  model: RelationalModel,
+  idsOfTables: readonly number[],
+  idsOfColumns: readonly number[],
+): Promise<TableRecord[]> {
+  let nextColumn = 0;
+  const roots = rootTables(model);
+  const holders = keyHolders(model);
+  return mapInSlices(model.tables, (table, t) => ({
+    id_tab: idsOfTables[t]!,
+    name: table.name,
+    xpath: table.xpath,
+    parent_table: parentTable(model, table, t, holders.get(t)?.[0]?.table),
+    columns: table.columns.map((column, c) => ({
+      id_col: idsOfColumns[nextColumn++]!,
+      name: column.name,
+      data_type: bareTypeName(column.type),
+      length: column.type.length ?? null,
+      precision: column.type.precision ?? null,
+      scale: column.type.scale ?? null,
+      nullable: column.nullable,
+      ...keyOf(model, table, c, roots.has(t)),
+      xpath: column.xpath,
+    })),
+  }));
+}
+
+interface LineIds {
+  readonly idSch: number;
+  readonly idLschma: number;
+  readonly tables: readonly number[];
+  readonly mappings: readonly number[];
+}
+
+/** `lines` as `mapLines` orders them; `inactive`: places of those that are switched off. */
+function mappingRecords(
+  model: Pick<RelationalModel, 'tables' | 'roots' | 'nodes'>,
+  lines: readonly MappingEntry[],
+  ids: LineIds,
+  inactive: ReadonlySet<number>,
+): Promise<MappingRecord[]> {
+  const roots = rootTables(model);
+  return mapInSlices(lines, (line, index) => {
+    const table = model.tables[line.table]!;
+    const column = line.column === null ? undefined : table.columns[line.column];
+    return {
+      id_map: ids.mappings[index]!,
+      id_sch: ids.idSch,
+      id_lschma: ids.idLschma,
+      xpath: line.xpath,
+      node_type: line.xpath === null ? null : line.nodeType,
+      source_type: line.sourceType,
+      min_occurs: line.minOccurs,
+      max_occurs: line.maxOccurs,
+      id_tab: ids.tables[line.table]!,
+      table_name: table.name,
+      column_name: column?.name ?? null,
+      data_type: column === undefined ? null : bareTypeName(column.type),
+      length: column?.type.length ?? null,
+      nullable: column?.nullable ?? false,
+      key: line.column === null ? null : keyKind(table, line.column, roots.has(line.table)),
+      active: !inactive.has(index),
+      documentation: line.documentation ?? null,
+    };
+  });
+}
+
+/**
+ * `isRoot`: the table has rows of root elements; in other tables the keys of the parents lead to the document, and no foreign key
+ * checks its own.
+ */
+function keyKind({ columns }: Table, column: number, isRoot: boolean): 'PK' | 'FK' | null {
+  const { role, references } = columns[column] ?? { role: 'value', references: null };
+  if (role === 'row_key') return 'PK';
+  return (role === 'document' && isRoot) || references !== null ? 'FK' : null;
+}
+
+function keyOf(
+  model: RelationalModel,
+  table: Table,
+  column: number,
+  isRoot: boolean,
+): { readonly key: 'PK' | 'FK' | null; readonly references: string | null } {
+  const key = keyKind(table, column, isRoot);
+  const { role, references } = table.columns[column] ?? { role: 'value', references: null };
+  if (role === 'document') return { key, references: key === null ? null : documentReference };
+  // in a table that continues the rows of another, the primary key is also a foreign key
+  if (key === null || references === null) return { key, references: null };
+  const parent = model.tables[references];
+  const rowKey = parent?.columns.find((candidate) => candidate.role === 'row_key');
+  return { key, references: rowKey === undefined ? null : `${parent!.name}.${rowKey.name}` };
+}
+
+/** Returns the first table whose key this one holds, or that holds keys of this one; the table itself only if there is no other. */
+function parentTable(
+  model: RelationalModel,
+  table: Table,
+  self: number,
+  holder: number | undefined,
+): string | null {
+  const keys = table.columns.flatMap(({ role, references }) =>
+    role === 'child_key' || references === null ? [] : [references],
+  );
+  const parents = holder === undefined ? keys : [...keys, holder];
+  const parent = parents.find((index) => index !== self) ?? parents[0];
+  return parent === undefined ? null : (model.tables[parent]?.name ?? null);
+}
+
+// Ids of the parts of a stored model.
+
+/** `[first id, number of ids]`, in the order of the parts. */
+type IdRuns = readonly (readonly [first: number, count: number])[];
+
+/** The ids of all parts, in their order. */
+function idsOf(runs: IdRuns): number[] {
+  const ids: number[] = [];
+  for (const [first, count] of runs) for (let id = first; id < first + count; id += 1) ids.push(id);
+  return ids;
+}
+
+/** Place of the part with that id, from 0; -1 when there is none. */
+function indexOfId(runs: IdRuns, id: number): number {
+  let before = 0;
+  for (const [first, count] of runs) {
+    if (id >= first && id < first + count) return before + id - first;
+    before += count;
+  }
+  return -1;
+}
+
+interface ModelIds {
+  readonly tables: IdRuns;
+  readonly columns: IdRuns;
+  readonly mappings: IdRuns;
+}
+
+/** Takes ids nobody had. Who asks next waits until this transaction ends. */
+async function takeModelIds(
+  tx: TransactionSql,
+  counts: { readonly tables: number; readonly columns: number; readonly mappings: number },
+): Promise<ModelIds> {
+  const { tables, columns, mappings } = counts;
+  const [taken] = await tx<{ id_tab: number; id_col: number; id_map: number }[]>`
+    update svc.next_model_id
+       set id_tab = id_tab + ${tables}, id_col = id_col + ${columns}, id_map = id_map + ${mappings}
+    returning id_tab, id_col, id_map`;
+  if (taken === undefined) throw new Error('svc.next_model_id holds no row');
+  return {
+    tables: [[taken.id_tab - tables, tables]],
+    columns: [[taken.id_col - columns, columns]],
+    mappings: [[taken.id_map - mappings, mappings]],
+  };
+}
+
+// The form in which the summary of a model is stored.
+
+type PackedTable = readonly [name: string, xpath: string, columnCount: number, rowKey: string | null];
+
+/** The columns of `svc.logical_schema` that hold a summary. */
+interface SummaryColumns {
+  readonly table_summaries: string;
+  readonly sequence_count: number;
+  readonly key_count: number;
+}
+
+function packSummary(summary: ModelSummary): SummaryColumns {
+  const tables = summary.tables.map(({ name, xpath, columnCount, rowKey }): PackedTable => [
+    name,
+    xpath,
+    columnCount,
+    rowKey,
+  ]);
+  return {
+    table_summaries: JSON.stringify(tables),
+    sequence_count: sequenceCount(summary),
+    key_count: summary.keyCount,
+  };
+}
+
+function unpackTables(text: string): TableSummary[] {
+  return (JSON.parse(text) as PackedTable[]).map(([name, xpath, columnCount, rowKey]) => ({
+    name,
+    xpath,
+    columnCount,
+    rowKey,
+  }));
+}
+
+// Summaries of stored models.
+
+export async function listModelSummaries(
+  sql: Sql,
+  idOrg: number,
+  idLschmas: readonly number[],
+): Promise<Map<number, ModelSummary>> {
+  const rows = await sql<{ id: number; tables: string; keys: number }[]>`
+    select l.id_lschma as id, l.table_summaries as tables, l.key_count as keys
+      from json_array_elements_text(${JSON.stringify(idLschmas.filter(isId))}::text::json) wanted
+      join svc.logical_schema l on l.id_lschma = wanted::bigint join svc.origin s using (id_sch)
+     where s.id_org = ${idOrg}`;
+  return new Map(rows.map(({ id, tables, keys }) => [id, { tables: unpackTables(tables), keyCount: keys }]));
+}
+
+// The inputs that pruned models were drawn from: the same model is not drawn again.
+
+/** limit for one logical schema: statistics of documents keep growing, so earlier ones do not recur */
+const mostRemembered = 32;
+
+/** Chooses among logical schemas with the same model like `createLogicalSchema`. */
+export async function findDrawnSchema(
+  sql: Sql,
+  idOrg: number,
+  idSch: number,
+  fingerprint: string,
+): Promise<number | null> {
+  if (!isId(idSch)) return null;
+  const [row] = await sql<{ id_lschma: number }[]>`
+    select l.id_lschma from svc.logical_schema l join svc.origin s using (id_sch)
+     where l.id_sch = ${idSch} and s.id_org = ${idOrg}
+       and l.model_hash in (select d.model_hash from svc.logical_schema d
+                             where d.id_sch = ${idSch} and ${fingerprint} = any(d.drawn_from))
+     order by l.variant, l.id_lschma desc limit 1`;
+  return row?.id_lschma ?? null;
+}
+
+/** A logical schema that is gone already is not remembered. */
+export async function rememberDrawnSchema(
+  sql: Sql,
+  idOrg: number,
+  idLschma: number,
+  fingerprints: readonly string[],
+): Promise<void> {
+  if (!isId(idLschma)) return;
+  await sql`
+    update svc.logical_schema l
+       set drawn_from = (
+             select array_agg(known.print order by known.place)
+               from (select given.print, given.place
+                       from unnest(l.drawn_from || array(select json_array_elements_text(${JSON.stringify(fingerprints)}::text::json)))
+                            with ordinality given (print, place)
+                      order by given.place desc limit ${mostRemembered}) known)
+      from svc.origin s
+     where l.id_lschma = ${idLschma} and s.id_sch = l.id_sch and s.id_org = ${idOrg}`;
 }

@@ -1,19 +1,8 @@
 /** The catalog store on PostgreSQL. */
 import type { CatalogStore } from '../../../../ports/stores/catalog.ts';
-import { findCompiledSet, rememberCompiledSet } from './compiled-sets.ts';
-import { findDrawnSchema, rememberDrawnSchema } from './drawn-schemas.ts';
 import {
-  createLogicalSchema,
-  findLogicalSchemas,
-  listMappings,
-  listModelHashes,
-  listModels,
-  listTables,
-  listLogicalSchemas,
-  loadLogicalSchema,
-  setMappingsActive,
-} from './logical-schemas.ts';
-import {
+  findCompiledSet,
+  rememberCompiledSet,
   createOrigin,
   findOrigin,
   listOrigins,
@@ -23,9 +12,22 @@ import {
   loadStatistics,
   refineOrigin,
   saveStatistics,
+  loadOriginFiles,
 } from './origins.ts';
-import { loadOriginFiles } from './origin-files.ts';
-import { listModelSummaries } from './summaries.ts';
+import {
+  findDrawnSchema,
+  rememberDrawnSchema,
+  createLogicalSchema,
+  findLogicalSchemas,
+  listMappings,
+  listModelHashes,
+  listModels,
+  listTables,
+  listLogicalSchemas,
+  loadLogicalSchema,
+  setMappingsActive,
+  listModelSummaries,
+} from './logical-schemas.ts';
 import {
   listNaturalKeys,
   listNaturalKeysOf,

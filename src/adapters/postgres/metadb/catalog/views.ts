@@ -1,9 +1,8 @@
 /** The user's additions to a catalogue: saved drawings and natural keys; and the removal of an origin. */
 import { AppError } from '../../../../errors.ts';
 import type { NaturalKeyColumn } from '../../../../ports/stores/catalog.ts';
-import { dropUnusedContents } from './origin-files.ts';
-import { isId } from '../../client/connect.ts';
-import type { Sql } from '../../client/connect.ts';
+import { dropUnusedContents } from './origins.ts';
+import { isId, type Sql } from '../../client/connect.ts';
 
 export async function saveDiagram(sql: Sql, idOrg: number, idLschma: number, svg: string): Promise<void> {
   const saved = isId(idLschma)

@@ -13,15 +13,16 @@ import type {
   WatchClaim,
   WatchOutcome,
   WatchSchedule,
+  CandidateFile,
+  MetObject,
+  FileOutcome,
 } from '../../../../ports/stores/watches.ts';
 import { withStatusName, type StatusLetter } from '../../../../jobs/status-letters.ts';
 import { storable, type Sql, type TransactionSql } from '../../client/connect.ts';
 import type { JobNotifications } from '../jobs/notifications.ts';
 import type { JobStoreSettings } from '../jobs/settings.ts';
 import { insertWorkflowOfWatch } from '../jobs/submission.ts';
-import { beginLook, endLook, findCandidates, recordObjects, settlesAt } from './looks.ts';
-import { setFiles, setReplaced, tellRejected, tellStalled } from './outcomes.ts';
-import { watchColumns, watchRecord, type WatchRow } from './records.ts';
+import { watchColumns, watchRecord, type WatchRow, fileColumns, type FileRow } from './records.ts';
 
 /** `sql` goes across organisations. */
 export function createPostgresWatchSchedule(
@@ -259,4 +260,236 @@ async function giveBack(tx: TransactionSql, claim: WatchClaim, release: ClaimRel
            due = case when changes <> ${claim.changes} then due when paused then null else ${time(dueMs)} end
      where id_watch = ${claim.watch.id_watch}`;
   await tx`select pg_notify('svc_watch', '') from svc.watch where id_watch = ${claim.watch.id_watch} and changes <> ${claim.changes}`;
+}
+
+// Records the result of a look at a location: versions of objects are recorded once, and wait until they have settled.
+
+async function beginLook(tx: TransactionSql): Promise<number> {
+  const [row] = await tx<{ now: number }[]>`select svc.epoch_ms(clock_timestamp()) as now`;
+  return row!.now;
+}
+
+/**
+ * Records objects. A waiting file gets the version that was found, and waits again if the version differs. Known versions are not
+ * touched: a look that finds nothing new writes nothing, unless it found waiting files.
+ */
+async function recordObjects(
+  tx: TransactionSql,
+  { watch }: WatchClaim,
+  objects: readonly MetObject[],
+): Promise<void> {
+  const met = JSON.stringify(objects.map((object) => ({ ...object, name: storable(object.name) })));
+  const rows = tx`json_to_recordset(${met}::text::json) as m(name text, version text, bytes bigint, modified float8)`;
+  await tx`
+    update svc.watch_file f
+       set version = m.version, bytes = m.bytes, modified = to_timestamp(m.modified / 1000), checked_at = clock_timestamp(),
+           changed_at = case when f.version = m.version then f.changed_at else clock_timestamp() end
+      from ${rows}
+     where f.id_watch = ${watch.id_watch} and f.name = m.name and f.status = 'waiting' and not f.removes
+       and not exists (select from svc.watch_file o
+                        where o.id_watch = f.id_watch and o.name = m.name and o.version = m.version and o.id_file <> f.id_file)`;
+  await tx`
+    insert into svc.watch_file (id_watch, name, version, bytes, modified)
+    select ${watch.id_watch}, m.name, m.version, m.bytes, to_timestamp(m.modified / 1000)
+      from ${rows}
+     where not exists (select from svc.watch_file o where o.id_watch = ${watch.id_watch} and o.name = m.name and o.version = m.version and not o.gone)
+       and not exists (select from svc.watch_file o where o.id_watch = ${watch.id_watch} and o.name = m.name and o.status = 'waiting' and not o.removes)
+    on conflict (id_watch, name, version) do update
+       set status = 'waiting', gone = false, reason = null, seen_at = clock_timestamp(), changed_at = clock_timestamp(), checked_at = clock_timestamp()
+     where watch_file.status <> 'loading'`;
+}
+
+async function endLook(
+  tx: TransactionSql,
+  { watch }: WatchClaim,
+  sinceMs: number,
+  met: readonly string[] | null,
+  fileSystem: string | null,
+): Promise<void> {
+  if (met !== null && met.length > 0)
+    await tx`
+      update svc.watch set file_system = ${fileSystem}
+       where id_watch = ${watch.id_watch} and file_system is distinct from ${fileSystem}`;
+  await tx`
+    update svc.watch_file set status = 'ignored', gone = true, batch = null,
+           reason = 'it was gone, or had been replaced, before it was loaded'
+     where id_watch = ${watch.id_watch} and status = 'waiting' and not removes and checked_at < to_timestamp(${sinceMs}::float8 / 1000)`;
+  await findGone(tx, watch.id_watch, met);
+}
+
+/**
+ * Loaded files that are there no more wait, to be removed from the target, until they have been gone for `settle`. A file and its `.gz`
+ * have one document.
+ */
+async function findGone(tx: TransactionSql, idWatch: number, met: readonly string[] | null): Promise<void> {
+  const unpacked = (name: string) => tx`regexp_replace(${tx(name)}, '[.]gz$', '', 'i')`;
+  const names = met === null ? null : JSON.stringify(met.map(storable));
+  const there = tx`select ${unpacked('m.name')} from json_array_elements_text(${names ?? '[]'}::text::json) as m(name)`;
+  await tx`
+    update svc.watch_file set status = 'loaded', removes = false, reason = null, batch = null
+     where id_watch = ${idWatch} and status in ('waiting', 'rejected') and removes
+       and (${met === null} or ${unpacked('name')} in (${there}))`;
+  if (met === null) return;
+  await tx`
+    update svc.watch_file set checked_at = clock_timestamp()
+     where id_watch = ${idWatch} and status = 'waiting' and removes`;
+  // nothing of these is in the target
+  await tx`
+    update svc.watch_file set status = 'ignored', gone = true, replaced_by = null,
+           reason = 'it is gone, and ' || replaced_by || ' had replaced it'
+     where id_watch = ${idWatch} and status = 'replaced' and ${unpacked('name')} not in (${there})`;
+  await tx`
+    update svc.watch_file set status = 'waiting', removes = true, batch = null,
+           reason = 'it is gone, and what it brought is to be removed', changed_at = clock_timestamp(), checked_at = clock_timestamp()
+     where id_watch = ${idWatch} and status = 'loaded' and not gone and ${unpacked('name')} not in (${there})`;
+}
+
+/** Returns the files of the first file's batch. A first file that is too large for a batch becomes a job of its own. */
+async function findCandidates(sql: Sql, { watch }: WatchClaim): Promise<readonly CandidateFile[]> {
+  const order =
+    watch.order === 'name'
+      ? (table: 'f' | 'first') => sql`${sql(table)}.name, ${sql(table)}.id_file`
+      : (table: 'f' | 'first') =>
+          sql`${sql(table)}.modified nulls first, ${sql(table)}.name, ${sql(table)}.id_file`;
+  const rows = await sql<CandidateFile[]>`
+    with settled as (
+      select f.* from svc.watch_file f join svc.watch w on w.id_watch = f.id_watch
+       where f.id_watch = ${watch.id_watch} and f.status = 'waiting'
+         and f.checked_at >= f.changed_at + w.settle_ms * interval '1 millisecond'
+    ), first as (select * from settled first order by ${order('first')} limit 1)
+    select f.id_file as "idFile", f.name, f.version, f.bytes, svc.epoch_ms(f.modified) as modified, f.removes,
+           svc.epoch_ms(coalesce(f.modified, f.seen_at)) as "changedMs",
+           l.sha256 as "loadedSha256", l.id_job as "loadedBy"
+      from settled f join first on first.batch is not distinct from f.batch
+      left join lateral (
+        select o.sha256, o.id_job from svc.watch_file o
+         where o.id_watch = f.id_watch and o.name = f.name and o.status = 'loaded' and not o.gone order by o.id_file desc limit 1) l on true
+     order by ${order('f')} limit ${watch.max_files}`;
+  const chosen: CandidateFile[] = [];
+  let bytes = 0;
+  for (const file of rows) {
+    bytes += file.removes ? 0 : file.bytes;
+    if (chosen.length > 0 && bytes > watch.max_bytes) break;
+    chosen.push(file);
+  }
+  return chosen;
+}
+
+async function settlesAt(sql: Sql, { watch }: WatchClaim): Promise<number | null> {
+  const [row] = await sql<{ at: number | null }[]>`
+    select svc.epoch_ms(min(f.changed_at + w.settle_ms * interval '1 millisecond')) as at
+      from svc.watch_file f join svc.watch w on w.id_watch = f.id_watch
+     where f.id_watch = ${watch.id_watch} and f.status = 'waiting'
+       and f.checked_at < f.changed_at + w.settle_ms * interval '1 millisecond'`;
+  return row?.at ?? null;
+}
+
+// Records the outcomes of files of a watch, and the events about them.
+
+async function setFiles(
+  tx: TransactionSql,
+  { watch }: WatchClaim,
+  files: readonly FileOutcome[],
+): Promise<void> {
+  if (files.length === 0) return;
+  const rows = JSON.stringify(
+    files.map(({ idFile, status, reason, replacedBy, batch, sha256, met, removed }) => ({
+      id: idFile,
+      status,
+      reason: reason === null ? null : storable(reason),
+      replaced_by: replacedBy === undefined ? null : storable(replacedBy),
+      batch: batch ?? null,
+      sha256: sha256 ?? null,
+      removed: removed === true,
+      version: met?.version ?? null,
+      bytes: met?.bytes ?? null,
+      modified: met?.modified ?? null,
+    })),
+  );
+  // a file that waits again is replaced by a newer one that was found under its name meanwhile
+  await tx`
+    update svc.watch_file f
+       set status = case when r.status = 'waiting' and newer.there and not f.removes then 'ignored' else r.status end,
+           reason = case when r.status = 'waiting' and newer.there and not f.removes then 'it was replaced before it could be loaded' else r.reason end,
+           replaced_by = r.replaced_by,
+           batch = case when r.status = 'waiting' then r.batch end,
+           sha256 = coalesce(r.sha256, f.sha256),
+           gone = r.removed or (f.gone and r.status in ('loaded', 'ignored')),
+           removes = f.removes and r.status in ('waiting', 'rejected'),
+           version = case when taken.there then f.version else coalesce(r.version, f.version) end,
+           bytes = coalesce(r.bytes, f.bytes),
+           modified = case when r.version is null then f.modified else to_timestamp(r.modified / 1000) end,
+           changed_at = case when r.version is null then f.changed_at else clock_timestamp() end,
+           checked_at = case when r.version is null then f.checked_at else clock_timestamp() end
+      from json_to_recordset(${rows}::text::json)
+             as r(id bigint, status text, reason text, replaced_by text, batch text, sha256 text, removed boolean, version text, bytes bigint, modified float8)
+     cross join lateral (
+       select exists (select from svc.watch_file n join svc.watch_file me on me.id_file = r.id
+                       where n.id_watch = me.id_watch and n.name = me.name and n.id_file > me.id_file) as there) newer
+     cross join lateral (
+       select exists (select from svc.watch_file n join svc.watch_file me on me.id_file = r.id
+                       where n.id_watch = me.id_watch and n.name = me.name and n.version = r.version and n.id_file <> me.id_file) as there) taken
+     where f.id_file = r.id and f.id_watch = ${watch.id_watch} and f.status in ('waiting', 'loading')`;
+  // a file that was ignored because its content was in the target counts again if it comes back
+  const removed = JSON.stringify(files.filter((file) => file.removed === true).map(({ idFile }) => idFile));
+  if (removed === '[]') return;
+  await tx`
+    update svc.watch_file o set gone = true
+      from svc.watch_file f
+     where f.id_file in (select json_array_elements_text(${removed}::text::json)::bigint)
+       and o.id_watch = ${watch.id_watch} and f.id_watch = o.id_watch and o.name = f.name and o.status = 'ignored'`;
+}
+
+/** Files of earlier jobs whose documents a job has replaced. */
+async function setReplaced(
+  tx: TransactionSql,
+  { watch }: WatchClaim,
+  idJob: number,
+  replaced: readonly Pick<ReplacedFile, 'name' | 'by'>[],
+): Promise<void> {
+  if (replaced.length === 0) return;
+  const rows = JSON.stringify(replaced.map(({ name, by }) => ({ name: storable(name), by: storable(by) })));
+  await tx`
+    update svc.watch_file f
+       set status = 'replaced', replaced_by = r.by, removes = false,
+           reason = case when r.by = f.name then 'a later version of it was loaded by job ' else 'a later file, ' || r.by || ', has the keys of its documents: job ' end || ${idJob}::text
+      from json_to_recordset(${rows}::text::json) as r(name text, by text)
+     where f.id_watch = ${watch.id_watch} and f.name = r.name and f.status = 'loaded' and not f.gone and f.id_job is distinct from ${idJob}`;
+}
+
+async function tellRejected(
+  tx: TransactionSql,
+  { watch, idOrg }: WatchClaim,
+  files: readonly FileOutcome[],
+): Promise<void> {
+  const rejected = files.filter(({ status }) => status === 'rejected').map(({ idFile }) => idFile);
+  if (rejected.length === 0) return;
+  const rows = await tx<FileRow[]>`
+    select ${fileColumns(tx)} from svc.watch_file f
+     where f.id_file in (select json_array_elements_text(${JSON.stringify(rejected)}::text::json)::bigint)`;
+  for (const file of rows)
+    await record(tx, 'rejected', idOrg, {
+      id_watch: watch.id_watch,
+      id_org: idOrg,
+      watch: watch.name,
+      ...file,
+    });
+}
+
+async function tellStalled(tx: TransactionSql, { watch, idOrg }: WatchClaim): Promise<void> {
+  const [row] = await tx<WatchRow[]>`
+    select ${watchColumns(tx)} from svc.watch w where w.id_watch = ${watch.id_watch}`;
+  if (row !== undefined) await record(tx, 'stalled', idOrg, watchRecord(row));
+}
+
+/** Records an event in the transaction that it reports. */
+async function record(
+  tx: TransactionSql,
+  moment: 'stalled' | 'rejected',
+  idOrg: number,
+  subject: unknown,
+): Promise<void> {
+  await tx`
+    insert into svc.event (kind, moment, id_org, job, occurred)
+    select kind, ${moment}, ${idOrg}, ${JSON.stringify(subject)}, clock_timestamp() from svc.event_kind where kind = 'webhook'`;
 }

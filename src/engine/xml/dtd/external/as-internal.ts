@@ -2,7 +2,7 @@
 import { InputError } from '../../../diagnostics.ts';
 import type { EngineLimits } from '../../../limits.ts';
 import { createNameTable } from '../../names/expanded-names.ts';
-import { scanContent } from '../../scan/content.ts';
+import { scanContent } from '../../scan/markup.ts';
 import { replacementText } from '../../scan/references.ts';
 import { plainMemory } from '../../tokenizer/memory.ts';
 import { createTokenizerOn, settingsOf } from '../../tokenizer/portable.ts';

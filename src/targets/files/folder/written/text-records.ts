@@ -1,6 +1,6 @@
 /** Records of CSV, TSV and JSON Lines as we write them, one at a time, and their values as they are stored. */
 import { open } from 'node:fs/promises';
-import { rowEncoderFor, type RowEncoder } from '../../../../engine/shred/rows/encoding.ts';
+import { rowEncoderFor, type RowEncoder } from '../../../../engine/shred/rows/output.ts';
 import { ByteBuffer } from '../../../../engine/shred/rows/byte-buffer.ts';
 import { recordForms, type RecordFormat } from '../../../../engine/records/split.ts';
 

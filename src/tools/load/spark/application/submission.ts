@@ -4,7 +4,7 @@ import { access, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sparkVariables } from '../../../../config/spark.ts';
+import { sparkVariables } from '../../../../config/properties.ts';
 import { settingHoldsSecret } from '../../../../jobs/options/spark-settings.ts';
 
 /** A worker waits three seconds after SIGTERM. */

@@ -3,8 +3,24 @@
  * others are copied.
  */
 import { createTokenizerKernels, type TokenizerKernels } from '../tokenizer/fast.ts';
-import { FLAG_DECODED, KIND_ATTRIBUTE, KIND_MASK, RECORD_INTS, type TokenBatch } from '../tokens.ts';
+import {
+  FLAG_DECODED,
+  KIND_ATTRIBUTE,
+  KIND_MASK,
+  RECORD_INTS,
+  type TokenBatch,
+  FLAG_DEFAULTED,
+  FLAG_WHITE_SPACE,
+  KIND_COMMENT,
+  KIND_END,
+  KIND_INSTRUCTION,
+  KIND_NAMESPACE,
+  KIND_START,
+  KIND_TEXT,
+  type NameTable,
+} from '../tokens.ts';
 import type { ScanKernel } from './instance.ts';
+import { utf8Text } from '../utf8.ts';
 
 /** The most records of a copied batch. Longer ones are not copied. */
 const RECORDS = 8192;
@@ -14,13 +30,13 @@ const DECODED_BYTES = 448 * 1024;
 export const TAPE_BYTES: number = RECORDS * RECORD_INTS * 4 + BYTES + DECODED_BYTES + 4 * 64;
 
 /** The addresses of a batch. */
-export interface TapeOffsets {
+interface TapeOffsets {
   events: number;
   bytes: number;
   decoded: number;
 }
 
-export interface TapeMemory {
+interface TapeMemory {
   readonly buffer: ArrayBuffer;
   ints(length: number): Int32Array;
   bytes(length: number): Uint8Array;
@@ -111,4 +127,39 @@ function startOfRanges(events: Int32Array, count: number): number {
   for (let n = 0; n < count * RECORD_INTS; n += RECORD_INTS)
     if ((events[n]! & FLAG_DECODED) === 0) return events[n + 2]!;
   return 0;
+}
+
+// Text of a batch's records, and a line about each for tests and debugging.
+
+/** The text of a record's range. */
+export function readBatchText(batch: TokenBatch, recordIndex: number): string {
+  const n = recordIndex * RECORD_INTS;
+  const bytes = (batch.events[n]! & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
+  return utf8Text(bytes.subarray(batch.events[n + 2]!, batch.events[n + 3]!));
+}
+
+const kindNames: Readonly<Record<number, string>> = {
+  [KIND_START]: 'START',
+  [KIND_END]: 'END',
+  [KIND_ATTRIBUTE]: 'ATTRIBUTE',
+  [KIND_TEXT]: 'TEXT',
+  [KIND_NAMESPACE]: 'NAMESPACE',
+  [KIND_COMMENT]: 'COMMENT',
+  [KIND_INSTRUCTION]: 'INSTRUCTION',
+};
+
+/** One line about a record: `START {urn:x}a`, `ATTRIBUTE b "1" defaulted`, `TEXT "\n" white`. Says nothing of places. */
+export function describeRecord(batch: TokenBatch, recordIndex: number, names: NameTable): string {
+  const kindAndFlags = batch.events[recordIndex * RECORD_INTS]!;
+  const nameId = batch.events[recordIndex * RECORD_INTS + 1]!;
+  const kind = kindAndFlags & KIND_MASK;
+  const parts = [kindNames[kind] ?? `KIND ${kind}`];
+  if (kind !== KIND_TEXT && kind !== KIND_COMMENT) {
+    const uri = names.namespaceUri(nameId);
+    parts.push(uri === '' ? names.localName(nameId) : `{${uri}}${names.localName(nameId)}`);
+  }
+  if (kind !== KIND_START && kind !== KIND_END) parts.push(JSON.stringify(readBatchText(batch, recordIndex)));
+  if ((kindAndFlags & FLAG_WHITE_SPACE) !== 0) parts.push('white');
+  if ((kindAndFlags & FLAG_DEFAULTED) !== 0) parts.push('defaulted');
+  return parts.join(' ');
 }
