@@ -17,23 +17,18 @@ export type {
   SchemasApi,
   WorkflowsApi,
 } from './http/openapi/client-types.ts';
-export { issueKey } from './access/issue-key.ts';
+export { issueKey } from './access/keys.ts';
 export type { AccessStore, Scope } from './ports/stores/access.ts';
 export { allScopes } from './ports/stores/access.ts';
 export type { Adapters, BuildInfo, RuntimeInfo } from './ports/adapters.ts';
-export type { AssetStore } from './ports/files/assets.ts';
+export type { AssetStore } from './ports/files.ts';
 export type { CatalogStore } from './ports/stores/catalog.ts';
 export type { Clock } from './ports/clock.ts';
-export type { FileStore } from './ports/files/organisation-files.ts';
+export type { FileStore } from './ports/files.ts';
 export type { HealthComponent, HealthProbe, HealthStatus } from './ports/health-probe.ts';
 export type { JobStore } from './ports/stores/jobs.ts';
-export type { Logger } from './ports/logger.ts';
-export type { TransferProgram } from './ports/processes/transfer-program.ts';
-export type { HostResolver } from './ports/network/outgoing.ts';
-export type {
-  CompiledSchema,
-  FindCompiled,
-  SchemaCompiler,
-  SchemaSources,
-} from './ports/processes/schema-compiler.ts';
+export type { Logger } from './ports/log.ts';
+export type { TransferProgram } from './ports/processes.ts';
+export type { HostResolver } from './ports/network.ts';
+export type { CompiledSchema, FindCompiled, SchemaCompiler, SchemaSources } from './ports/processes.ts';
 export type { SecretBox } from './ports/stores/secret-box.ts';

@@ -2,7 +2,7 @@
 
 A request is a line on its stdin, the number of a unit. When that is done it answers with a line on its stdout, JSON: `unit`, and `last`,
 true where it takes no other one. All else that it does, or that is done to it, fails the attempt and ends it; Spark makes another attempt,
-with a new process. It ends when its stdin does, and so with the worker, however that ends (src/tools/load/spark/unit-requests.ts).
+with a new process. It ends when its stdin does, and so with the worker, however that ends (src/tools/load/spark/attempt.ts).
 
 The driver hands this file to executors as a module: what a module knows outlives the task of a worker.
 """

@@ -1,9 +1,8 @@
 /** Maps a token of the identity provider to its caller: its claims become an organisation and scopes of ours. */
 import type { OidcConfig } from '../config/shape.ts';
-import { allScopes } from '../ports/stores/access.ts';
-import type { AccessStore } from '../ports/stores/access.ts';
-import type { TokenVerifier } from '../ports/network/token-verifier.ts';
-import type { Principal } from './check-key.ts';
+import { allScopes, type AccessStore } from '../ports/stores/access.ts';
+import type { TokenVerifier } from '../ports/network.ts';
+import type { Principal } from './keys.ts';
 
 /**
  * Returns null if the token is invalid, or its claims name no existing organisation. A token without scopes has the rights of any key.

@@ -2,8 +2,7 @@
 import { AppError } from '../errors.ts';
 import { fixedLimits } from '../config/limits.ts';
 import type { AccessStore, UploadTokenClaim } from '../ports/stores/access.ts';
-import type { Principal } from './check-key.ts';
-import { randomSecret, sha256Hex } from './credential.ts';
+import { type Principal, randomSecret, sha256Hex } from './keys.ts';
 
 export type UploadKind = 'xml' | 'xsd';
 

@@ -1,17 +1,22 @@
 /** OpenLineage events for runs of jobs (specification 2-0-2): START, then one of COMPLETE, FAIL and ABORT. */
-import { sha256Hex } from '../access/credential.ts';
+import { sha256Hex } from '../access/keys.ts';
 import { columnType, isText, transformationOf } from '../catalog/feeds/lineage.ts';
 import { listMappingsOfLogicalSchema } from '../catalog/mappings/document-map.ts';
 import { AppError } from '../errors.ts';
 import type { JobRecord, JobStatus } from '../jobs/record.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { MappingRecord, TableRecord } from '../ports/stores/catalog.ts';
-import { locationName, tableName } from './datasets.ts';
-import type { DatasetName, NamedDatabase } from './datasets.ts';
-import { actionOf, rowsByTable, runEventJson } from './shapes.ts';
-import type { Dataset, Facet, JobEvent, RunEvent } from './shapes.ts';
+import {
+  actionOf,
+  rowsByTable,
+  runEventJson,
+  type Dataset,
+  type Facet,
+  type JobEvent,
+  type RunEvent,
+} from './deliver.ts';
 
-export interface LineageSettings {
+interface LineageSettings {
   /** OpenLineage's namespace of the jobs */
   readonly namespace: string;
   /** a URI that names this program and its version */
@@ -184,4 +189,45 @@ async function runId({ catalog, jobs }: Stores, idJob: number): Promise<string> 
   const hex = await sha256Hex(`${await catalog.installation()}/job/${idJob}`);
   const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+// Names of files and tables in the form that OpenLineage gives datasets: a namespace and a name within it.
+
+interface DatasetName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The metadata database, for targets of the form `metadb:NAME`. */
+export interface NamedDatabase {
+  /** `host:port` */
+  readonly address: string;
+  readonly name: string;
+}
+
+/** Returns the name of the dataset that a job read from or wrote to: a file, a folder, or all tables of a target. */
+function locationName(location: string, job: JobRecord, metadb: NamedDatabase): DatasetName {
+  const ofMetadb = /^metadb:(.+)$/.exec(location)?.[1];
+  if (ofMetadb !== undefined)
+    return { namespace: `postgres://${metadb.address}`, name: `${metadb.name}.${ofMetadb}` };
+  const url = /^postgres(?:ql)?:\/\//.test(location) ? URL.parse(location) : null;
+  if (url !== null) {
+    const sqlSchema = url.searchParams.get('schema') ?? 'public';
+    return {
+      namespace: `postgres://${url.hostname}:${url.port || '5432'}`,
+      name: `${decodeURIComponent(url.pathname.slice(1))}.${sqlSchema}`,
+    };
+  }
+  const [, place, key = ''] = /^((?:s3|az|https?):\/\/[^/]+)\/?(.*)$/.exec(location) ?? [];
+  if (place !== undefined) return { namespace: place, name: key === '' ? '/' : key };
+  const path = location.replace(/^(?:duckdb|sqlite):/, '');
+  // paths of requests are relative to the organisation's own folder
+  const absolute = path.startsWith('/') ? path : `${job.base_path ?? ''}/files/${job.id_org}/${path}`;
+  return { namespace: 'file', name: absolute };
+}
+
+/** A table of a target. */
+function tableName(location: string, table: string, job: JobRecord, metadb: NamedDatabase): DatasetName {
+  const { namespace, name } = locationName(location, job, metadb);
+  return { namespace, name: `${name}${/^(?:file$|s3:)/.test(namespace) ? '/' : '.'}${table}` };
 }

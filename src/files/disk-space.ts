@@ -1,7 +1,7 @@
 /** Measures how much of the disk an organisation's files and logs use, and ends uploads that would exceed the limit. */
 import { AppError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { FileStore } from '../ports/files/organisation-files.ts';
+import type { FileStore } from '../ports/files.ts';
 import type { JobStore } from '../ports/stores/jobs.ts';
 
 /** Time for which a count is valid, because jobs write files, too, and other processes accept uploads. */

@@ -1,16 +1,13 @@
 /** POST /v2/file/upload: a body becomes a file of its organisation. */
-import { spendUploadToken } from '../access/upload-token.ts';
-import type { UploadKind } from '../access/upload-token.ts';
+import { spendUploadToken, type UploadKind } from '../access/upload-token.ts';
 import { AppError } from '../errors.ts';
 import type { AccessStore } from '../ports/stores/access.ts';
-import type { FileStore } from '../ports/files/organisation-files.ts';
+import type { FileStore } from '../ports/files.ts';
 import { fixedLimits } from '../config/limits.ts';
 import type { DiskSpace } from './disk-space.ts';
-import { atPace } from './arriving-body.ts';
-import { cleanFileName, defaultFileName } from './upload-name.ts';
 
 /** The parts of an upload; `declaredBytes` is null if the client did not declare the length. */
-export interface Upload {
+interface Upload {
   readonly kind: UploadKind;
   readonly token: string | undefined;
   readonly name: string | undefined;
@@ -87,4 +84,101 @@ async function openBody(
       { highWaterMark: 0 },
     ),
   };
+}
+
+// Names of uploaded files.
+
+const maxBytes = 200;
+const readable = /\.(?:xml|xsd|gz|zip|tar|tgz)$/i;
+
+/**
+ * Returns a name that is safe in a path: the last step of the client's text, without control characters and characters that have a
+ * meaning in shells, URLs or file systems. A name without a suffix that the tools know gets that of its kind.
+ */
+function cleanFileName(given: string, kind: UploadKind): string {
+  const last = given.normalize('NFC').split(/[/\\]/).at(-1) ?? '';
+  const safe = last
+    .replace(/[^\p{L}\p{M}\p{N}._ @+=-]/gu, '_')
+    .replace(/^[\s.~-]+/, '')
+    .replace(/[\s.]+$/, '');
+  const named = safe === '' ? 'upload' : safe;
+  return shorten(readable.test(named) ? named : `${named}.${kind}`);
+}
+
+/** Returns the name of a body that came without one, from its first bytes. */
+function defaultFileName(kind: UploadKind, start: Uint8Array): string {
+  if (start[0] === 0x1f && start[1] === 0x8b) return `upload.${kind}.gz`;
+  if (start[0] === 0x50 && start[1] === 0x4b) return 'upload.zip';
+  const magic = new TextDecoder('latin1').decode(start.subarray(257, 262));
+  return magic === 'ustar' ? 'upload.tar' : `upload.${kind}`;
+}
+
+/** Cut in front of the ending, never inside a character. */
+function shorten(name: string): string {
+  const encoder = new TextEncoder();
+  if (encoder.encode(name).byteLength <= maxBytes) return name;
+  const ending = /(?:\.(?:xml|xsd|tar))?\.[a-z]+$/i.exec(name)?.[0] ?? '';
+  const characters = Array.from(name.slice(0, name.length - ending.length));
+  while (encoder.encode(characters.join('') + ending).byteLength > maxBytes) characters.pop();
+  return characters.join('') + ending;
+}
+
+// Rejects bodies that arrive too slowly: a sender of a byte now and then must not hold a connection, a file and memory for ever.
+
+interface Pace {
+  /** bytes that must arrive at least … */
+  readonly bytes: number;
+  /** … in each stretch of so many milliseconds */
+  readonly everyMs: number;
+}
+
+/**
+ * Passes the same bytes on. Reading fails with AppError `invalid_body` if the body is slower than its pace, which cancels it, or breaks
+ * off: a sender that hangs up is no fault of the service.
+ */
+export function atPace(body: ReadableStream<Uint8Array>, pace: Pace): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let arrived = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = (): void => clearTimeout(timer);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        let late = false;
+        // Only waiting time counts: a slow reader does not make the sender slow
+        timer ??= setTimeout(() => {
+          late = true;
+          timer = undefined;
+          const fault = new AppError('invalid_body', 'the body arrives too slowly');
+          controller.error(fault);
+          // the reader of the body has the fault; the sender need not take it
+          reader.cancel(fault).catch(() => undefined);
+        }, pace.everyMs);
+        try {
+          const { done, value } = await reader.read();
+          if (late) return;
+          if (done) {
+            stop();
+            controller.close();
+            return;
+          }
+          arrived += value.byteLength;
+          if (arrived >= pace.bytes) {
+            arrived = 0;
+            stop();
+            timer = undefined;
+          }
+          controller.enqueue(value);
+        } catch {
+          stop();
+          if (!late) controller.error(new AppError('invalid_body', 'the body broke off before its end'));
+        }
+      },
+      async cancel(reason) {
+        stop();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }

@@ -1,8 +1,8 @@
 /** The context of a request for handlers: its id, its caller, the connection. */
 import type { Context } from 'hono';
-import type { Principal } from '../access/check-key.ts';
+import type { Principal } from '../access/keys.ts';
 import type { TraceContext } from '../jobs/trace-context.ts';
-import type { HeldConnection } from '../ports/network/held-connection.ts';
+import type { HeldConnection } from '../ports/network.ts';
 
 /** The values that middleware sets for the handlers of one request. */
 export interface AppEnv {

@@ -1,5 +1,5 @@
 /** Ends a job's log at its size limit: the output of a job depends on its documents, of which there may be any number. */
-import type { LogAppender } from '../ports/files/log-appender.ts';
+import type { LogAppender } from '../ports/files.ts';
 
 const lineEnd = 0x0a;
 

@@ -1,9 +1,8 @@
 /** Job logs: a slice by bytes, the last lines, or the log as it grows (docs/decisions/service/job-queue.md). */
 import { AppError, isOutage } from '../errors.ts';
-import type { FileStore } from '../ports/files/organisation-files.ts';
+import type { FileStore } from '../ports/files.ts';
 import type { JobStore } from '../ports/stores/jobs.ts';
-import { terminalStatuses } from './record.ts';
-import type { JobStatus } from './record.ts';
+import { terminalStatuses, type JobStatus } from './record.ts';
 import { textBoundary } from './text-boundary.ts';
 import { pause } from './worker/waiting.ts';
 

@@ -3,8 +3,8 @@
  * events.
  */
 import type { Limits } from '../config/limits.ts';
-import type { FileStore } from '../ports/files/organisation-files.ts';
-import type { Logger } from '../ports/logger.ts';
+import type { FileStore } from '../ports/files.ts';
+import type { Logger } from '../ports/log.ts';
 import type { RetentionStore } from '../ports/stores/retention.ts';
 
 /** workflows examined in one transaction */

@@ -8,15 +8,18 @@ import type { CatalogStore } from '../ports/stores/catalog.ts';
 import type { Submission } from '../ports/stores/jobs.ts';
 import { credentialSecrets } from '../files/credentials.ts';
 import { newJob } from './new-job.ts';
-import { checkAccess } from './request/check-access.ts';
-import type { AccessFault, AccessSettings } from './request/check-access.ts';
+import { checkAccess, type AccessFault, type AccessSettings } from './request/check-access.ts';
 import { earlierOutputs } from './request/earlier-outputs.ts';
-import { executionItems, pointerOf } from './request/execution-items.ts';
-import type { Execution, ExecutionRequest, RunCmdResponse } from './request/execution-request.ts';
+import {
+  executionItems,
+  pointerOf,
+  type Execution,
+  type ExecutionRequest,
+  type RunCmdResponse,
+} from './request/execution-request.ts';
 import { sealRequest } from './request/stored-request.ts';
 import { parseTarget } from './request/target.ts';
-import { isTool, tools } from './request/tools.ts';
-import type { Tool } from './request/tools.ts';
+import { isTool, tools, type Tool } from './request/tools.ts';
 import { storesNothing, type ToolRequest } from './request/tool-request.ts';
 import { parseExecution } from './request/read-request.ts';
 

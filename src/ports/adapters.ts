@@ -1,23 +1,17 @@
 /** The adapters of the application: one record, handed to `createApp`. */
 import type { AccessStore } from './stores/access.ts';
-import type { AssetStore } from './files/assets.ts';
+import type { AssetStore, FileStore } from './files.ts';
 import type { CatalogStore } from './stores/catalog.ts';
 import type { Clock } from './clock.ts';
 import type { CredentialStore } from './stores/credentials.ts';
-import type { FileStore } from './files/organisation-files.ts';
 import type { HealthProbe } from './health-probe.ts';
 import type { JobStore } from './stores/jobs.ts';
-import type { Logger } from './logger.ts';
-import type { TransferProgram } from './processes/transfer-program.ts';
+import type { Logger, ServiceLog } from './log.ts';
+import type { TransferProgram, ProcessFigures, SchemaCompiler } from './processes.ts';
 import type { OperationFigureSource } from './operation-figures.ts';
-import type { ProcessFigures } from './processes/figures.ts';
-import type { HostCallers } from './network/host-callers.ts';
-import type { HostResolver } from './network/outgoing.ts';
-import type { SchemaCompiler } from './processes/schema-compiler.ts';
-import type { ServiceLog } from './service-log.ts';
+import type { HostCallers, HostResolver, TokenVerifier } from './network.ts';
 import type { SecretBox } from './stores/secret-box.ts';
 import type { WatchStore } from './stores/watches.ts';
-import type { TokenVerifier } from './network/token-verifier.ts';
 import type { Tracer } from './tracer.ts';
 
 /** The environment of the application, and its capabilities. */

@@ -2,6 +2,7 @@
  * The service on an edge runtime (workerd): the same application, with the metadata database over Hyperdrive or directly, and files
  * and logs in an object store that Node workers read, too. Jobs go into the queue; those workers run them.
  */
+import packageFacts from '../../package.json' with { type: 'json' };
 import { createObjectFileStore } from '../adapters/object-store/file-store.ts';
 import { createObjectStoreHealth } from '../adapters/object-store/health.ts';
 import { createR2ObjectStore, type R2Bucket } from '../adapters/object-store/r2.ts';
@@ -22,15 +23,13 @@ import { createApp } from '../app.ts';
 import { readConfig } from '../config/properties.ts';
 import { ConfigError } from '../config/wrong-settings.ts';
 import type { Config } from '../config/shape.ts';
-import { nextModel } from '../catalog/schemas/next-model.ts';
+import { nextModel } from '../catalog/schemas/logical-schema.ts';
 import { AppError } from '../errors.ts';
 import { createMask } from '../jobs/secrets/mask-secrets.ts';
-import { docAssetNames } from '../ports/files/assets.ts';
+import { docAssetNames, type ObjectStore } from '../ports/files.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { HealthComponent } from '../ports/health-probe.ts';
-import type { ObjectStore } from '../ports/files/objects.ts';
 import { mergeSettings, settingOrigins } from '../config/java-properties.ts';
-import packageFacts from '../../package.json' with { type: 'json' };
 
 /** Bindings of wrangler.toml; settings are text beside them, `SVC_…` as in the environment of Node. */
 export interface WorkerEnvironment {

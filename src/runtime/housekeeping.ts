@@ -5,13 +5,15 @@ import { createPostgresEventOutbox } from '../adapters/postgres/metadb/event-out
 import { createPostgresRetentionStore } from '../adapters/postgres/metadb/retention-store.ts';
 import { createOutgoingGuard } from '../access/outgoing-guard.ts';
 import type { Limits } from '../config/limits.ts';
-import { createEventDelivery } from '../events/deliver.ts';
-import type { Receiver } from '../events/deliver.ts';
-import type { NamedDatabase } from '../events/datasets.ts';
-import { openLineageBody } from '../events/open-lineage.ts';
-import { isJobEvent } from '../events/shapes.ts';
-import { decodeWebhookSecret, signedHeaders } from '../events/signature.ts';
-import { webhookBody } from '../events/webhook.ts';
+import {
+  createEventDelivery,
+  type Receiver,
+  isJobEvent,
+  decodeWebhookSecret,
+  signedHeaders,
+  webhookBody,
+} from '../events/deliver.ts';
+import { type NamedDatabase, openLineageBody } from '../events/open-lineage.ts';
 import { sweepExpired } from '../jobs/retention.ts';
 import { pause } from '../jobs/worker/waiting.ts';
 import { messageOf } from '../jobs/worker/run-jobs.ts';

@@ -9,17 +9,15 @@ import { sparkVariables } from '../config/properties.ts';
 import { secretsOfAccess } from '../config/source-access.ts';
 import { unlimited } from '../config/values.ts';
 import { findCredential } from '../files/credentials.ts';
-import { createMask } from '../jobs/secrets/mask-secrets.ts';
-import { secretForms } from '../jobs/secrets/forms.ts';
+import { createMask, secretForms } from '../jobs/secrets/mask-secrets.ts';
 import { checkStoredRequest } from '../jobs/request/shape.ts';
 import { secretsIn } from '../jobs/request/known-secrets.ts';
 import { openRequest } from '../jobs/request/stored-request.ts';
 import { createWorker, type Worker } from '../jobs/worker/run-jobs.ts';
-import type { ProcessRunner } from '../ports/processes/runner.ts';
+import type { ProcessRunner } from '../ports/processes.ts';
 import type { Environment } from './home.ts';
 import { createPathMask } from './host-paths.ts';
-import { jobFolder } from './open/files.ts';
-import type { OpenedInstallation } from './open/installation.ts';
+import { jobFolder, type OpenedInstallation } from './open/installation.ts';
 import { readWorkerIdentity } from './worker-identity.ts';
 
 /** Shortest of two means against a missed notification of new work. */

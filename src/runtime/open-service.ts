@@ -11,18 +11,18 @@ import { createApp } from '../app.ts';
 import type { Config } from '../config/shape.ts';
 import type { AppEnv } from '../http/env.ts';
 import type { Adapters } from '../ports/adapters.ts';
-import type { HostCallers } from '../ports/network/host-callers.ts';
-import { ensureAdminKey } from './admin-key.ts';
-import type { Environment } from './home.ts';
+import type { HostCallers } from '../ports/network.ts';
+import { type Environment, writePrivateFile } from './home.ts';
 import { unknownSettings } from '../config/java-properties.ts';
 import { createHealth } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { startReaper, type Reaper } from '../jobs/worker/reaper.ts';
+import { startReaper, type Reaper } from '../jobs/worker/run-jobs.ts';
 import { createJobWorker } from './job-worker.ts';
 import { createServiceTransfers } from './transfers.ts';
 import { createWatchScheduler } from './watches/scheduler.ts';
-import { openInstallation } from './open/installation.ts';
-import type { OpenedInstallation } from './open/installation.ts';
+import { openInstallation, type OpenedInstallation } from './open/installation.ts';
+import { randomId, randomSecret, sha256Hex } from '../access/keys.ts';
+import { allScopes, type AccessStore } from '../ports/stores/access.ts';
 
 export interface OpenServiceOptions {
   /** SVC_HOME and settings (`SVC_…`); the process's own environment is not looked at */
@@ -153,4 +153,28 @@ function noticesOf(
       ? `running commands is on (cmd.enabled in ${home.propertiesFile})`
       : `running commands is off: set cmd.enabled=true in ${home.propertiesFile} and restart to allow it`,
   ];
+}
+
+// The first key of a new installation.
+
+/** The organisation every installation starts with. */
+const firstOrg = 1;
+
+/** If no key exists, creates one with every scope and writes it to `file` (0600). Returns whether it did. */
+export async function ensureAdminKey(access: AccessStore, file: string): Promise<boolean> {
+  if (!(await access.hasNoKeys())) return false;
+  const idKey = randomId();
+  const secret = randomSecret();
+  // The file first: a key that is stored but written nowhere could never be used, and would stop the next start from making one
+  await writePrivateFile(file, `svk_${idKey}_${secret}\n`);
+  await access.createKey({
+    idKey,
+    idOrg: firstOrg,
+    name: 'first key',
+    scopes: allScopes,
+    secretSha256: await sha256Hex(secret),
+    expiresAt: null,
+    revokedAt: null,
+  });
+  return true;
 }

@@ -1,6 +1,5 @@
 /** `npm start`: the service, until SIGTERM. */
-import { startService } from './service.ts';
-import { runUntilSignal } from './until-signal.ts';
+import { startService, runUntilSignal } from './service.ts';
 
 void runUntilSignal(() =>
   startService({

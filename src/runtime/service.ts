@@ -4,8 +4,9 @@ import type { Environment } from './home.ts';
 import { closeServer, listen } from './listen.ts';
 import { openService } from './open-service.ts';
 import type { OpenedInstallation } from './open/installation.ts';
+import { AppError } from '../errors.ts';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   /** settings, SVC_HOME, HOST and PORT */
   readonly environment: Environment;
   /** takes the lines for the person who starts it, without line ends */
@@ -14,7 +15,7 @@ export interface ServiceOptions {
   readonly write: (line: string) => void;
 }
 
-export interface Service {
+interface Service {
   /** `http://HOST:PORT` */
   readonly url: string;
   readonly opened: OpenedInstallation;
@@ -52,4 +53,37 @@ function readAddress(environment: Environment): { readonly host: string; readonl
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(port <= 65_535)) throw new ConfigError(['PORT: must be a number from 0 to 65535']);
   return { host, port };
+}
+
+// Runs a process that serves until it is asked to end.
+
+const repeatMs = 1000;
+
+/**
+ * Starts, waits for SIGTERM or SIGINT, closes, exits 0; a second signal, a second or more later, exits at once. Exits 1, with the
+ * reason in one line each, when it cannot start.
+ */
+export async function runUntilSignal(start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
+  const signalled = new Promise<void>((resolve) => {
+    let first: number | null = null;
+    const onSignal = (): void => {
+      const now = performance.now();
+      // a terminal's Ctrl-C reaches us twice if npm forwards it: both count as one
+      if (first !== null && now - first > repeatMs) process.exit(1);
+      first ??= now;
+      resolve();
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  });
+  try {
+    const started = await start();
+    await signalled;
+    await started.close();
+    process.exit(0);
+  } catch (error) {
+    const known = error instanceof ConfigError || error instanceof AppError;
+    process.stderr.write(`${known ? error.message : String((error as Error).stack ?? error)}\n`);
+    process.exit(1);
+  }
 }

@@ -5,7 +5,7 @@ import { createJobWorker } from './job-worker.ts';
 import { openInstallation } from './open/installation.ts';
 import { startProbeServer } from './probe-server.ts';
 import { createWatchScheduler } from './watches/scheduler.ts';
-import { runUntilSignal } from './until-signal.ts';
+import { runUntilSignal } from './service.ts';
 
 void runUntilSignal(async () => {
   const opened = await openInstallation(process.env, {

@@ -1,7 +1,9 @@
 /** Locations in cloud storage: an address that ends in a slash, then the query with its token. */
-import { isLoopback, parseAddress } from '../access/network-address.ts';
+import { isLoopback, parseAddress, type OutgoingGuard } from '../access/outgoing-guard.ts';
+import { AppError } from '../errors.ts';
+import type { TransferRequest } from '../ports/processes.ts';
 
-export interface CloudLocation {
+interface CloudLocation {
   readonly url: URL;
   /** the address without the query, safe to show */
   readonly shown: string;
@@ -43,4 +45,28 @@ export function parseCloudLocation(text: string): CloudLocation | { readonly fau
 function isLoopbackAddress(host: string): boolean {
   const address = parseAddress(host);
   return address !== null && isLoopback(address);
+}
+
+// Whether a cloud location that a request names may be copied to or from.
+
+interface CheckedLocation {
+  readonly location: CloudLocation;
+  /** members of the request file: the location, and the addresses that were checked */
+  fields(member: string): TransferRequest;
+}
+
+/** AppError `invalid_body` for a wrong form, `host_not_allowed` for a host that the operator has not allowed. */
+export async function checkLocation(
+  text: string,
+  pointer: string,
+  guard: OutgoingGuard,
+): Promise<CheckedLocation> {
+  const location = parseCloudLocation(text);
+  if ('fault' in location) {
+    throw new AppError('invalid_body', `${pointer.slice(1)} ${location.fault}`, {
+      errors: [{ pointer, detail: location.fault }],
+    });
+  }
+  const { addresses } = await guard.checkUrl(location.url);
+  return { location, fields: (member) => ({ [member]: text, az_addresses: addresses }) };
 }

@@ -1,11 +1,15 @@
 /** POST /v2/schema/export: a schema with all that belongs to it, as a package in a folder or in cloud storage. */
 import { createOutgoingGuard } from '../access/outgoing-guard.ts';
 import { AppError } from '../errors.ts';
-import { checkLocation } from './check-location.ts';
-import { chooseDatabase } from './metadata-database.ts';
-import type { MetadbFields } from './metadata-database.ts';
-import { requireProgram, runTransfer } from './run-transfer.ts';
-import type { TransferAdapters, TransferCaller, TransferSettings } from './run-transfer.ts';
+import { checkLocation } from './cloud-location.ts';
+import { chooseDatabase, type MetadbFields } from './metadata-database.ts';
+import {
+  requireProgram,
+  runTransfer,
+  type TransferAdapters,
+  type TransferCaller,
+  type TransferSettings,
+} from './run-transfer.ts';
 
 /** Exactly one of the two paths is there. */
 export interface ExportRequest extends MetadbFields {

@@ -1,11 +1,15 @@
 /** POST /v2/schema/import: stores the content of a package under new ids. */
 import { createOutgoingGuard } from '../access/outgoing-guard.ts';
-import { checkLocation } from './check-location.ts';
+import { checkLocation } from './cloud-location.ts';
 import { atMember } from './export-schema.ts';
-import { chooseDatabase } from './metadata-database.ts';
-import type { MetadbFields } from './metadata-database.ts';
-import { requireProgram, runTransfer } from './run-transfer.ts';
-import type { TransferAdapters, TransferCaller, TransferSettings } from './run-transfer.ts';
+import { chooseDatabase, type MetadbFields } from './metadata-database.ts';
+import {
+  requireProgram,
+  runTransfer,
+  type TransferAdapters,
+  type TransferCaller,
+  type TransferSettings,
+} from './run-transfer.ts';
 
 /** With `az_input_path`, `input_path` is the folder that the package is copied to first; without, the folder that contains it. */
 export interface ImportRequest extends MetadbFields {

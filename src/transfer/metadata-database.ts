@@ -1,13 +1,8 @@
 /** Determines which metadata database a transfer uses, and whose password is sent there (docs/decisions/service/packages.md). */
-import type { OutgoingGuard } from '../access/outgoing-guard.ts';
-import { isLoopback, parseAddress } from '../access/network-address.ts';
+import { type OutgoingGuard, isLoopback, parseAddress } from '../access/outgoing-guard.ts';
 import { AppError } from '../errors.ts';
 import { isHostAllowed } from '../jobs/request/target.ts';
-import type {
-  MetadataDatabase,
-  TransferProgram,
-  TransferRequest,
-} from '../ports/processes/transfer-program.ts';
+import type { MetadataDatabase, TransferProgram, TransferRequest } from '../ports/processes.ts';
 
 /** Members of a request; absent and '' say nothing. Their form was checked. */
 export interface MetadbFields {

@@ -4,13 +4,11 @@ import { createMask } from '../jobs/secrets/mask-secrets.ts';
 import { answerWithin, backOffMs, pause } from '../jobs/worker/waiting.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { Claim } from '../ports/stores/jobs.ts';
-import type {
-  TransferCommand,
-  TransferProgram,
-  TransferRequest,
-} from '../ports/processes/transfer-program.ts';
-import { shownTransfer } from './shown-request.ts';
-import type { AskedTransfer } from './shown-request.ts';
+import type { TransferCommand, TransferProgram, TransferRequest } from '../ports/processes.ts';
+import { shownParams } from '../jobs/request/params.ts';
+import { shellWord } from '../jobs/request/tool-request.ts';
+import { engineDefaults } from '../jobs/new-job.ts';
+import type { MetadbFields } from './metadata-database.ts';
 
 export type TransferAdapters = Pick<
   Adapters,
@@ -48,7 +46,7 @@ export interface PlannedRun {
 }
 
 /** `answer`: the object in the last line of the program's output; null when the run failed. */
-export interface EndedRun {
+interface EndedRun {
   readonly answer: Readonly<Record<string, unknown>> | null;
   /** error code that a failed run reports for programs, such as `not_found` */
   readonly code: string | null;
@@ -199,4 +197,130 @@ async function record(
       await pause(backOffMs(attempt, 100, 2000), never);
     }
   }
+}
+
+// Formats a run of the transfer program for its job record: as requested, with secrets masked.
+
+/** Members of either request; absent and '' say nothing. */
+interface AskedTransfer extends MetadbFields {
+  readonly origin_id?: string;
+  readonly output_path?: string;
+  readonly az_output_path?: string;
+  readonly input_path?: string;
+  readonly az_input_path?: string;
+}
+
+interface ShownTransfer {
+  /** the words that follow `migrate` in a shell */
+  readonly params: string;
+  readonly paramsJson: string;
+  readonly inputPath: string | null;
+  readonly outputPath: string | null;
+}
+
+const members = [
+  'origin_id',
+  'output_path',
+  'az_output_path',
+  'input_path',
+  'az_input_path',
+  'metadb_host',
+  'metadb_port',
+  'metadb_user',
+  'metadb_db',
+  'metadb_password',
+] as const satisfies readonly (keyof AskedTransfer)[];
+
+/** `params_json.action` has the members as given, and `in` and `out` as every job has them. `mask` knows the secrets of the run. */
+export function shownTransfer(
+  command: TransferCommand,
+  asked: AskedTransfer,
+  mask: (text: string) => string,
+): ShownTransfer {
+  const inputPath = withoutQuery(asked.az_input_path) ?? (asked.input_path || null);
+  const outputPath = withoutQuery(asked.az_output_path) ?? (asked.output_path || null);
+  const given = members.flatMap((name) =>
+    asked[name] ? [[name, mask(shownMember(name, asked[name]))] as const] : [],
+  );
+  const action = {
+    command,
+    ...(inputPath === null ? {} : { in: inputPath }),
+    ...(outputPath === null ? {} : { out: outputPath }),
+    ...Object.fromEntries(given),
+  };
+  const words = given.flatMap(([name, value]) => [flags[name] ?? `--${name.replaceAll('_', '-')}`, value]);
+  return {
+    params: [command, ...words].map(shellWord).join(' '),
+    paramsJson: shownParams(action, engineDefaults),
+    inputPath,
+    outputPath,
+  };
+}
+
+const flags: Readonly<Record<string, string>> = { origin_id: '-x', output_path: '-o', input_path: '-i' };
+
+/** Removes the query of an address, because it is the access token. */
+function withoutQuery(location: string | undefined): string | null {
+  return location ? (location.split('?')[0] ?? null) : null;
+}
+
+function shownMember(name: (typeof members)[number], value: string): string {
+  if (name === 'metadb_password') return '***';
+  return name.startsWith('az_') ? `${withoutQuery(value)}?***` : value;
+}
+
+// Limits the transfers of one organisation that run at once in this process: each is a program of its own, and its caller waits for it.
+
+export interface Slots {
+  /** Does the work once there is a slot. AppError `too_many_requests` if too many wait already. */
+  within<T>(idOrg: number, work: () => Promise<T>): Promise<T>;
+}
+
+const retryAfterSeconds = 5;
+
+/** `running` and `waiting`: limits for one organisation; `what`: noun for the work, in the plural. */
+export function createSlots({
+  running,
+  waiting,
+  what = 'exports and imports',
+}: {
+  readonly running: number;
+  readonly waiting: number;
+  readonly what?: string;
+}): Slots {
+  const byOrg = new Map<number, { taken: number; readonly queue: (() => void)[] }>();
+
+  async function take(idOrg: number): Promise<void> {
+    const slots = byOrg.get(idOrg) ?? { taken: 0, queue: [] };
+    byOrg.set(idOrg, slots);
+    if (slots.taken < running) {
+      slots.taken += 1;
+      return;
+    }
+    if (slots.queue.length >= waiting)
+      throw new AppError('too_many_requests', `too many ${what} of this organisation wait`, {
+        headers: { 'Retry-After': String(retryAfterSeconds) },
+      });
+    await new Promise<void>((resolve) => slots.queue.push(resolve));
+  }
+
+  /** The slot goes to who has waited for longest. */
+  function giveUp(idOrg: number): void {
+    const slots = byOrg.get(idOrg)!;
+    const next = slots.queue.shift();
+    if (next !== undefined) next();
+    else if (slots.taken > 1) slots.taken -= 1;
+    else byOrg.delete(idOrg);
+  }
+
+  return {
+    async within(idOrg, work) {
+      await take(idOrg);
+      try {
+        return await work();
+      } finally {
+        giveUp(idOrg);
+      }
+    },
+  };
 }

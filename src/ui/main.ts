@@ -1,11 +1,10 @@
 /** The page: its frame, the key it works with, and the view that its address names. */
-import { fill, h } from './parts/dom.ts';
-import { announce, failureBox } from './parts/notices.ts';
+import { fill, h, announce, failureBox } from './parts/controls.ts';
 import { keptKey } from './api/key.ts';
 import { serviceUrl } from './service-url.ts';
 import { convertView } from './convert/view.ts';
 import { jobListView } from './jobs/listing.ts';
-import { jobView } from './jobs/record.ts';
+import { jobView } from './jobs/details.ts';
 import { schemaListView } from './schemas/listing.ts';
 import { schemaView } from './schemas/details.ts';
 import { healthSign } from './shell/health.ts';

@@ -1,16 +1,29 @@
 /** POST and PATCH of a watch: the request becomes a definition after all of it has been checked. */
 import { AppError } from '../errors.ts';
 import { isRemoteLocation, parseRemoteLocation, type RemoteLocation } from '../files/remote-location.ts';
-import { checkAccess, type AccessSettings } from '../jobs/request/check-access.ts';
+import { checkAccess, type AccessSettings, type AccessFault } from '../jobs/request/check-access.ts';
 import { accessError, checkOwners, requireCommands } from '../jobs/submit.ts';
 import type { Adapters } from '../ports/adapters.ts';
-import type { ObjectOrder, OnDrift, WatchDefinition, WatchRecord } from '../ports/stores/watches.ts';
-import { namePart } from '../jobs/options/name-part.ts';
-import { nameTest } from './names.ts';
-import { withoutEmptyFolder } from './place.ts';
+import type {
+  ObjectOrder,
+  OnDrift,
+  WatchDefinition,
+  WatchRecord,
+  WatchClaim,
+} from '../ports/stores/watches.ts';
+import { namePart } from '../jobs/options/values.ts';
 import { rowServerOf } from './row-server.ts';
-import { replaces, shownSecrets, watchRequest, type WatchSecrets } from './request.ts';
 import { parseDuration, parseSchedule } from './schedule.ts';
+import { parseExecution } from '../jobs/request/read-request.ts';
+import type { WatchedFiles } from '../jobs/request/shape.ts';
+import type { RequestItem, ToolRequest } from '../jobs/request/tool-request.ts';
+import { findOption } from '../jobs/options/table.ts';
+import { secretsOfAddresses } from '../jobs/request/known-secrets.ts';
+import { createMask } from '../jobs/secrets/mask-secrets.ts';
+import { matchedLength, parsePathPattern } from '../files/path-pattern.ts';
+import type { FileStore } from '../ports/files.ts';
+import type { SecretBox } from '../ports/stores/secret-box.ts';
+import type { WatchedPlace } from '../ports/watched-locations.ts';
 
 /** The members that a person may set; absent members have their defaults. */
 export interface WatchMembers {
@@ -31,9 +44,9 @@ export interface WatchMembers {
   readonly paused?: boolean | undefined;
 }
 
-export type WatchChange = { readonly [Member in keyof WatchMembers]?: WatchMembers[Member] | undefined };
+type WatchChange = { readonly [Member in keyof WatchMembers]?: WatchMembers[Member] | undefined };
 
-export const watchDefaults: Required<
+const watchDefaults: Required<
   Pick<WatchDefinition, 'order' | 'settle' | 'on_error' | 'on_drift' | 'max_files' | 'max_bytes'>
 > = {
   order: 'name',
@@ -44,11 +57,8 @@ export const watchDefaults: Required<
   max_bytes: 1024 ** 3,
 };
 
-export type WatchAdapters = Pick<
-  Adapters,
-  'watches' | 'catalog' | 'files' | 'secrets' | 'credentials' | 'clock'
->;
-export type WatchSettings = AccessSettings & {
+type WatchAdapters = Pick<Adapters, 'watches' | 'catalog' | 'files' | 'secrets' | 'credentials' | 'clock'>;
+type WatchSettings = AccessSettings & {
   readonly commandsEnabled: boolean;
   readonly limits: { readonly watches: number };
 };
@@ -252,4 +262,234 @@ function locationOf(location: string): RemoteLocation {
 
 function wrong(pointer: string, detail: string): AppError {
   return new AppError('invalid_body', `${pointer.slice(1)} ${detail}`, { errors: [{ pointer, detail }] });
+}
+
+// Builds the request of a watch's tool, as a person would write it, with the files of one job.
+
+/** The sealed members of a watch: each of them may hold secrets. */
+interface WatchSecrets {
+  readonly location: string;
+  readonly target: string;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export interface BatchMembers extends WatchSecrets {
+  readonly onError: 'fail' | 'skip';
+  readonly credential: string | null;
+}
+
+/** Flags that a watch sets itself, with the member that replaces each. */
+const decided: Readonly<Record<string, string>> = {
+  '--from': 'is what location says',
+  '--out': 'is what target says',
+  '--origin': 'is what id_sch says',
+  '--parent': 'is what on_drift says',
+  '--use-stats': 'is what on_drift says',
+  '--unmapped': 'is what on_drift says',
+  '--on-drift': 'is what on_drift says',
+  '--on-error': 'is what on_error says',
+  '--credential': 'is what credential says',
+  '--skip': 'saves nothing, and a watch loads each file once',
+};
+
+/**
+ * The request of a job, `watched` its files; without them, as the watch itself is checked. AppErrors `unknown_option`,
+ * `invalid_option`.
+ */
+export function watchRequest(
+  { location, target, options, onError, credential }: BatchMembers,
+  more: readonly RequestItem[] = [],
+  watched?: WatchedFiles,
+): ToolRequest {
+  const items: RequestItem[] = [
+    { pointer: '/location', flag: rowServerOf(location) === null ? null : '--from', value: location },
+    { pointer: '/target', flag: '-o', value: target },
+    ...optionItems(options),
+    ...(credential === null ? [] : [{ pointer: '/credential', flag: '--credential', value: credential }]),
+    ...(onError === 'skip' ? [{ pointer: '/on_error', flag: '--on-error', value: 'skip' }] : []),
+    ...more,
+  ];
+  try {
+    const request = parseExecution('xml2er', items, 0);
+    checkModes(request);
+    checkRows(request);
+    return watched === undefined ? request : { ...request, watched };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new AppError(error.code, error.message, {
+      errors: error.errors.map(({ pointer, detail }) => ({
+        pointer: pointer.replace(/\/(?:command|value)$/, '').replace(/^\/executions\/0$/, '/options'),
+        detail,
+      })),
+    });
+  }
+}
+
+function checkModes({ saveMode, parseMode }: ToolRequest): void {
+  if (saveMode !== 'append' && saveMode !== 'merge')
+    throw refused(
+      '-S',
+      '-S a (append) and -S m (merge) are for watches: every other mode would leave files out, or take away what was loaded',
+    );
+  if (parseMode === 'statistics') throw refused('-e', '-e s loads nothing');
+}
+
+/** A watch of rows must continue from its mark: otherwise each look would load all rows again. */
+function checkRows({ from, after }: ToolRequest): void {
+  if (from === undefined) return;
+  if (after === undefined)
+    throw refused('--after', '--after COLUMN says which rows are new: a column that only grows');
+  if (after.mark !== undefined)
+    throw refused('--after', '--after COLUMN goes on where the watch has come to: leave the value out');
+}
+
+/** A document takes the place of the one of its key (`-S m`). */
+function replaces(options: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(options).some(
+    ([flag, value]) => findOption('xml2er', flag, 'rest')?.long === '--savemode' && value === 'm',
+  );
+}
+
+/** Returns whether the documents of files are removed when the files are gone. */
+export function removesGone(options: Readonly<Record<string, unknown>>): boolean {
+  return (options['--delete-missing'] ?? false) !== false;
+}
+
+function optionItems(options: Readonly<Record<string, unknown>>): RequestItem[] {
+  return Object.entries(options).flatMap(([flag, value]): RequestItem[] => {
+    const long = findOption('xml2er', flag, 'rest')?.long ?? flag;
+    if (Object.hasOwn(decided, long)) throw refused(flag, `${flag} ${decided[long]!}`);
+    const pointer = pointerOf(flag);
+    const values = Array.isArray(value) ? (value as unknown[]) : [value];
+    return values.flatMap((one): RequestItem[] => {
+      if (one === false) return [];
+      if (one === true || one === '' || one === null) return [{ pointer, flag }];
+      if (typeof one === 'string' || typeof one === 'number') return [{ pointer, flag, value: String(one) }];
+      throw refused(flag, `${flag} must be a text, a number, true, or a list of these`);
+    });
+  });
+}
+
+function pointerOf(flag: string): string {
+  return `/options/${flag.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function refused(flag: string, detail: string): AppError {
+  return new AppError('invalid_option', detail, { errors: [{ pointer: pointerOf(flag), detail }] });
+}
+
+const mask = '***';
+
+function isPassword(flag: string): boolean {
+  return findOption('xml2er', flag, 'rest')?.long === '--out-password';
+}
+
+/** Returns the secrets in the form that records show. */
+export function shownSecrets({ location, target, options }: Required<WatchSecrets>): Required<WatchSecrets> {
+  const passwords = Object.entries(options).flatMap(([flag, value]) =>
+    isPassword(flag) && typeof value === 'string' && value.length >= 4 ? [value] : [],
+  );
+  const maskText = createMask([...secretsOfAddresses([location, target]), ...passwords]);
+  return {
+    location: maskText(location),
+    target: maskText(target),
+    options: Object.fromEntries(
+      Object.entries(options).map(([flag, value]) => {
+        if (isPassword(flag)) return [flag, mask];
+        return [flag, typeof value === 'string' ? maskText(value) : shownList(value, maskText)];
+      }),
+    ),
+  };
+}
+
+/** A setting of Spark may hold a secret, too. */
+function shownList(value: unknown, maskText: (text: string) => string): unknown {
+  return Array.isArray(value)
+    ? (value as unknown[]).map((one) => (typeof one === 'string' ? maskText(one) : one))
+    : value;
+}
+
+// Decides which objects of a location a watch accepts.
+
+/**
+ * Pattern of names that are not documents: schemas and parts of DTDs, files that are still written, checksums and marks, text, tables
+ * and pictures.
+ */
+const others =
+  /\.(?:xsd|wsdl|dtd|ent|mod|cat|tmp|temp|part|partial|filepart|crdownload|swp|bak|lock|md5|sha\d*|asc|sig|done|ok|ready|txt|md|log|jsonl?|csv|tsv|parquet|pdf|png|jpe?g|gif)(?:\.gz)?$|~$/i;
+
+/** Returns a test for names below the location, '/'-separated. AppError `invalid_option` if the pattern is invalid. */
+export function nameTest(pattern: string | null): (name: string) => boolean {
+  // the job determines the type of any other file by its content
+  if (pattern === null) return (name) => !others.test(name) && !isHidden(name);
+  const parsed = parsePathPattern(pattern);
+  // a name without a wildcard is that one file
+  if (parsed === null) return (name) => name === pattern;
+  const above = parsed.folder === '.' ? '' : `${parsed.folder}/`;
+  return (name) =>
+    name.startsWith(above) && matchedLength(parsed, name.slice(above.length)) === name.length - above.length;
+}
+
+function isHidden(name: string): boolean {
+  return name.startsWith('.') || name.includes('/.');
+}
+
+/** Names of objects that no file could have, which a disk must take before they are loaded. */
+export function isPlainName(name: string): boolean {
+  return name
+    .split('/')
+    .every(
+      (part) =>
+        part !== '' &&
+        part !== '.' &&
+        part !== '..' &&
+        !part.includes('\0') &&
+        new TextEncoder().encode(part).byteLength <= 255,
+    );
+}
+
+/** Returns the name that a `.gz` file has after unpacking. */
+export function unpacked(name: string): string {
+  return name.replace(/\.gz$/i, '');
+}
+
+/**
+ * Whether a document, by its name in `_documents`, is one of these files, a part of one (`--row-tag`), or a member of an archive among
+ * them.
+ */
+export function documentsOf(files: Iterable<string>): (document: string) => boolean {
+  const names = new Set<string>();
+  for (const file of files) names.add(file).add(unpacked(file));
+  return (document) => {
+    if (names.has(document) || names.has(document.replace(/(?:#\d+)+$/, ''))) return true;
+    for (let at = document.indexOf('/'); at >= 0; at = document.indexOf('/', at + 1))
+      if (names.has(document.slice(0, at))) return true;
+    return false;
+  };
+}
+
+// The place that schedulers search, as a watch stores it.
+
+/** Opens a place with the secrets of the watch: for schedulers alone. AppErrors of `watchRequest`. */
+export async function openPlace(
+  secrets: SecretBox,
+  { watch, idOrg, sealed }: WatchClaim,
+): Promise<WatchedPlace & { readonly kept: WatchSecrets }> {
+  const { pattern, credential, id_watch: id, on_error: onError } = watch;
+  const kept = JSON.parse(await secrets.open(sealed)) as WatchSecrets;
+  const { location } = kept;
+  const isRows = rowServerOf(location) !== null;
+  const watched = { files: [], watch: id };
+  const rows = isRows ? watchRequest({ ...kept, onError, credential }, [], watched) : null;
+  return { idOrg, location, pattern, credential, rows, kept };
+}
+
+/** Returns the faults of a watch's request, except that its folder is empty now: a store has no other sign of a folder. */
+export function withoutEmptyFolder(
+  { local }: Pick<FileStore, 'local'>,
+  location: string,
+  faults: readonly AccessFault[],
+): readonly AccessFault[] {
+  if (local || location.startsWith('/')) return faults;
+  return faults.filter(({ pointer, code }) => pointer !== '/location' || code !== 'input_not_found');
 }

@@ -2,10 +2,9 @@
  * Determines the states of a job's files after its end. A job publishes all of its files or none: after a failure, all files wait again
  * except those at fault. If the job does not say which, halves are tried separately until one file is left.
  */
-import { failureReason } from '../jobs/failure-reason.ts';
-import type { JobStatus } from '../jobs/record.ts';
+import { failureReason, type JobStatus } from '../jobs/record.ts';
 import type { FileOutcome, OnDrift, OpenJob, ReplacedFile, WatchOutcome } from '../ports/stores/watches.ts';
-import { unpacked } from './names.ts';
+import { unpacked } from './define.ts';
 
 /** Code of a reject: the file was another one when the job read it. */
 export const changedFileCode = 'changed_file';

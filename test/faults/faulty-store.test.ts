@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { startFaultyStore } from '../../scripts/faults/lake/faulty-store.ts';
 import type { LakeFormatName } from '../../src/targets/files/lake/table-format.ts';
 import { createS3ObjectStore } from '../../src/adapters/object-store/s3.ts';
-import type { DecidingStore } from '../../src/ports/files/objects.ts';
+import type { DecidingStore } from '../../src/ports/files.ts';
 import { expectJobs } from '../contracts/bucket-tables/expected-jobs.ts';
 import { bucketCopy, loadUntilThere, prefix } from '../contracts/bucket-tables/library-bucket.ts';
 import { isHere, needs, skipFor, some } from '../support/needs.ts';

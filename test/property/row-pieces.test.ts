@@ -8,13 +8,13 @@ import { createQuickCuts } from '../../src/engine/shred/row-tag/quick-cuts.ts';
 import type { RowElementName } from '../../src/engine/shred/row-tag/elements.ts';
 import { createTokenizerKernels } from '../../src/engine/xml/tokenizer/fast.ts';
 import type { InputMember } from '../../src/tools/inputs/members.ts';
-import { splitDocument } from '../../src/tools/inputs/readable-ranges.ts';
 import {
+  splitDocument,
   countPieces,
   levelCutsOfPieces,
   rangesOfPieces,
   surveyPiece,
-} from '../../src/tools/inputs/surveyed-ranges.ts';
+} from '../../src/tools/inputs/readable-ranges.ts';
 import { Choices, decisions } from './choices/random.ts';
 import { bytesOf, documentOf, memberOf, rowTag } from './choices/row-documents.ts';
 import { holds, propertyTimeoutMs } from './choices/settings.ts';

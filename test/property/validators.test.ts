@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { standaloneXsdSet, type StandaloneXsdSet } from '../../src/engine/xsd/read/standalone-set.ts';
 import { AppError } from '../../src/errors.ts';
-import type { DocumentValidator } from '../../src/ports/processes/document-validator.ts';
+import type { DocumentValidator } from '../../src/ports/processes.ts';
 import { needs } from '../support/needs.ts';
 import { byXmllint, inWebAssembly, rejectsOf, type CreateValidator } from '../support/models/validated.ts';
 import { deviate } from './documents/deviations.ts';

@@ -2,8 +2,12 @@
 import { defaultEngineLimits } from '../../../src/engine/limits.ts';
 import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
 import { openInputs } from '../../../src/tools/inputs/list-files.ts';
-import { splitDocument } from '../../../src/tools/inputs/readable-ranges.ts';
-import { countPieces, rangesOfPieces, surveyPiece } from '../../../src/tools/inputs/surveyed-ranges.ts';
+import {
+  splitDocument,
+  countPieces,
+  rangesOfPieces,
+  surveyPiece,
+} from '../../../src/tools/inputs/readable-ranges.ts';
 
 /** Of this process, in seconds of a processor. */
 export interface CuttingCosts {

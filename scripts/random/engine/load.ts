@@ -14,7 +14,7 @@ import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.t
 import { requestDefaults } from '../../../src/jobs/request/tool-request.ts';
 import type { MappingRecord } from '../../../src/ports/stores/catalog.ts';
 import type { UnconvertedValue } from '../../../src/ports/rows/sink.ts';
-import { createRejects } from '../../../src/tools/load/rejects.ts';
+import { createRejects } from '../../../src/tools/load/findings.ts';
 import { Loader, type LoaderSession } from '../../../src/tools/load/row-loader.ts';
 import { memoryDocumentRows } from '../../../test/support/memory/document-rows.ts';
 import { uuidOfJob } from '../../../test/support/models/job-names.ts';

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { launcher } from '../../installation.ts';
 import { AppError } from '../../errors.ts';
-import type { Logger } from '../../ports/logger.ts';
+import type { Logger } from '../../ports/log.ts';
 import { connectToServer, findMovedServer, embeddedUser, initialise, launch, shutDown } from './process.ts';
 import { findPostgresBinaries } from './binaries.ts';
 import {

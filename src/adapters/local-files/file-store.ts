@@ -4,7 +4,7 @@ import { constants, createWriteStream, type Dirent } from 'node:fs';
 import { lstat, mkdir, open, realpath, rename, rm, rmdir, stat, unlink, readdir } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve as resolvePath, sep } from 'node:path';
 import { AppError } from '../../errors.ts';
-import type { FileStore, ExpiredUploads } from '../../ports/files/organisation-files.ts';
+import type { FileStore, ExpiredUploads } from '../../ports/files.ts';
 import { localFiles } from './log-files.ts';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

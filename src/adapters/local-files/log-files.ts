@@ -1,11 +1,10 @@
 /** Files at local paths that a FileStore has resolved, for reading and writing. */
 import { randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, type BigIntStats } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
-import type { BigIntStats } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
-import type { FileStore, LocatedFile } from '../../ports/files/organisation-files.ts';
+import type { FileStore, LocatedFile } from '../../ports/files.ts';
 import { walkFiles } from './walk.ts';
 
 export const localFiles: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'discard'> = {

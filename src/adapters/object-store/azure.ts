@@ -1,6 +1,6 @@
 /** A container of an Azure storage account by its REST interface (Blob service), version 2020 or later. */
 import { AppError } from '../../errors.ts';
-import type { DecidingStore } from '../../ports/files/objects.ts';
+import type { DecidingStore } from '../../ports/files.ts';
 import { answered, inTime } from './answered.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
 import { createOnce } from './create-once.ts';

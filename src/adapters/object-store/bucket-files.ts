@@ -2,8 +2,7 @@
  * Files below a prefix of a store, by the addresses of their folder: like the files of an organisation, for callers that may use the
  * place.
  */
-import type { FileStore } from '../../ports/files/organisation-files.ts';
-import type { ObjectStore } from '../../ports/files/objects.ts';
+import type { FileStore, ObjectStore } from '../../ports/files.ts';
 
 export interface BucketFilesOptions {
   readonly objects: ObjectStore;

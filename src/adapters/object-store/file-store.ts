@@ -1,7 +1,6 @@
 /** Files and job logs in an object store, for services and workers on many machines, or on none of their own. */
 import { AppError } from '../../errors.ts';
-import type { FileStore } from '../../ports/files/organisation-files.ts';
-import type { ObjectStore } from '../../ports/files/objects.ts';
+import type { FileStore, ObjectStore } from '../../ports/files.ts';
 import { logPrefix, objectLogBytes, objectLogSize, readObjectLog } from './job-log.ts';
 
 export interface ObjectFileStoreOptions {

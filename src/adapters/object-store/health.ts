@@ -1,6 +1,6 @@
 /** Checks for health whether an object store answers: requests one listing, in bounded time, and caches the answer for further probes. */
 import type { HealthComponent } from '../../ports/health-probe.ts';
-import type { ObjectStore } from '../../ports/files/objects.ts';
+import type { ObjectStore } from '../../ports/files.ts';
 
 export interface ObjectStoreHealthOptions {
   readonly objects: Pick<ObjectStore, 'listObjects'>;

@@ -2,8 +2,7 @@
  * Job logs as objects, which cannot be appended to: a log is a row of chunks of one size, the last of which is written again as it
  * grows. Each attempt has chunks of its own, so that a worker which has lost its job cannot write over those of the next.
  */
-import type { LogAppender } from '../../ports/files/log-appender.ts';
-import type { ObjectStore } from '../../ports/files/objects.ts';
+import type { LogAppender, ObjectStore } from '../../ports/files.ts';
 
 /** A log of a gigabyte is a thousand objects; a line a second writes little again. */
 const chunkBytes = 1024 * 1024;

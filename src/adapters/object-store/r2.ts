@@ -1,6 +1,6 @@
 /** A bucket of R2 as the edge runtime binds it. Node workers reach the same bucket by R2's S3 interface. */
 import { AppError } from '../../errors.ts';
-import type { ObjectStore, StoredObject } from '../../ports/files/objects.ts';
+import type { ObjectStore, StoredObject } from '../../ports/files.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
 
 /** The part of the runtime's `R2Bucket` that is used here. */

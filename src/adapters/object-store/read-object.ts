@@ -1,6 +1,6 @@
 /** Objects as stores answer them over HTTP. */
 import { AppError } from '../../errors.ts';
-import type { ByteRange, StoredObject } from '../../ports/files/objects.ts';
+import type { ByteRange, StoredObject } from '../../ports/files.ts';
 
 /** Returns the facts in the response to HEAD, or null if there is no object. */
 export function factsOf(key: string, { status, headers }: Response): StoredObject | null {

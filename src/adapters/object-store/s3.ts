@@ -1,6 +1,6 @@
 /** Any S3-compatible store by its REST interface: runs wherever `fetch` does. */
 import { AppError } from '../../errors.ts';
-import type { DecidingStore } from '../../ports/files/objects.ts';
+import type { DecidingStore } from '../../ports/files.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
 import { createOnce } from './create-once.ts';
 import { factsOf, readObject } from './read-object.ts';

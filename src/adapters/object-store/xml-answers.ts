@@ -1,6 +1,6 @@
 /** Parses the XML responses of object stores. */
 import { AppError } from '../../errors.ts';
-import type { StoredObject } from '../../ports/files/objects.ts';
+import type { StoredObject } from '../../ports/files.ts';
 
 export function* objectsIn(text: string): Generator<StoredObject> {
   for (const entry of elementsIn(text, 'Contents')) {

@@ -1,13 +1,16 @@
 /** HTTP to a checked host: the connection goes to its checked addresses, whatever its name resolves to now. */
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { isIP } from 'node:net';
-import type { LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { AppError } from '../../errors.ts';
-import type { OutgoingHttp, CheckedHost, OutgoingRequest } from '../../ports/network/outgoing.ts';
+import type { OutgoingHttp, CheckedHost, OutgoingRequest } from '../../ports/network.ts';
 
 const defaultIdleMs = 30_000;
 /** statuses whose answers have no body, and for which `Response` accepts none */

@@ -4,9 +4,8 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
-import { connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
-import type { CheckedHost } from '../../ports/network/outgoing.ts';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import type { CheckedHost } from '../../ports/network.ts';
 import { pinnedLookup } from './checked-http.ts';
 
 export interface PinnedProxy {

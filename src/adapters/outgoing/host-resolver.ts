@@ -1,7 +1,7 @@
 /** Names as this machine resolves them: its hosts file, then DNS. */
 import { lookup } from 'node:dns/promises';
 import { AppError } from '../../errors.ts';
-import type { HostResolver } from '../../ports/network/outgoing.ts';
+import type { HostResolver } from '../../ports/network.ts';
 
 const timeoutMs = 10_000;
 

@@ -5,7 +5,7 @@
  */
 import { connect as connectPlain, isIP, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
-import type { CheckedHost } from '../../ports/network/outgoing.ts';
+import type { CheckedHost } from '../../ports/network.ts';
 import { pinnedLookup } from './checked-http.ts';
 import { QuickConnection, type QuickAnswer } from './quick-connection.ts';
 

@@ -1,8 +1,8 @@
 /** A process of a tool: it does a run, and further ones if it may wait; each has a log and an end. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LogAppender } from '../../ports/files/log-appender.ts';
-import type { ProcessEnd, ToolProcess } from '../../ports/processes/runner.ts';
+import type { LogAppender } from '../../ports/files.ts';
+import type { ProcessEnd, ToolProcess } from '../../ports/processes.ts';
 import { limitMemory, residentBytes, type MemoryWatch } from './out-of-memory.ts';
 import { endGroup, hasCompany, signalGroup } from './process-group.ts';
 import type { ProcessGuard } from './process-guard.ts';

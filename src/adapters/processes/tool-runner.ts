@@ -5,8 +5,8 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { LogAppender } from '../../ports/files/log-appender.ts';
-import type { ProcessRunner, ToolProcess } from '../../ports/processes/runner.ts';
+import type { LogAppender } from '../../ports/files.ts';
+import type { ProcessRunner, ToolProcess } from '../../ports/processes.ts';
 import { createProcessGuard } from './process-guard.ts';
 import { type LogMask, watchTool, type RunWatch, type RunningTool } from './tool-process.ts';
 import { watchMemory } from './out-of-memory.ts';

@@ -1,7 +1,7 @@
 /** Sends requests to the places of inputs: only to checked hosts, signed if the place requires it; redirects are checked again. */
 import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
-import type { CheckedHost, OutgoingHttp } from '../../ports/network/outgoing.ts';
+import type { CheckedHost, OutgoingHttp } from '../../ports/network.ts';
 import { createQuickAnswers } from '../outgoing/quick-answers.ts';
 import type { QuickAnswer } from '../outgoing/quick-connection.ts';
 import { createHmac } from 'node:crypto';

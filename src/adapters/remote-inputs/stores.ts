@@ -2,7 +2,7 @@
 import type { SourceAccess } from '../../config/shape.ts';
 import { shortName } from '../../engine/hidden-characters.ts';
 import { AppError } from '../../errors.ts';
-import type { StoredObject } from '../../ports/files/objects.ts';
+import type { StoredObject } from '../../ports/files.ts';
 import type { SendGet } from './remote-requests.ts';
 import { blobsIn, faultCode, nextPage, objectsIn } from '../object-store/xml-answers.ts';
 import { causeOf } from './download.ts';

@@ -8,8 +8,7 @@ import {
   type PackedRelationalModel,
 } from '../../engine/model/packed/models.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import { AppError } from '../../errors.ts';
-import type { ErrorDetail } from '../../errors.ts';
+import { AppError, type ErrorDetail } from '../../errors.ts';
 import type {
   CompiledSchema,
   FindCompiled,
@@ -17,7 +16,7 @@ import type {
   NextSchemaSources,
   SchemaCompiler,
   SchemaSources,
-} from '../../ports/processes/schema-compiler.ts';
+} from '../../ports/processes.ts';
 
 export interface IsolatedSchemaCompilerOptions {
   /**

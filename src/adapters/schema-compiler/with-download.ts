@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileStore } from '../../ports/files/organisation-files.ts';
-import type { SchemaCompiler } from '../../ports/processes/schema-compiler.ts';
+import type { FileStore } from '../../ports/files.ts';
+import type { SchemaCompiler } from '../../ports/processes.ts';
 import { fetchFiles } from '../local-files/file-store.ts';
 
 /** `directory`: folder for the downloads; created when needed. */

@@ -1,7 +1,7 @@
 /** Limits the connections of an HTTP server and unread answers, and chooses the connection that is closed to make room for a new one. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HeldConnection } from '../../ports/network/held-connection.ts';
+import type { HeldConnection } from '../../ports/network.ts';
 
 /** Limit for requests queued on one connection: each is processed, and its answer waits for those before it. */
 const mostInQueue = 32;

@@ -1,8 +1,7 @@
 /** The reference page's files, out of the installed package `swagger-ui-dist`. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { docAssetNames } from '../../ports/files/assets.ts';
-import type { AssetStore } from '../../ports/files/assets.ts';
+import { docAssetNames, type AssetStore } from '../../ports/files.ts';
 
 export function createPackageAssetStore(): AssetStore {
   const require = createRequire(import.meta.url);

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '../../errors.ts';
-import type { StoredObject } from '../../ports/files/objects.ts';
+import type { StoredObject } from '../../ports/files.ts';
 import { changed, inPieces, takeUp } from '../file-staging/arrivals.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { ProtocolFault, statuses, type FileAttributes } from './messages.ts';

@@ -1,6 +1,5 @@
 /** One JSON object a line: time, level, message, then the event's own fields. */
-import type { Logger } from '../../ports/logger.ts';
-import { logLevels, type LogLevel } from '../../ports/service-log.ts';
+import { type Logger, logLevels, type LogLevel } from '../../ports/log.ts';
 
 export interface JsonLoggerOptions {
   /** takes one line, its end included */

@@ -11,8 +11,8 @@ import {
   type JWSHeaderParameters,
 } from 'jose';
 import { AppError } from '../../errors.ts';
-import type { Logger } from '../../ports/logger.ts';
-import type { TokenVerifier } from '../../ports/network/token-verifier.ts';
+import type { Logger } from '../../ports/log.ts';
+import type { TokenVerifier } from '../../ports/network.ts';
 import { fixedLimits } from '../../config/limits.ts';
 
 interface OidcVerifierOptions {

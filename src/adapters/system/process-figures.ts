@@ -1,6 +1,6 @@
 /** Figures of this process, from Node and, on Linux, from /proc. */
 import { readFile, readdir } from 'node:fs/promises';
-import type { ProcessFigures } from '../../ports/processes/figures.ts';
+import type { ProcessFigures } from '../../ports/processes.ts';
 
 export function createProcessFigures(): ProcessFigures {
   return {

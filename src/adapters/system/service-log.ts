@@ -2,7 +2,7 @@
  * The log of a service: written to the destination that its host chooses, with the last part held in memory for callers that may read
  * it.
  */
-import { type LogLevel, type ServiceLog } from '../../ports/service-log.ts';
+import { type LogLevel, type ServiceLog } from '../../ports/log.ts';
 
 /** Size of the last lines that are held in memory. */
 const heldBytes = 1024 * 1024;

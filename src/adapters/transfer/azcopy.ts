@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AppError } from '../../errors.ts';
 import { fixedLimits } from '../../config/limits.ts';
-import type { CheckedHost } from '../../ports/network/outgoing.ts';
+import type { CheckedHost } from '../../ports/network.ts';
 import type { PackageTransfer } from './package-transfer.ts';
 import { createPinnedHttp } from '../outgoing/checked-http.ts';
 import { createPinnedProxy } from '../outgoing/checked-proxy.ts';

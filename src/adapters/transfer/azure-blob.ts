@@ -9,7 +9,7 @@ import { pipeline as pipe } from 'node:stream/promises';
 import type { RequestPolicyFactory } from '@azure/storage-blob';
 import { AppError } from '../../errors.ts';
 import { fixedLimits } from '../../config/limits.ts';
-import type { CheckedHost } from '../../ports/network/outgoing.ts';
+import type { CheckedHost } from '../../ports/network.ts';
 import type { PackageTransfer } from './package-transfer.ts';
 import { pinnedLookup } from '../outgoing/checked-http.ts';
 

@@ -1,11 +1,10 @@
 /** Packages in folders of this machine: written under another name, and renamed when they are whole. */
-import { createHash } from 'node:crypto';
-import type { Hash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
-import type { PackageFolder, PartDigest } from '../../ports/files/package-folder.ts';
+import type { PackageFolder, PartDigest } from '../../ports/files.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { makeFolder } from '../file-staging/create-folder.ts';
 

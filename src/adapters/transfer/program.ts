@@ -5,10 +5,9 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { TransferProgram, TransferRun } from '../../ports/processes/transfer-program.ts';
+import type { TransferProgram, TransferRun } from '../../ports/processes.ts';
 import { signalGroup } from '../processes/process-group.ts';
-import { createProcessGuard } from '../processes/process-guard.ts';
-import type { ProcessGuard } from '../processes/process-guard.ts';
+import { createProcessGuard, type ProcessGuard } from '../processes/process-guard.ts';
 import { markVariable } from '../processes/successive-runs.ts';
 import { baseEnvironment, findTie } from '../processes/tool-runner.ts';
 

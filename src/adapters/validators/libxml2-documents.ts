@@ -9,7 +9,7 @@ import type {
   XsdValidator as Validator,
 } from 'libxml2-wasm';
 import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
-import type { Validity, ValidityFault } from '../../ports/processes/document-validator.ts';
+import type { Validity, ValidityFault } from '../../ports/processes.ts';
 import { addMessage, emptyValidity, judged, notJudged, type SetFault } from './messages.ts';
 
 /** The members that the package omits from its types. */

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
 import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
-import type { DocumentValidator, Validity } from '../../ports/processes/document-validator.ts';
+import type { DocumentValidator, Validity } from '../../ports/processes.ts';
 import { allowedMs, notInTime, notJudged, uncheckable, type SetFault } from './messages.ts';
 
 export interface Libxml2Options {

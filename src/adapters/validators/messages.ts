@@ -1,7 +1,7 @@
 /** Translates libxml2 messages about documents and XSD sets into our faults. */
 import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
 import { AppError } from '../../errors.ts';
-import type { Unjudged, Validity, ValidityFault } from '../../ports/processes/document-validator.ts';
+import type { Unjudged, Validity, ValidityFault } from '../../ports/processes.ts';
 
 /** faults of one document that are kept; the rest are counted */
 const maxFaults = 20;

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
-import type { DocumentValidator, Validity } from '../../ports/processes/document-validator.ts';
+import type { DocumentValidator, Validity } from '../../ports/processes.ts';
 import {
   addMessage,
   allowedMs,

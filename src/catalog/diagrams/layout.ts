@@ -4,12 +4,11 @@
  */
 import type { Steps } from '../../engine/in-slices.ts';
 import { postgresql } from '../../engine/sql/dialects/postgresql.ts';
-import { rootTables } from '../../engine/model/key-columns.ts';
+import { rootTables } from '../../engine/model/keys.ts';
 import type { Column, RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { diagramMetrics } from './metrics.ts';
-import { netsOf, routeNets, stackColumns, type Relation } from './routes.ts';
-import type { RoutedNet } from './routes.ts';
+import { netsOf, routeNets, stackColumns, type Relation, type RoutedNet } from './routes.ts';
 import { rowColumnsOf } from '../../engine/model/wide-rows.ts';
 
 export interface Box {

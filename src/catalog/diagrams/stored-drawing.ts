@@ -2,10 +2,8 @@
 import { inSlices, mapInSlices } from '../../engine/in-slices.ts';
 import type { CatalogStore, StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import { drawDiagram } from './svg.ts';
-import { layOutDiagram, typeLabel } from './layout.ts';
-import type { DrawnTable } from './layout.ts';
-import { findLogicalSchema } from '../schemas/logical-schema.ts';
-import { findOrigin } from '../schemas/origin.ts';
+import { layOutDiagram, typeLabel, type DrawnTable } from './layout.ts';
+import { findLogicalSchema, findOrigin } from '../schemas/logical-schema.ts';
 import { svgCheck } from './svg-check.ts';
 
 /** A diagram as in the API; places and sizes are pixels. */

@@ -4,12 +4,11 @@
  */
 import { mapInSlices } from '../../engine/in-slices.ts';
 import type { ColumnRole } from '../../engine/model/relational-model.ts';
-import { AppError } from '../../errors.ts';
-import type { ErrorDetail } from '../../errors.ts';
+import { AppError, type ErrorDetail } from '../../errors.ts';
 import type { CatalogStore, NaturalKeyColumn } from '../../ports/stores/catalog.ts';
 import type { Page } from '../../ports/stores/jobs.ts';
-import { findFeed, listFeeds, targetOf, versionsOf, versionsWithin, type FeedVersion } from './list.ts';
-import type { FeedModel, ModelFactsReader } from './model-facts.ts';
+import { findFeed, listFeeds, targetOf, versionsOf, versionsWithin, type FeedVersion } from './runs.ts';
+import type { FeedModel, ModelFactsReader } from './lineage.ts';
 
 /** A key as in the API. */
 export interface FeedKey {

@@ -1,9 +1,8 @@
 /** Switching parts of the source-to-target map on and off (docs/decisions/service/catalogue.md). */
 import { mapInSlices } from '../../engine/in-slices.ts';
-import { AppError } from '../../errors.ts';
-import type { ErrorDetail } from '../../errors.ts';
+import { AppError, type ErrorDetail } from '../../errors.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
-import { findOrigin } from '../schemas/origin.ts';
+import { findOrigin } from '../schemas/logical-schema.ts';
 
 export interface ActivationRequest {
   readonly idSch: number;

@@ -4,7 +4,7 @@ import { chooseRoots } from '../../engine/map/chosen-roots.ts';
 import { manyMappings } from '../../engine/map/mappings.ts';
 import { createPathPrinter } from '../../engine/map/names/paths.ts';
 import type { CatalogStore, MappingRecord, StoredOrigin } from '../../ports/stores/catalog.ts';
-import { findOrigin } from '../schemas/origin.ts';
+import { findOrigin } from '../schemas/logical-schema.ts';
 import { figuresOfLines, type LineFigures } from './figures.ts';
 
 /** The map of a logical schema, and the figures of documents at its lines. */

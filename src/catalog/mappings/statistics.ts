@@ -2,12 +2,11 @@
 import { mapInSlices } from '../../engine/in-slices.ts';
 import { bareTypeName } from '../../engine/sql/dialects/postgresql.ts';
 import { inferValue } from '../../engine/infer/source-model.ts';
-import { distinctEstimate } from '../../engine/infer/statistics.ts';
-import type { ValueStatistics } from '../../engine/infer/statistics.ts';
+import { distinctEstimate, type ValueStatistics } from '../../engine/infer/statistics.ts';
 import { columnTypeOf } from '../../engine/map/tables/column-types.ts';
 import { AppError } from '../../errors.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
-import { findOrigin } from '../schemas/origin.ts';
+import { findOrigin } from '../schemas/logical-schema.ts';
 import { readDocumentMap, type DocumentMap } from './document-map.ts';
 import type { LineFigures } from './figures.ts';
 

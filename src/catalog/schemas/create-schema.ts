@@ -4,9 +4,9 @@ import { AppError } from '../../errors.ts';
 import { isRemoteLocation } from '../../files/remote-location.ts';
 import { addressFault, namedCredential, type AccessSettings } from '../../jobs/request/check-access.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import type { FileStore } from '../../ports/files/organisation-files.ts';
+import type { FileStore } from '../../ports/files.ts';
 import type { CachedSet, OriginRecord, TableRecord } from '../../ports/stores/catalog.ts';
-import { findOrigin } from './origin.ts';
+import { findOrigin } from './logical-schema.ts';
 
 export interface NewSchema {
   readonly name: string;

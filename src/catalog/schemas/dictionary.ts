@@ -4,13 +4,16 @@ import { codeListsOf, describeModel } from '../../engine/metadata/described.ts';
 import { dictionaryLines, dictionaryMarkdown, type HeldValues } from '../../engine/metadata/dictionary.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import type { CatalogStore } from '../../ports/stores/catalog.ts';
-import { encodedPieces } from '../mappings/encoded-pieces.ts';
-import { renderXlsx, type Cell } from '../mappings/spreadsheet.ts';
+import type { CatalogStore, MappingRecord, OriginRecord } from '../../ports/stores/catalog.ts';
+import { encodedPieces, renderXlsx, type Cell, zip } from '../mappings/download.ts';
 import { mappingsWithFigures } from '../mappings/statistics.ts';
-import type { ExportedFile } from './export-as.ts';
-import { keyedLogicalSchema } from './logical-schema.ts';
-import { findOrigin } from './origin.ts';
+import { keyedLogicalSchema, findOrigin, findLogicalSchema } from './logical-schema.ts';
+import { formatSpecifications, type ExportFormat } from '../../engine/metadata/formats.ts';
+import { lineIdentity } from '../../engine/map/line-identity.ts';
+import { AppError } from '../../errors.ts';
+import { enumerationsOf } from '../../engine/metadata/enumerations.ts';
+import { dialectOf, type DialectName } from '../../engine/sql/dialects/every-dialect.ts';
+import { entityViews, viewScript } from '../../engine/views/statements.ts';
 
 export const dictionaryFormats = ['xlsx', 'md'] as const;
 export type DictionaryFormat = (typeof dictionaryFormats)[number];
@@ -126,4 +129,103 @@ async function heldValues(
       nullShare: isKnown ? Math.round((1 - own.occurrences / all) * 10_000) / 10_000 : null,
     };
   };
+}
+
+// A logical schema as metadata for other tools.
+
+export interface ExportedFile {
+  /** `donuts.dbml`; may hold any character but a slash */
+  readonly name: string;
+  /** content in chunks */
+  readonly content: readonly Uint8Array<ArrayBuffer>[];
+}
+
+/** AppError `not_found` when the origin is absent, or has no logical schema yet. */
+export async function exportSchemaAs(
+  { catalog, jobs }: Pick<Adapters, 'catalog' | 'jobs'>,
+  idOrg: number,
+  idSch: number,
+  options: { readonly format: ExportFormat; readonly idLschma?: number },
+): Promise<ExportedFile> {
+  const { name, version } = await findOrigin(catalog, idOrg, idSch, options.idLschma);
+  const { model } = await keyedLogicalSchema({ catalog, jobs }, idOrg, idSch, options.idLschma);
+  const source = (await catalog.loadOrigin(idOrg, idSch))?.model ?? null;
+  const specification = formatSpecifications[options.format];
+  const described = await describeModel({ name, version }, model, source);
+  return {
+    name: `${name}${specification.ending}`,
+    content:
+      specification.kind === 'files'
+        ? await zip(await specification.make(described))
+        : await mapInSlices(encodedPieces(await specification.make(described)), (bytes) => bytes),
+  };
+}
+
+// Generates the next logical schema of an origin: from its source model, its statistics, and the active lines of its map.
+
+/**
+ * `maxLength`: longest name in bytes; absent: unchanged. Returns the origin with the new logical schema, or with the newest if nothing
+ * differs from it. AppErrors of the compiler, which makes it.
+ */
+export async function generateLogicalSchema(
+  { catalog, compiler }: Pick<Adapters, 'catalog' | 'compiler'>,
+  idOrg: number,
+  idSch: number,
+  maxLength?: number,
+): Promise<OriginRecord> {
+  const origin = await catalog.loadOrigin(idOrg, idSch);
+  if (origin === null) throw new AppError('not_found', 'there is no such schema');
+  const newest = await catalog.loadLogicalSchema(idOrg, { idSch });
+  // people deactivate lines of the schema that they see, which may be another one
+  const switched = new Set([newest?.idLschma ?? null, origin.record.id_lschma]);
+  const lines: MappingRecord[] = [];
+  for (const idLschma of switched)
+    if (idLschma !== null) lines.push(...(await catalog.listMappings(idOrg, idLschma, 'inactive')));
+  const { source, model } = await compiler.generate({
+    idOrg,
+    sourceType: origin.record.source_type,
+    source: origin.model,
+    statistics: origin.statistics,
+    newest: newest?.model ?? null,
+    inactive: [...inactiveLines(lines)],
+    ...(maxLength === undefined ? {} : { maxLength }),
+  });
+  if (source !== null) await catalog.refineOrigin(idOrg, idSch, source);
+  await catalog.createLogicalSchema(idOrg, idSch, model, null);
+  return findOrigin(catalog, idOrg, idSch);
+}
+
+/** Returns the identities of the inactive lines in a map. */
+export function inactiveLines(lines: readonly MappingRecord[]): ReadonlySet<string> {
+  return new Set(
+    lines
+      .filter((line) => !line.active)
+      .map((line) =>
+        lineIdentity({
+          xpath: line.xpath,
+          nodeType: line.node_type ?? 'element',
+          sourceType: line.source_type,
+        }),
+      ),
+  );
+}
+
+// Views of the business entities of a logical schema.
+
+/** CREATE VIEW statements in that dialect, in pieces; AppError `not_found` when the origin is absent, or has no logical schema yet. */
+export async function logicalSchemaViews(
+  { catalog }: Pick<Adapters, 'catalog'>,
+  idOrg: number,
+  idSch: number,
+  { dialect, idLschma }: { readonly dialect: DialectName; readonly idLschma?: number },
+): Promise<readonly string[]> {
+  const { model } = await findLogicalSchema(catalog, idOrg, idSch, idLschma);
+  const source = (await catalog.loadOrigin(idOrg, idSch))?.model ?? null;
+  const valuesAt = source === null ? null : await enumerationsOf(model, source);
+  return viewScript(
+    await entityViews(model, {
+      dialect: dialectOf(dialect),
+      enumeration: (table, column) => valuesAt?.(table, column)?.values ?? null,
+    }),
+  );
 }

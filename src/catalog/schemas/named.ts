@@ -2,7 +2,7 @@
 import { didYouMean } from '../../engine/closest-word.ts';
 import { AppError } from '../../errors.ts';
 import type { CatalogStore, OriginRecord } from '../../ports/stores/catalog.ts';
-import { familiesOf } from './origin.ts';
+import { familiesOf } from './logical-schema.ts';
 
 type Names = Pick<CatalogStore, 'listOrigins' | 'listLogicalSchemas'>;
 

@@ -12,7 +12,7 @@ import type {
   RelationalModel,
   Table,
 } from '../model/relational-model.ts';
-import { keyHolders, type KeyHolder } from '../model/child-keys.ts';
+import { keyHolders, type KeyHolder } from '../model/keys.ts';
 import type { SourceModel } from '../model/source-model.ts';
 import { rowColumnsOf, rowTables, type RowColumn } from '../model/wide-rows.ts';
 import { hasOffsetBehind } from '../model/zones.ts';

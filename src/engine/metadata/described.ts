@@ -1,5 +1,5 @@
 /** The tables of a model as described to other tools: names, types, keys, documentation, and possible values. */
-import { rootTables } from '../model/key-columns.ts';
+import { rootTables } from '../model/keys.ts';
 import { mapInSlices } from '../in-slices.ts';
 import type { ColumnType, RelationalModel } from '../model/relational-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';

@@ -1,6 +1,6 @@
 /** The summary of a relational model for the lists of the catalogue, which therefore need not read whole models. */
 import { inSlices } from '../in-slices.ts';
-import { declaredKeys } from './declared-keys.ts';
+import { declaredKeys } from './keys.ts';
 import type { RelationalModel } from './relational-model.ts';
 
 export interface TableSummary {

@@ -1,6 +1,6 @@
 /** Writes the comments on tables and columns: the XPath first, then the documentation. */
 import { withoutMarks } from '../model/column-uses.ts';
-import { tellsRole } from '../model/key-roles.ts';
+import { tellsRole } from '../model/keys.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
 import type { PlacesOfRows } from './places-of-rows.ts';
 

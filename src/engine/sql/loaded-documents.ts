@@ -1,5 +1,5 @@
 /** The SQL query for the documents that have rows in a model's tables of a target. */
-import { rootTables } from '../model/key-columns.ts';
+import { rootTables } from '../model/keys.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { sideTableNames } from '../model/side-tables.ts';
 import { doubleQuoted, standardLiteral } from './dialect.ts';

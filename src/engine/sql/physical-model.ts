@@ -1,6 +1,6 @@
 /** The tables of one database, ready to be written as DDL: physical names, SQL types, keys, comments. */
 import { lazyArray } from '../model/packed/lazy-array.ts';
-import { rootTables } from '../model/key-columns.ts';
+import { rootTables } from '../model/keys.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
 import { columnComment, identityNotes, tableComment } from './comment-text.ts';

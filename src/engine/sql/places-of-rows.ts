@@ -1,8 +1,7 @@
 /** Describes the places of a table's rows in documents, beyond the first path that names the table. */
-import { keyHolders } from '../model/child-keys.ts';
+import { keyHolders, tellsRole } from '../model/keys.ts';
 import { withoutMarks } from '../model/column-uses.ts';
 import { meantIdsOf, type MeantIdsOf } from '../model/references.ts';
-import { tellsRole } from '../model/key-roles.ts';
 import type { Column, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
 import { passing } from '../model/packed/lazy-array.ts';
 import { tableIndexes } from '../model/packed/table-names.ts';

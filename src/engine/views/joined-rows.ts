@@ -1,5 +1,5 @@
 /** Rows that a view joins: those above the rows it is of, and those that hang from them once. */
-import { keyHolders } from '../model/child-keys.ts';
+import { keyHolders } from '../model/keys.ts';
 import type { RelationalModel, PlanEdge, PlanNode } from '../model/relational-model.ts';
 import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
 import { isValueName } from '../model/source-model.ts';

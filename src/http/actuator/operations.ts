@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import type { Adapters, SettingOrigin } from '../../ports/adapters.ts';
-import type { ServiceLog } from '../../ports/service-log.ts';
+import type { ServiceLog } from '../../ports/log.ts';
 import { answer, inEveryType, typeFor } from './answer.ts';
 import {
   EnvironmentSetting,
@@ -17,7 +17,7 @@ import {
   logLevels,
 } from './structures.ts';
 import type { Guards } from '../middleware/auth.ts';
-import { byteRange } from '../answers/byte-range.ts';
+import { byteRange } from '../answers/download.ts';
 import type { AppEnv } from '../env.ts';
 import { bodyText, jsonBody } from '../requests/json-body.ts';
 import { actuatorMetric, actuatorName, type ActuatorMetric } from '../metrics/families.ts';

@@ -2,12 +2,11 @@
 import { z } from '@hono/zod-openapi';
 import type { Context, ErrorHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { AppError, errorCatalogue, isOutage } from '../../errors.ts';
-import type { ErrorCode, ErrorDetail } from '../../errors.ts';
+import { AppError, errorCatalogue, isOutage, type ErrorCode, type ErrorDetail } from '../../errors.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Logger } from '../../ports/logger.ts';
-import { clientPath } from '../middleware/address.ts';
+import type { Logger } from '../../ports/log.ts';
+import { clientPath } from '../middleware/auth.ts';
 import type { AppEnv } from '../env.ts';
 
 const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {

@@ -2,7 +2,7 @@
  * Metrics of ended jobs, counted from the start of this process. They come from the queue, which all processes share: each reports the
  * same for jobs that ended while it ran, wherever those ran. No label names a job, an organisation or a schema.
  */
-import { failureReason } from '../../jobs/failure-reason.ts';
+import { failureReason } from '../../jobs/record.ts';
 import { statusLetters } from '../../jobs/status-letters.ts';
 import type { JobStore } from '../../ports/stores/jobs.ts';
 import { createCounter, createHistogram, gauge, type Family } from './families.ts';

@@ -1,24 +1,23 @@
 /** Metrics of this process and of the queue: requests, jobs, the process itself. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
-import { legalTransitions } from '../../jobs/record.ts';
-import type { JobStatus } from '../../jobs/record.ts';
+import { legalTransitions, type JobStatus } from '../../jobs/record.ts';
 import { statusLetters } from '../../jobs/status-letters.ts';
 import { answerWithin } from '../../jobs/worker/waiting.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { HealthComponent } from '../../ports/health-probe.ts';
-import { ownAddress } from '../middleware/address.ts';
+import { ownAddress } from '../middleware/auth.ts';
 import type { AppEnv } from '../env.ts';
 import { createJobMetrics, type JobMetrics } from './jobs.ts';
-import { operationFamilies, poolFamilies } from './operation.ts';
-import { watchFamilies } from './watches.ts';
 import { createCounter, createHistogram, gauge, type Family } from './families.ts';
+import type { OperationFigureSource, OperationFigures } from '../../ports/operation-figures.ts';
+import type { WatchStore } from '../../ports/stores/watches.ts';
 
 /** upper bounds in seconds */
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-export type MetricSources = Pick<
+type MetricSources = Pick<
   Adapters,
   'jobs' | 'watches' | 'health' | 'build' | 'process' | 'tokens' | 'figures'
 >;
@@ -198,4 +197,100 @@ function processFamilies(figures: Readonly<Record<string, number>>): Family[] {
     help: help[name] ?? name,
     samples: [{ labels: {}, value }],
   }));
+}
+
+// Metrics of the installation: outbox, connections, retention, and waiting organisations.
+
+const none: OperationFigures = {
+  outbox: [],
+  connections: 0,
+  maxConnections: 0,
+  retentionLagMs: 0,
+  queues: [],
+  outageJobs: 0,
+  outageMs: 0,
+};
+
+/** Reads figures from the database; `source` absent: the runtime has no such figures. */
+async function operationFamilies(source: OperationFigureSource | undefined): Promise<Family[]> {
+  const { outbox, connections, maxConnections, retentionLagMs, queues, outageJobs, outageMs } =
+    (await source?.read()) ?? none;
+  return [
+    gauge(
+      'svc_outbox_events',
+      'Events that wait for their receiver, and dead ones that were given up.',
+      outbox.flatMap(({ kind, waiting, dead }) => [
+        { labels: { kind, state: 'waiting' }, value: waiting },
+        { labels: { kind, state: 'dead' }, value: dead },
+      ]),
+    ),
+    gauge(
+      'svc_outbox_age_seconds',
+      'How long the event that waits longest has waited for its receiver.',
+      outbox.map(({ kind, oldestMs }) => ({ labels: { kind }, value: oldestMs / 1000 })),
+    ),
+    gauge('svc_database_connections', 'Connections of all clients to the metadata database.', connections),
+    gauge('svc_database_max_connections', 'Connections that the database server accepts.', maxConnections),
+    gauge(
+      'svc_retention_lag_seconds',
+      'How long ago the oldest record of ended jobs should have been removed.',
+      retentionLagMs / 1000,
+    ),
+    gauge(
+      'svc_outage_waiting_jobs',
+      'Jobs that wait for a server or for room on a disk (svc.limits.outage_wait).',
+      outageJobs,
+    ),
+    gauge(
+      'svc_outage_wait_seconds',
+      'How long the job that waits longest has waited for a server or for room on a disk.',
+      outageMs / 1000,
+    ),
+    gauge(
+      'svc_org_queue_age_seconds',
+      'How long the oldest queued job of an organisation has waited; the 20 organisations that wait longest.',
+      queues.map(({ idOrg, ageMs }) => ({ labels: { org: String(idOrg) }, value: ageMs / 1000 })),
+    ),
+  ];
+}
+
+/** Returns the metrics of this process's connection pools, without querying the database. */
+function poolFamilies(source: OperationFigureSource | undefined): Family[] {
+  const pools = Object.entries(source?.pools() ?? {});
+  return [
+    gauge(
+      'svc_pool_connections',
+      'Connections to the metadata database that this process has open, by pool.',
+      pools.map(([pool, { open }]) => ({ labels: { pool }, value: open })),
+    ),
+    gauge(
+      'svc_pool_max_connections',
+      'Connections that a pool of this process opens at most.',
+      pools.map(([pool, { max }]) => ({ labels: { pool }, value: max })),
+    ),
+  ];
+}
+
+// Figures of watches, over all organisations: how many there are, and how far they are behind. No label names one.
+
+async function watchFamilies(watches: Pick<WatchStore, 'watchFigures'>): Promise<Family[]> {
+  const { active, paused, stalled, files, oldestWaitingMs } = await watches.watchFigures();
+  const states = { active, paused, stalled };
+  return [
+    gauge(
+      'svc_watches',
+      'Watches: active, paused, and those that are stalled, paused or not.',
+      samplesOf('state', states),
+    ),
+    gauge('svc_watch_files', 'Files that watches have met, by state.', samplesOf('status', files)),
+    gauge(
+      'svc_watch_waiting_seconds',
+      'How long the file of a watch that waits longest has waited.',
+      oldestWaitingMs / 1000,
+    ),
+  ];
+}
+
+function samplesOf(label: string, counts: Readonly<Record<string, number>>) {
+  return Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }));
 }

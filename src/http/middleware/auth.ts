@@ -4,18 +4,14 @@
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
-import { createKeyCheck } from '../../access/check-key.ts';
-import type { Principal } from '../../access/check-key.ts';
+import { createKeyCheck, type Principal, equalInConstantTime } from '../../access/keys.ts';
 import { checkToken } from '../../access/check-token.ts';
 import type { Config } from '../../config/shape.ts';
-import { equalInConstantTime } from '../../access/credential.ts';
 import { AppError } from '../../errors.ts';
 import type { Scope } from '../../ports/stores/access.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { connectionOf, type AppEnv } from '../env.ts';
-import { ownAddress } from './address.ts';
-import type { OwnAddress } from './address.ts';
-import { createRateLimiter } from './rate-limit.ts';
+import type { Clock } from '../../ports/clock.ts';
 
 export const apiKeySchemeName = 'apiKey';
 export const uploadTokenSchemeName = 'uploadToken';
@@ -23,7 +19,7 @@ export const uploadTokenSchemeName = 'uploadToken';
 const bearer = /^Bearer +([\x21-\x7e]+) *$/i;
 
 /** The members to spread into a route definition: the check itself, and its description in the OpenAPI document. */
-export interface Guard {
+interface Guard {
   readonly middleware: MiddlewareHandler<AppEnv>[];
   readonly security: Record<string, string[]>[];
 }
@@ -194,4 +190,76 @@ export function createGuards(
     forgetKeys: keys.forget,
     require: (scope) => ({ middleware: [check(scope)], security: [{ [apiKeySchemeName]: [] }] }),
   };
+}
+
+// Limits the requests of a key.
+
+interface RateLimiter {
+  /** Counts one request of this key; returns 0 if it may pass, otherwise the milliseconds until one may. */
+  take(key: string): number;
+}
+
+/** Number of remembered keys above which full buckets are forgotten. */
+const sweepAt = 10_000;
+
+/** A token bucket per key, in this process: `perSecond` on average, `burst` at once. */
+function createRateLimiter(
+  clock: Clock,
+  limit: { readonly perSecond: number; readonly burst: number },
+): RateLimiter {
+  const buckets = new Map<string, { tokens: number; atMs: number }>();
+
+  function refilled(bucket: { tokens: number; atMs: number }, nowMs: number): number {
+    const elapsedMs = Math.max(0, nowMs - bucket.atMs);
+    return Math.min(limit.burst, bucket.tokens + (elapsedMs * limit.perSecond) / 1000);
+  }
+
+  function forgetFull(nowMs: number): void {
+    for (const [key, bucket] of buckets) {
+      if (refilled(bucket, nowMs) >= limit.burst) buckets.delete(key);
+    }
+  }
+
+  return {
+    take(key) {
+      const nowMs = clock.nowMs();
+      if (buckets.size >= sweepAt) forgetFull(nowMs);
+      const bucket = buckets.get(key) ?? { tokens: limit.burst, atMs: nowMs };
+      const tokens = refilled(bucket, nowMs);
+      const passes = tokens >= 1;
+      buckets.set(key, { tokens: passes ? tokens - 1 : tokens, atMs: nowMs });
+      return passes ? 0 : Math.max(1, Math.ceil(((1 - tokens) * 1000) / limit.perSecond));
+    },
+  };
+}
+
+// The application's own address, as its clients see it behind hosts and proxies.
+
+/** Records the prefix that a host has stripped from the requests. */
+export function behind(basePath: string): MiddlewareHandler<AppEnv> {
+  const prefix = basePath.replace(/\/+$/, '');
+  return async (c, next) => {
+    c.set('basePath', prefix);
+    await next();
+  };
+}
+
+/** Returns the path of the current request, including the prefix of the application. */
+export function clientPath(c: Context): string {
+  const prefix = (c.get('basePath') as string | undefined) ?? '';
+  return prefix + c.req.path;
+}
+
+/** Route and path of the current request as the API names them, without a host's prefix. */
+interface OwnAddress {
+  readonly route: string;
+  readonly path: string;
+}
+
+/** Returns the address of an operation that needs a key. `route` is the pattern that matched the request, including the host's prefix. */
+export function ownAddress(route: string, path: string): OwnAddress {
+  // a host's prefix may contain a part with such a name; the paths of operations contain none after their first segment
+  const own = route.replace(/^.*(?=\/(?:v2|actuator)\/)/, '');
+  const before = route.slice(0, route.length - own.length).split('/').length;
+  return { route: own, path: `/${path.split('/').slice(before).join('/')}` };
 }

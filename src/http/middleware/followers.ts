@@ -1,5 +1,5 @@
 /** Limits the number of logs that a key and an organisation follow at a time, in this process. */
-import type { Principal } from '../../access/check-key.ts';
+import type { Principal } from '../../access/keys.ts';
 import { AppError } from '../../errors.ts';
 import type { Limits } from '../../config/limits.ts';
 

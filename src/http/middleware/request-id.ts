@@ -2,7 +2,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Clock } from '../../ports/clock.ts';
 import { childOf, parseTraceparent } from '../../jobs/trace-context.ts';
-import type { Logger } from '../../ports/logger.ts';
+import type { Logger } from '../../ports/log.ts';
 import type { Tracer } from '../../ports/tracer.ts';
 import type { AppEnv } from '../env.ts';
 

@@ -4,7 +4,7 @@ import { LevelRequest } from '../actuator/structures.ts';
 import { apiKeySchemeName, uploadTokenSchemeName } from '../middleware/auth.ts';
 import type { AppEnv } from '../env.ts';
 import { problemExamples, showExamples } from './examples/apply.ts';
-import { describeMembers } from './members/describe.ts';
+import { describeMembers } from './members.ts';
 
 const tags = [
   { name: 'run', description: 'Running conversion commands.' },

@@ -1,7 +1,7 @@
 /** Reading a JSON body: size, media type, coding, encoding, depth. Its shape is the operation's own matter. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { AppError } from '../../errors.ts';
-import { atPace } from '../../files/arriving-body.ts';
+import { atPace } from '../../files/upload.ts';
 import { ambiguity, hasMoreValuesThan, isDeeperThan } from '../../files/strict-json.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import type { AppEnv } from '../env.ts';

@@ -1,16 +1,15 @@
 /** Defines routes with their handlers, ordered so that a literal path always takes precedence over its `{id}` sibling. */
-import { OpenAPIHono } from '@hono/zod-openapi';
-import type { RouteConfig, RouteHandler, z } from '@hono/zod-openapi';
+import { OpenAPIHono, type RouteConfig, type RouteHandler, type z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
-import { AppError } from '../../errors.ts';
-import type { ErrorDetail } from '../../errors.ts';
+import { AppError, type ErrorDetail } from '../../errors.ts';
 import type { AppEnv } from '../env.ts';
 import { Problem } from '../answers/problem.ts';
+import { createSlots, type Slots } from '../../transfer/run-transfer.ts';
 
 /** A GET marked so changes something, and is not to be run for HEAD. */
 export const effectfulGet = { 'x-effectful': true } as const;
 
-export interface Operation<R extends RouteConfig = RouteConfig> {
+interface Operation<R extends RouteConfig = RouteConfig> {
   readonly route: R;
   // The handler's type follows from its route; a list of operations can only hold the general form.
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -29,7 +28,7 @@ export function rawOperation<R extends RouteConfig>(
   return { route, handler };
 }
 
-export interface JsonContent<S extends z.ZodType> {
+interface JsonContent<S extends z.ZodType> {
   description: string;
   content: { 'application/json': { schema: S } };
 }
@@ -53,7 +52,7 @@ export const removed = {
   204: { description: 'It is gone.' },
 } as const;
 
-export interface ProblemContent {
+interface ProblemContent {
   description: string;
   content: { 'application/problem+json': { schema: typeof Problem } };
 }
@@ -191,4 +190,28 @@ function nameOf(pointer: string): string {
 
 function lowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1);
+}
+
+// `Prefer: wait=N` (RFC 7240 §4.3).
+
+/** longest wait, in seconds: intermediaries may close a connection that is silent for longer */
+export const longestWait = 60;
+
+/**
+ * Returns the seconds that the client would wait, at most `longestWait`, or null if it states none. Invalid preferences are ignored
+ * (RFC 7240 §2), and the first of two applies.
+ */
+export function preferredWait(header: string | undefined): number | null {
+  for (const preference of (header ?? '').split(',')) {
+    const found = /^\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:;|$)/i.exec(preference);
+    if (found !== null) return Math.min(Number(found[1]), longestWait);
+  }
+  return null;
+}
+
+// Long maps, diagrams and scripts: how many of one organisation are rendered at once in this process.
+
+/** Limits renderings: each takes some hundred megabytes and seconds. */
+export function createRenderings(): Slots {
+  return createSlots({ running: 1, waiting: 20, what: 'maps, diagrams and scripts' });
 }

@@ -2,7 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
-import { saveModeLetters } from '../../jobs/options/mode-letters.ts';
+import { saveModeLetters } from '../../jobs/options/values.ts';
 import { requestDefaults } from '../../jobs/request/tool-request.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { Guards } from '../middleware/auth.ts';

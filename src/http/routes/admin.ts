@@ -1,10 +1,8 @@
 /** Keys, organisations and the audit log: /v2/admin. A key of organisation 1 speaks for all of them, any other for its own. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { issueKey } from '../../access/issue-key.ts';
-import type { Principal } from '../../access/check-key.ts';
+import { issueKey, type Principal, grantableScopes } from '../../access/keys.ts';
 import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
-import { grantableScopes } from '../../access/scopes.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { Org } from './about.ts';
 import type { Guards } from '../middleware/auth.ts';

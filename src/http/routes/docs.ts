@@ -2,8 +2,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';
-import type { AssetStore } from '../../ports/files/assets.ts';
-import { clientPath } from '../middleware/address.ts';
+import type { AssetStore } from '../../ports/files.ts';
+import { clientPath } from '../middleware/auth.ts';
 import { wantsHtml } from '../answers/accept.ts';
 import type { AppEnv } from '../env.ts';
 import { createGroup, json, problemsOnly, rawOperation } from '../requests/operation.ts';

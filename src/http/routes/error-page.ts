@@ -2,7 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Clock } from '../../ports/clock.ts';
 import { negotiate } from '../answers/accept.ts';
-import { clientPath } from '../middleware/address.ts';
+import { clientPath } from '../middleware/auth.ts';
 import { escapeHtml } from '../answers/html.ts';
 import { createGroup, notSent, problemsOnly, rawOperation } from '../requests/operation.ts';
 import { isoTimestamp } from '../answers/problem.ts';

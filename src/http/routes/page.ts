@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts';
 import type { BuildInfo } from '../../ports/adapters.ts';
 import { wantsHtml } from '../answers/accept.ts';
 import type { AppEnv } from '../env.ts';
-import { clientPath } from '../middleware/address.ts';
+import { clientPath } from '../middleware/auth.ts';
 import { pageChoices } from '../page/choices.ts';
 import { pageHeaders, pageHtml } from '../page/html.ts';
 import { packedFiles } from '../page/packed-files.ts';

@@ -2,7 +2,7 @@
 import { ByteBuffer } from '../../engine/shred/rows/byte-buffer.ts';
 import { copyTextEncoder } from '../../engine/shred/rows/output.ts';
 import { conversionFor, EMPTY, UNCONVERTED } from '../../engine/shred/values/conversion.ts';
-import { reservedName } from './reserved-names.ts';
+import { reservedName } from './values.ts';
 import type { ExtraColumn } from '../request/shape.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
 

@@ -2,7 +2,7 @@
 import { isRemoteLocation } from '../../files/remote-location.ts';
 import { defaultLayout, layoutFacts, layouts } from '../../ports/rows/layouts.ts';
 import { rowSourceOf } from '../request/row-source.ts';
-import { parseModeLetters } from './mode-letters.ts';
+import { parseModeLetters } from './values.ts';
 import type { RequestDraft, ToolRequest } from '../request/tool-request.ts';
 
 /** `flag`: the option that is out of place, null when one is missing. */

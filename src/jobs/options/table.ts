@@ -2,22 +2,137 @@
  * The options each tool has: an allow-list (docs/decisions/service/tools-are-processes.md). An option that is not in this table does
  * not exist.
  */
+import type { RequestDraft } from '../request/tool-request.ts';
+import type { Tool } from '../request/tools.ts';
+import {
+  integer,
+  entry,
+  logical,
+  origin,
+  originName,
+  pathLength,
+  statistics,
+  xsdSet,
+} from './which-schema.ts';
+import type { OptionSpec, OptionOrigin } from './specification.ts';
 import { parsePartition } from '../../engine/sql/partition-wish.ts';
 import { credentialName } from '../../files/remote-location.ts';
 import { layoutNames } from '../../ports/rows/layouts.ts';
 import { after, rowSourceFault } from './row-inputs.ts';
 import { parseExtraColumn } from './extra-column.ts';
-import { parseModes, saveModes } from './mode-letters.ts';
-import { flag, number, oneOf, text, withValue } from './make-option.ts';
-import { moment } from './moment.ts';
-import { namePart, ofRequests } from './name-part.ts';
-import { renames } from './renames.ts';
-import { reservedStart } from './reserved-names.ts';
-import type { Tool } from '../request/tools.ts';
+import { parseModes, saveModes, moment, namePart, ofRequests, renames, reservedStart } from './values.ts';
 import { fileNameFault } from '../request/target.ts';
-import { entry, logical, origin, originName, pathLength, statistics, xsdSet } from './which-schema.ts';
 import { sparkSetting } from './spark-settings.ts';
-import type { OptionOrigin, OptionSpec } from './specification.ts';
+
+// Makes options, with a value that goes into the request, or without one.
+
+type More = {
+  readonly repeatable?: true;
+  readonly overRest?: false;
+  readonly joinsNext?: OptionSpec['joinsNext'];
+};
+
+function withValue(
+  flags: readonly [string | null, string],
+  of: readonly Tool[],
+  usage: OptionSpec['usage'],
+  apply: OptionSpec['apply'],
+  more: More = {},
+): OptionSpec {
+  return {
+    short: flags[0],
+    long: flags[1],
+    takesValue: true,
+    repeatable: more.repeatable ?? false,
+    tools: of,
+    overRest: more.overRest ?? true,
+    usage,
+    apply,
+    joinsNext: more.joinsNext,
+  };
+}
+
+type TextMember =
+  | 'name'
+  | 'out'
+  | 'outUser'
+  | 'outPassword'
+  | 'prefix'
+  | 'suffix'
+  | 'root'
+  | 'rowTag'
+  | 'key'
+  | 'partition'
+  | 'in'
+  | 'document'
+  | 'credential'
+  | 'from'
+  | 'query'
+  | 'xmlColumn';
+type FlagMember =
+  | 'json'
+  | 'quiet'
+  | 'dryRun'
+  | 'validate'
+  | 'prune'
+  | 'skipLoaded'
+  | 'concatenated'
+  | 'noSamples'
+  | 'views'
+  | 'deleteMissing'
+  | 'history';
+
+function text(
+  member: TextMember,
+  maxLength: number,
+  check?: (value: string, draft: RequestDraft) => string | null,
+): OptionSpec['apply'] {
+  return (draft, value) => {
+    if (value.length > maxLength) return `is longer than ${maxLength} characters`;
+    draft[member] = value;
+    return check?.(value, draft) ?? null;
+  };
+}
+
+function number(
+  min: number,
+  max: number,
+  set: (draft: RequestDraft, value: number) => void,
+): OptionSpec['apply'] {
+  return (draft, value) => {
+    const parsed = integer(value);
+    if (parsed === null || parsed < min || parsed > max)
+      return `must be a whole number from ${min} to ${max}`;
+    set(draft, parsed);
+    return null;
+  };
+}
+
+function oneOf<T extends string>(
+  values: readonly T[],
+  set: (draft: RequestDraft, value: T) => void,
+): OptionSpec['apply'] {
+  return (draft, value) => {
+    const found = values.find((candidate) => candidate === value);
+    if (found === undefined) return `must be one of ${values.join(', ')}`;
+    set(draft, found);
+    return null;
+  };
+}
+
+function flag(
+  flags: readonly [string | null, string],
+  of: readonly Tool[],
+  member: FlagMember,
+  meaning: string,
+  more: More = {},
+): OptionSpec {
+  const apply: OptionSpec['apply'] = (draft) => {
+    draft[member] = true;
+    return null;
+  };
+  return { ...withValue(flags, of, ['', meaning], apply, more), takesValue: false };
+}
 
 const all: readonly Tool[] = ['xsd2er', 'xml2er', 'er2xml', 'unload'];
 const makers: readonly Tool[] = ['xsd2er', 'xml2er'];

@@ -1,7 +1,7 @@
 /** Options that say by which schema a tool works. */
 import { isReservedName } from '../../ports/stores/schema-name.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
-import { namePart } from './name-part.ts';
+import { namePart } from './values.ts';
 
 export const pathLength = 4096;
 

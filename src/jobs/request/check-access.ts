@@ -1,6 +1,5 @@
 /** Whether a request's files, targets, hosts and origins may be used by its organisation. */
-import { AppError } from '../../errors.ts';
-import type { ErrorCode, ErrorDetail } from '../../errors.ts';
+import { AppError, type ErrorCode, type ErrorDetail } from '../../errors.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
 import { credentialMisfit, findCredential, noCredential, type Credential } from '../../files/credentials.ts';
@@ -12,7 +11,7 @@ import {
   sourceAt,
 } from '../../files/remote-location.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import type { FileStore } from '../../ports/files/organisation-files.ts';
+import type { FileStore } from '../../ports/files.ts';
 import { isHostAllowed, isReservedSqlSchema, parseTarget, type Target } from './target.ts';
 import { catalogueLogin } from './catalogue-login.ts';
 import { nothingEarlier, type EarlierOutputs, type ReadAs } from './earlier-outputs.ts';

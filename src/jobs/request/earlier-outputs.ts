@@ -1,7 +1,7 @@
 /** Tracks the outputs of earlier executions in a request, so that later ones may name a path before it exists. */
 import { AppError } from '../../errors.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
-import type { FileStore } from '../../ports/files/organisation-files.ts';
+import type { FileStore } from '../../ports/files.ts';
 import { parseTarget } from './target.ts';
 import { storesNothing, type ToolRequest } from './tool-request.ts';
 

@@ -4,10 +4,9 @@
  */
 import { createMask } from '../secrets/mask-secrets.ts';
 import { secretsIn } from './known-secrets.ts';
-import { shellWord } from './shell-word.ts';
+import { shellWord, type GivenOption, type ToolRequest } from './tool-request.ts';
 import { settingHoldsSecret, shownSettings } from '../options/spark-settings.ts';
 import { toolOptions } from '../options/table.ts';
-import type { GivenOption, ToolRequest } from './tool-request.ts';
 
 const mask = '***';
 

@@ -1,5 +1,5 @@
 /**
- * The request of a tool as it is stored with its job, with letters for modes (src/jobs/options/mode-letters.ts). A worker validates it
+ * The request of a tool as it is stored with its job, with letters for modes (src/jobs/options/values.ts). A worker validates it
  * before it starts the tool. The tool itself uses only the types, because Zod would make its start a fifth longer.
  */
 import { z } from 'zod';

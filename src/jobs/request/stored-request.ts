@@ -2,11 +2,10 @@
 import { AppError } from '../../errors.ts';
 import type { SecretBox } from '../../ports/stores/secret-box.ts';
 import { createMask } from '../secrets/mask-secrets.ts';
-import { modesByName, parseModeLetters, saveModeLetters } from '../options/mode-letters.ts';
+import { modesByName, parseModeLetters, saveModeLetters } from '../options/values.ts';
 import { settingHoldsSecret } from '../options/spark-settings.ts';
 import { secretsIn } from './known-secrets.ts';
-import { requestDefaults } from './tool-request.ts';
-import type { ToolRequest } from './tool-request.ts';
+import { requestDefaults, type ToolRequest } from './tool-request.ts';
 
 interface Sealed {
   readonly sealed: string;

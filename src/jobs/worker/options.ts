@@ -1,8 +1,8 @@
 /** The options of a worker: ports, times and the number of jobs that it runs. */
 import type { JobStore, WorkerIdentity } from '../../ports/stores/jobs.ts';
-import type { Logger } from '../../ports/logger.ts';
+import type { Logger } from '../../ports/log.ts';
 import type { Tracer } from '../../ports/tracer.ts';
-import type { ProcessRunner } from '../../ports/processes/runner.ts';
+import type { ProcessRunner } from '../../ports/processes.ts';
 
 export interface WorkerOptions {
   readonly jobs: JobStore;

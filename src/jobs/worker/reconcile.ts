@@ -3,7 +3,7 @@
  * end or be retried. A job whose rows are in the target is therefore never reported as killed or lost.
  */
 import type { Claim } from '../../ports/stores/jobs.ts';
-import type { ToolProcess } from '../../ports/processes/runner.ts';
+import type { ToolProcess } from '../../ports/processes.ts';
 import { keepLease } from './keep-lease.ts';
 import { exitCodes, reconcileVariable } from './tool-exit.ts';
 import { backOffMs, pause } from './waiting.ts';

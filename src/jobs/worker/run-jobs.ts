@@ -2,11 +2,11 @@
  * A worker: claims jobs, runs each as a child process, keeps their leases, and records how they ended. It never stops by itself: an
  * unresponsive database is retried at growing intervals.
  */
-import { startReaper, type Reaper } from './reaper.ts';
-import { beginJobSpan } from './job-span.ts';
-import { superviseJob } from './supervise-job.ts';
+import { beginJobSpan, superviseJob } from './supervise-job.ts';
 import { backOffMs, pause, race } from './waiting.ts';
 import type { WorkerOptions } from './options.ts';
+import type { JobStore } from '../../ports/stores/jobs.ts';
+import type { Logger } from '../../ports/log.ts';
 
 export interface Worker {
   start(): void;
@@ -100,4 +100,38 @@ export function createWorker(options: WorkerOptions): Worker {
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+// Ends or requeues, now and then, jobs whose lease or deadline has passed. Any number of them may run.
+
+export interface Reaper {
+  /** Resolves once all of its work has ended. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export function startReaper(options: {
+  readonly jobs: Pick<JobStore, 'reap'>;
+  readonly logger: Logger;
+  readonly everyMs: number;
+}): Reaper {
+  const { jobs, logger, everyMs } = options;
+  const stopping = new AbortController();
+  async function reap(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        const changed = await jobs.reap();
+        if (changed > 0) logger.info('jobs whose lease or deadline had passed', { changed });
+      } catch (error) {
+        logger.warn('leases cannot be checked now', { error: String(error) });
+      }
+      await pause(everyMs, stopping.signal);
+    }
+  }
+  const stopped = reap();
+  return {
+    stop: () => {
+      stopping.abort();
+      return stopped;
+    },
+  };
 }

@@ -1,6 +1,6 @@
 /** Fetches files from buckets, servers and the web to a folder of this machine. */
-import { mkdir } from 'node:fs/promises';
-import { dirname, join, sep } from 'node:path';
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname, join, sep, posix } from 'node:path';
 import { isChange } from '../../adapters/file-staging/arrivals.ts';
 import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
 import { downloadFile, smallBytes, type DownloadOptions } from '../../adapters/remote-inputs/download.ts';
@@ -10,7 +10,7 @@ import { openRemoteStore, type RemoteStore, type StoreAccess } from '../../adapt
 import type { SftpPlace } from '../../adapters/sftp/place.ts';
 import { shortName } from '../../engine/hidden-characters.ts';
 import { AppError } from '../../errors.ts';
-import type { StoredObject } from '../../ports/files/objects.ts';
+import type { StoredObject } from '../../ports/files.ts';
 import { matchedLength, parsePathPattern } from '../../files/path-pattern.ts';
 import {
   fileNameOf,
@@ -21,26 +21,29 @@ import {
 } from '../../files/remote-location.ts';
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 import type { WatchedFiles } from '../../jobs/request/shape.ts';
-import { archiveKind } from '../../tools/inputs/archives/kinds.ts';
+import { archiveKind, headBytes } from '../../tools/inputs/archives/kinds.ts';
 import { isMisnamed, mayBeMisnamed } from '../../tools/inputs/open-file.ts';
-import { createLookBudget } from '../../tools/inputs/matching-files.ts';
+import { createLookBudget } from '../../tools/inputs/walk-files.ts';
 import { changedFile } from '../../tools/watched/changed-file.ts';
-import { addressedSchemas, followSchemas, keyedSchemas, type SchemaPlace } from './followed-schemas.ts';
 import { openDescribed } from './read-place.ts';
-import { accessElsewhere, folderOf, noSource, openSftpLocation, sftpLabel } from './sftp.ts';
 import {
-  isPartName,
-  wantedNames,
-  withoutOthers,
-  type BringingOptions,
-  type FoundObject,
-} from './wanted-files.ts';
+  accessElsewhere,
+  folderOf,
+  noSource,
+  openSftpLocation,
+  sftpLabel,
+  type PlaceOptions,
+} from './sftp.ts';
+import { fixedLimits } from '../../config/limits.ts';
+import { createReferenceReader, isRelativeLocation } from '../../tools/inputs/xsd-files.ts';
+import { documentTest } from '../../tools/inputs/document-names.ts';
+import type { FileSpool } from '../../tools/inputs/file-spool.ts';
 
 /** files of one place that are brought at the same time, and small ones: of these, most time is that of the way there and back */
 const atOnce = 16;
 const smallAtOnce = 64;
 
-export interface FetchOptions extends BringingOptions {
+interface FetchOptions extends BringingOptions {
   /** called with the number of bytes as they arrive; an exception ends the fetch */
   readonly onBytes: (count: number) => void;
   /** the files below the location that are wanted, in the listed version; null: all files that the location leads to */
@@ -49,7 +52,7 @@ export interface FetchOptions extends BringingOptions {
   readonly leaves?: string;
 }
 
-export interface FetchedFiles {
+interface FetchedFiles {
   /** paths of the files and folders that the location leads to, as on this machine */
   readonly paths: string[];
   /** the files that were fetched singly, without their neighbours at the place */
@@ -360,4 +363,188 @@ function plainName(part: string, key: string): string {
   if (part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && Buffer.byteLength(part) <= 255)
     return part;
   throw new AppError('unprocessable_input', `${shortName(key)}: no file can have that name; give it another`);
+}
+
+// Follows references from a schema document that was named singly: relative references within its place, as for a file on a disk.
+
+interface SchemaPlace {
+  /** Resolves a relative reference of the document. Returns null if it does not lead to this place. */
+  resolve(key: string, location: string): string | null;
+  /** Returns the name below the local folder, chosen so that references lead from one document to the other there. */
+  nameOf(key: string): string;
+  /** Downloads it and returns its size. AppError `input_not_found` if there is none. */
+  download(key: string, to: string): Promise<number>;
+}
+
+/** Schema names for buckets and servers: keys with slashes. */
+export const keyedSchemas: Pick<SchemaPlace, 'resolve' | 'nameOf'> = {
+  resolve(key, location) {
+    const path = posix.join(posix.dirname(key), location);
+    return path === '..' || path.startsWith('../') ? null : path;
+  },
+  nameOf: (key) => key.replace(/^\/+/, ''),
+};
+
+/** Schema names for the web: addresses of one host. */
+export const addressedSchemas: Pick<SchemaPlace, 'resolve' | 'nameOf'> = {
+  resolve(key, location) {
+    const url = URL.canParse(location, key) ? new URL(location, key) : null;
+    if (url === null || url.origin !== new URL(key).origin) return null;
+    url.hash = '';
+    return url.href;
+  },
+  nameOf(key) {
+    const { pathname } = new URL(key);
+    try {
+      return decodeURIComponent(pathname.slice(1));
+    } catch {
+      // no UTF-8 escapes: names as written
+      return pathname.slice(1);
+    }
+  },
+};
+
+/**
+ * Downloads documents and all their references into the folder; returns their own paths. The compiler reports missing documents,
+ * because it knows the line.
+ */
+export async function followSchemas(
+  place: SchemaPlace,
+  first: readonly string[],
+  directory: string,
+  {
+    mostFiles,
+    mostBytes = fixedLimits.xsdSetBytes,
+  }: { readonly mostFiles: number; readonly mostBytes?: number },
+): Promise<{ readonly paths: string[]; readonly files: number }> {
+  const referencesIn = createReferenceReader();
+  const known = new Set(first);
+  const own = new Set(first);
+  const pathOf = (key: string): string => join(directory, place.nameOf(key));
+  let bytes = 0;
+  let files = 0;
+
+  async function bring(key: string): Promise<readonly string[]> {
+    const to = pathOf(key);
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+    let received: number;
+    try {
+      received = await place.download(key, to);
+    } catch (error) {
+      if (own.has(key) || !(error instanceof AppError) || error.code !== 'input_not_found') throw error;
+      return [];
+    }
+    files += 1;
+    bytes += received;
+    // more than a set may have: the reader of the set reports it
+    if (bytes > mostBytes) return [];
+    return referencesIn(new Uint8Array(await readFile(to))).flatMap(({ location }) => {
+      const target = isRelativeLocation(location) ? place.resolve(key, location) : null;
+      return target === null ? [] : [target];
+    });
+  }
+
+  const waiting = [...first];
+  while (waiting.length > 0) {
+    const found = await Promise.all(waiting.splice(0, atOnce).map(bring));
+    for (const key of found.flat()) {
+      if (known.has(key)) continue;
+      known.add(key);
+      if (known.size > mostFiles)
+        throw new AppError(
+          'unprocessable_input',
+          `${first[0]}: leads to more than ${mostFiles} schema documents; svc.limits.xsd_files allows no more files of an XSD set`,
+        );
+      waiting.push(key);
+    }
+  }
+  return { paths: first.map(pathOf), files };
+}
+
+// Decides which files of a bucket or a server are fetched: for documents, all whose content may be one; for an XSD set, those with its
+// names.
+
+/** The destination and the purpose of fetched files. */
+interface BringingOptions extends PlaceOptions {
+  /** created if it does not exist */
+  readonly directory: string;
+  /** takes small files of a place without schemas; null: each is a file by itself */
+  readonly spool: FileSpool | null;
+  /** greatest number of referenced files to fetch for schema documents that are named singly; absent: documents are fetched */
+  readonly follows?: false | { readonly mostFiles: number };
+}
+
+interface FoundObject {
+  readonly key: string;
+  /** below the folder that the location names */
+  readonly name: string;
+  /** the part of the name that the location names: all of it, a folder, or '' for files below a prefix */
+  readonly matched: string;
+  /** the only one that is wanted; absent: any */
+  readonly version?: string;
+  /** the version and the bytes that it was listed with; absent: it was not */
+  readonly listed?: string;
+  readonly bytes?: number;
+}
+
+/**
+ * Returns a test for the names in a folder that are wanted: for documents all files, because their content decides; otherwise those of
+ * an XSD set. Hidden files are never wanted.
+ */
+function wantedNames({ spool, follows }: BringingOptions): (name: string) => boolean {
+  if (spool !== null || follows === undefined) {
+    const test = documentTest(false);
+    return (name) => test.byName(name.replace(/\.gz$/i, '')) !== 'hide';
+  }
+  return (name) =>
+    /\.(?:xml|cat|wsdl)$|(?:^|\/)catalog$/i.test(name) || isXsdName(name) || archiveKind(name) !== null;
+}
+
+/** Names of DTDs and of their parts, and of catalogues, which documents are read with. */
+function isPartName(name: string): boolean {
+  return /\.(?:dtd|ent|mod|pen|elt|cat)$|(?:^|\/)[^/]*catalog[^/]*(?:\.xml)?$/i.test(name);
+}
+
+/** Files of other names that are large are brought only if they begin as documents do; the spool hears of the rest. */
+async function withoutOthers(
+  { access: given, directory, ...reading }: BringingOptions,
+  location: RemoteLocation,
+  spool: FileSpool,
+  found: readonly FoundObject[],
+): Promise<readonly FoundObject[]> {
+  const test = documentTest(false);
+  const isOther = ({ name, matched, bytes = 0, listed = '' }: FoundObject): boolean =>
+    matched !== name &&
+    bytes > smallBytes &&
+    listed !== '' &&
+    archiveKind(name) === null &&
+    !isXsdName(name) &&
+    test.byName(name) === 'look';
+  if (location.kind === 'http' || !found.some(isOther)) return found;
+  const access = location.kind === 'sftp' ? await accessElsewhere(given) : given;
+  if (access === null) return found;
+  const place = openDescribed({ location: location.text, access }, reading);
+  const kept: FoundObject[] = [];
+  try {
+    for (const one of found) {
+      const why = isOther(one)
+        ? test.byContent(
+            one.name,
+            Buffer.concat(
+              await Array.fromAsync(
+                place.bytes(
+                  { place: 0, key: one.key, version: one.listed!, bytes: one.bytes! },
+                  { from: 0, to: headBytes },
+                ),
+              ),
+            ),
+          )
+        : null;
+      if (why === null) kept.push(one);
+      else spool.passOver(directory + sep + one.name, why);
+    }
+  } finally {
+    place.close();
+  }
+  return kept;
 }

@@ -10,10 +10,15 @@ import type { Turns } from '../../adapters/schema-compiler/fair-turns.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import { AppError, errorCatalogue, type ErrorCode } from '../../errors.ts';
 import { isRemoteLocation, parseRemoteLocation } from '../../files/remote-location.ts';
-import type { SchemaCompiler, SchemaSources } from '../../ports/processes/schema-compiler.ts';
+import type { SchemaCompiler, SchemaSources } from '../../ports/processes.ts';
 import type { ChildFault } from '../child-requests.ts';
-import { accessOfOrganisation, type AccessOptions } from './access.ts';
-import type { FetchedSources, FetchRequest, SourcePlace } from './source-fetch.ts';
+import {
+  accessOfOrganisation,
+  type AccessOptions,
+  type FetchedSources,
+  type FetchRequest,
+  type SourcePlace,
+} from './source-fetch.ts';
 
 export interface AddressedSources extends AccessOptions {
   readonly allowedHosts: readonly string[];

@@ -5,8 +5,17 @@ import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
 import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import { AppError } from '../../errors.ts';
-import { isRemoteLocation, parseRemoteLocation } from '../../files/remote-location.ts';
+import {
+  isRemoteLocation,
+  parseRemoteLocation,
+  openSources,
+  sourceAt,
+  type RemoteLocation,
+} from '../../files/remote-location.ts';
 import { fetchLocation } from './fetch.ts';
+import type { SourceConfig } from '../../config/shape.ts';
+import { credentialMisfit, findCredential, noCredential } from '../../files/credentials.ts';
+import type { Adapters } from '../../ports/adapters.ts';
 
 /** A place of this machine, or one elsewhere with the access to read it. */
 export interface SourcePlace {
@@ -14,7 +23,7 @@ export interface SourcePlace {
   readonly access: PlaceAccess | null;
 }
 
-export interface SourceFetch {
+interface SourceFetch {
   readonly xsd: readonly SourcePlace[];
   readonly xml: readonly SourcePlace[];
   readonly allowedHosts: readonly string[];
@@ -83,4 +92,31 @@ function tooLarge(kind: 'xsd' | 'xml', most: number): AppError {
       ? `the schema documents have more than ${most} bytes`
       : `the files have more than ${most} bytes: load such documents with xml2er, which has no such limit`,
   );
+}
+
+// Decides which access data an organisation may use to read a remote place.
+
+export interface AccessOptions {
+  readonly adapters: Pick<Adapters, 'credentials' | 'secrets'>;
+  readonly sources: readonly SourceConfig[];
+}
+
+/**
+ * `credential`: its name; null: a source of the operator that contains the place. Returns null if there is none. AppError
+ * `invalid_option` if no credential has that name, or it is for another place.
+ */
+export async function accessOfOrganisation(
+  { adapters, sources }: AccessOptions,
+  { idOrg, credential }: { readonly idOrg: number; readonly credential: string | null },
+  location: RemoteLocation,
+): Promise<PlaceAccess | null> {
+  if (credential === null) {
+    const source = sourceAt(sources, location.text, idOrg);
+    return source === undefined ? null : { access: source.access, by: 'operator' };
+  }
+  const named = await findCredential(adapters, openSources(sources, idOrg), idOrg, credential);
+  if (named === null) throw noCredential(credential);
+  const misfit = credentialMisfit(named, location);
+  if (misfit !== null) throw new AppError('invalid_option', misfit);
+  return named;
 }

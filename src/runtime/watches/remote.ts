@@ -14,13 +14,13 @@ import {
   storeLocation,
   type RemoteLocation,
 } from '../../files/remote-location.ts';
-import { createLookBudget } from '../../tools/inputs/matching-files.ts';
-import { accessOfOrganisation, type AccessOptions } from '../remote/access.ts';
+import { createLookBudget } from '../../tools/inputs/walk-files.ts';
+import { accessOfOrganisation, type AccessOptions } from '../remote/source-fetch.ts';
 import { folderOf, noSource, openSftpLocation, type PlaceOptions } from '../remote/sftp.ts';
-import type { OutgoingHttp } from '../../ports/network/outgoing.ts';
+import type { OutgoingHttp } from '../../ports/network.ts';
 import type { MetObject } from '../../ports/stores/watches.ts';
 import type { WatchedLocation, WatchedPlace } from '../../ports/watched-locations.ts';
-import { nameTest } from '../../watches/names.ts';
+import { nameTest } from '../../watches/define.ts';
 import type { FilePlace } from './look-place.ts';
 
 export interface RemoteLocationOptions {

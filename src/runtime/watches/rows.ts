@@ -10,8 +10,8 @@ import type { QueryMark, QueryMarkStore } from '../../ports/stores/query-marks.t
 import type { MetObject } from '../../ports/stores/watches.ts';
 import type { WatchedLocation } from '../../ports/watched-locations.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
-import { chooseColumns } from '../../tools/row-inputs/choose-columns.ts';
-import { nameOf, valueOf, withoutValue } from '../../tools/row-inputs/texts.ts';
+import { chooseColumns } from '../../tools/row-inputs/marks.ts';
+import { nameOf, valueOf, withoutValue } from '../../tools/row-inputs/spooled.ts';
 import { rowServerOf } from '../../watches/row-server.ts';
 import { lastLoaded, markSourceOf, rowDigest } from '../rows/marks.ts';
 import type { RowPlace } from './look-place.ts';

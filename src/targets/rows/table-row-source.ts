@@ -1,5 +1,5 @@
 /** Rows of a database or a folder of tables, for writing documents back, in the order of their row keys, which is document order. */
-import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../engine/model/keys.ts';
 import { passed } from '../../engine/model/packed/lazy-array.ts';
 import { lookedAt } from '../../engine/model/packed/reader.ts';
 import { tableIndexes } from '../../engine/model/packed/table-names.ts';

@@ -1,5 +1,5 @@
 /** The tables and views that a job finds in a target, and whether it can add its rows to them. */
-import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../engine/model/keys.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
 import { qualified, type Dialect } from '../../engine/sql/dialect.ts';

@@ -4,17 +4,29 @@ import { InputError } from '../../engine/diagnostics.ts';
 import { AppError, errorCatalogue, isDiskFull, isOutage, isOutOfMemory, type Outage } from '../../errors.ts';
 import { ConfigError } from '../../config/wrong-settings.ts';
 import { exitCodes, leftBehind, reconcileVariable } from '../../jobs/worker/tool-exit.ts';
-import { oneLine } from '../../jobs/secrets/one-line.ts';
-import { type ToolRequest } from '../../jobs/request/tool-request.ts';
+import { oneLine } from '../../jobs/secrets/mask-secrets.ts';
+import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { Tool } from '../../jobs/request/tools.ts';
 import { noDetails, type Conversion } from '../reports/conversion-result.ts';
 import { Interrupted, watchSignals, type Interruption } from './interruption.ts';
-import { settlesWithin } from './settles-within.ts';
-import { printSummary, summaryOfFailure, summaryOfWork, type RunSoFar } from '../reports/summary.ts';
-import type { ProcessTime } from '../reports/step-times.ts';
+import {
+  printSummary,
+  summaryOfFailure,
+  summaryOfWork,
+  type RunSoFar,
+  type ProcessTime,
+  processTime,
+} from '../reports/summary.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 import { parseToolArguments } from '../../jobs/request/read-request.ts';
+import {
+  markVariable,
+  waitingLine,
+  waitsVariable,
+  type NextRun,
+} from '../../adapters/processes/successive-runs.ts';
+import { usageLines } from '../../jobs/options/table.ts';
 
 /** `begun`: absent: with the process. */
 export async function runTool(
@@ -25,7 +37,7 @@ export async function runTool(
 ): Promise<number> {
   const terminal = createTerminal();
   if (argv.includes('--help') || argv.includes('-h') || argv.length === 0) {
-    terminal.log((await import('./usage.ts')).usageOf(tool));
+    terminal.log((await import('./run-tool.ts')).usageOf(tool));
     return argv.length === 0 ? exitCodes.usage : exitCodes.completed;
   }
   if (argv.length === 1 && argv[0] === '--version') {
@@ -225,4 +237,141 @@ function describe(error: unknown): {
   const stack = error instanceof Error ? (error.stack ?? message) : message;
   process.stderr.write(`${stack}\n`);
   return { text: `unexpected fault: ${message.split('\n')[0]}`, again: false };
+}
+
+// The start of a tool's process: one run, and under a worker those that follow it.
+
+/** Memory above which a process exits after a run, to return it to the system. */
+const mostBytes = 256 * 1024 ** 2;
+/** However well it goes, a process is a new one now and then. */
+const mostRuns = 200;
+
+/** Sets the exit code of the process. */
+export async function runCommand(
+  tool: Tool,
+  convert: (session: ToolSession) => Promise<Conversion>,
+): Promise<void> {
+  // the reader of the output may close it; the job goes on
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  await runSuccessively(tool, (argv, begun) => runTool(tool, argv, convert, begun));
+}
+
+/** `run`: resolves to an exit code, and leaves nothing running; receives its start time, unless it is the first of the process. */
+export async function runSuccessively(
+  tool: string,
+  run: (argv: readonly string[], begun: ProcessTime | undefined) => Promise<number>,
+): Promise<void> {
+  let argv: readonly string[] = process.argv.slice(2);
+  let begun: ProcessTime | undefined;
+  let lines: NodeJS.AsyncIterator<string> | undefined;
+  for (let runs = 1; ; runs += 1) {
+    process.exitCode = await run(argv, begun);
+    if (!mayWait(runs)) break;
+    call(tool, 'waits');
+    process.stdout.write(waitingLine(process.env[markVariable]!));
+    lines ??= await linesOfInput();
+    const line = await lines.next();
+    if (line.done === true) break;
+    const next = JSON.parse(line.value) as NextRun;
+    begun = processTime();
+    Object.assign(process.env, next.environment);
+    argv = next.argv;
+    call(tool, argv.join(' '));
+  }
+  if (process.env[waitsVariable] !== undefined) process.stdin.destroy();
+}
+
+/** Imports the module only if runs are awaited: other starts do without it. */
+async function linesOfInput(): Promise<NodeJS.AsyncIterator<string>> {
+  const { createInterface } = await import('node:readline');
+  return createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+}
+
+/** Sets the title of the process, for people who list the processes of the machine. */
+function call(tool: string, what: string): void {
+  process.title = `${tool} ${what}`;
+}
+
+/** Only a process of which nothing is known but that its run went well. */
+function mayWait(runs: number): boolean {
+  return (
+    process.env[waitsVariable] !== undefined &&
+    process.exitCode === exitCodes.completed &&
+    runs < mostRuns &&
+    // a listener for SIGTERM means that something is left to end
+    process.listenerCount('SIGTERM') === 0 &&
+    process.memoryUsage.rss() < mostBytes
+  );
+}
+
+// The text of `--help`, from the table of options.
+
+const purposes: Readonly<Record<Tool, string>> = {
+  xsd2er:
+    'xsd2er INPUT… [options]: an XSD set, or the documents of --from, become an origin, its relational model and mapping',
+  xml2er: 'xml2er INPUT… [options]: documents become statistics, a relational model, and rows in a target',
+  er2xml: 'er2xml -l LOGICAL -i TARGET -o FOLDER: rows become documents again',
+  unload: 'unload -l LOGICAL -i TARGET -D NAME: removes the rows of a document',
+};
+
+const examples: Readonly<Record<Tool, readonly string[]>> = {
+  xsd2er: [
+    'xsd2er order.xsd -g 1',
+    'xsd2er schemas.zip --name orders',
+    'xsd2er --from inbox.parquet --xml-column payload   of documents in a column',
+  ],
+  xml2er: [
+    'xml2er order.xml                                   statistics and a model',
+    "xml2er orders/ -x 4 -o metadb:orders -S o          rows into the service's own database",
+    'xml2er orders.zip -x 4 -o postgresql://host/dwh?schema=orders -u loader -p secret',
+    'xml2er order.xml -o out/ -f csv                    a folder of CSV files and load.sql',
+  ],
+  er2xml: ['er2xml -l 3 -i metadb:orders -o out/'],
+  unload: ['unload -l 3 -i metadb:orders -D order.xml'],
+};
+
+const input =
+  'INPUT is a file, a folder, a pattern (* ? […] **), an archive (.gz .zip .tar .tgz), s3://BUCKET/KEY, az://CONTAINER/KEY, https://… or - for stdin.';
+const database =
+  "TARGET is metadb:NAME (a SQL schema of the service's own database), postgresql://HOST/DATABASE?schema=NAME,\nmysql://HOST/DATABASE (MySQL, MariaDB)";
+const catalogue =
+  'or iceberg:https://HOST/PATH?warehouse=NAME&namespace=NAME, tables of an Iceberg REST catalogue (-p TOKEN, or -u CLIENT -p SECRET).';
+const target = `${database},\nduckdb:FILE, sqlite:FILE, or a folder of files, of this machine or in a bucket (s3://BUCKET/PREFIX, az://CONTAINER/PREFIX),
+${catalogue}`;
+const placeholders: Readonly<Record<Tool, readonly string[]>> = {
+  xsd2er: [input],
+  xml2er: [input, target],
+  er2xml: [target],
+  unload: [
+    `${database},\na folder of Delta or Iceberg tables, of this machine or in a bucket (s3://BUCKET/PREFIX, az://CONTAINER/PREFIX),\n${catalogue}`,
+  ],
+};
+
+/** Returns the text of `--help`: purpose, the meaning of the words in capitals, every option of the tool with its default, examples. */
+export function usageOf(tool: Tool): string {
+  return [
+    purposes[tool],
+    '',
+    ...placeholders[tool],
+    '',
+    ...usageLines(tool),
+    '',
+    'Examples:',
+    ...examples[tool].map((example) => `  ${example}`),
+    '',
+    'Exit code: 0 completed, 1 failed, 2 wrong usage.',
+  ].join('\n');
+}
+
+// Waits with a time limit, and leaves no timer behind, because a pending timer keeps the process alive.
+
+/** Whether `work`, which must not reject, ends within `ms`. */
+export async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, ms, false);
+  try {
+    return await Promise.race([work.then(() => true), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,5 +1,5 @@
-/** The command `xsd2er`; see src/tools/cli/usage.ts for its options. */
-import { runCommand } from '../cli/run-command.ts';
+/** The command `xsd2er`; see src/tools/cli/run-tool.ts for its options. */
+import { runCommand } from '../cli/run-tool.ts';
 
 void runCommand('xsd2er', async (session) => {
   if (session.request.from === undefined) {

@@ -1,5 +1,5 @@
 /** Finds documents that must not count before any of them is read for its content. */
-import type { DocumentValidator } from '../../ports/processes/document-validator.ts';
+import type { DocumentValidator } from '../../ports/processes.ts';
 import type { ConversionContext } from './context.ts';
 
 /** Checks the documents in a separate pass first, because documents that will be skipped must not count. */

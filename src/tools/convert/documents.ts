@@ -1,20 +1,22 @@
 /** xml2er: documents become statistics, an origin with its model, and rows in a target. Rarely needed modules are imported lazily. */
 import { InputError } from '../../engine/diagnostics.ts';
 import type { InputSet } from '../inputs/list-files.ts';
-import { nothingToLoad, type Conversion } from '../reports/conversion-result.ts';
+import { nothingToLoad, type Conversion, noDetails, nothingKept } from '../reports/conversion-result.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
-import { checkBeforeCollecting } from './check.ts';
-import { chooseSchema } from './choose-schema.ts';
-import { collectStatistics } from './collect.ts';
+import { checkBeforeCollecting, validateDocuments } from './check.ts';
+import { chooseSchema, makeSchema, settleSchema } from './settle-schema.ts';
 import { TargetOnDemand, type ConversionContext } from './context.ts';
-import { fillTarget, printTables } from './fill-target.ts';
-import { makeSchema } from './make-schema.ts';
-import { addsRoots, planAfterDrift, planConversion } from './plan.ts';
-import { settleSchema } from './settle-schema.ts';
+import { addsRoots, planAfterDrift, planConversion, type KnownOrigin } from './plan.ts';
 import type { ChosenSchema } from '../schemas/logical-schema.ts';
 import type { CollectedStatistics } from '../load/collect-statistics.ts';
-import type { LoadResult, RowsOrSchema } from './load-rows.ts';
-import { outcomeOf, recordCollected, recordLoaded } from './record.ts';
+import { type LoadResult, type RowsOrSchema, enumerationsOfOrigin, loadRows } from './load-rows.ts';
+import { noDocumentsLeft } from '../load/document-cut.ts';
+import { ddlDialectOf } from '../targets/kinds.ts';
+import type { FilesOfDocuments } from '../watched/files.ts';
+import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
+import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import { factsOf } from '../../engine/model/facts.ts';
+import { parseModeOf, storesNothing } from '../../jobs/request/tool-request.ts';
 
 export async function convertXml(given: ToolSession): Promise<Conversion> {
   if (given.request.from === undefined) return convertInputs(given, null);
@@ -116,4 +118,174 @@ async function outcomeOfLoad(
   const merges = (await context.target.open()).currentDocuments !== undefined;
   const advice = adviceOnDrift(context, chosen, merges);
   return advice === null ? outcome : { ...outcome, advice };
+}
+
+// Statistics of all documents, in one pass.
+
+/** Share of a job's progress that the pass takes if the rows are loaded after it. */
+const shareBeforeLoad = 0.4;
+
+export async function collectStatistics({
+  session,
+  inputs,
+  takesXsd,
+  plan,
+}: ConversionContext): Promise<CollectedStatistics> {
+  const { request, rejects } = session;
+  session.steps.begin('statistics');
+  const share = request.out === undefined || (plan.origin !== null && !plan.loads) ? 1 : shareBeforeLoad;
+  const collect =
+    request.engine === 'spark'
+      ? (await import('../load/spark/survey-on-spark.ts')).collectOnSpark
+      : (await import('../load/collect-statistics.ts')).collectHere;
+  const collected = await collect(session, {
+    inputs,
+    rowTag: plan.rowTag,
+    roots: plan.roots,
+    source: plan.origin === null || plan.origin.model.inferred === true ? null : plan.origin.model,
+    takesXsd,
+    rejects,
+    progress: (fraction, done) => session.progress(fraction * share, done),
+  });
+  // the files of a watch may all have been deleted
+  if (collected.documents === 0 && request.watched?.files.length !== 0)
+    throw noDocumentsLeft(rejects, request.rowTag);
+  return collected;
+}
+
+// The end of a conversion that loads: rows in the target, or the statements that would create its tables.
+
+/** `-S p`: the statements that would make the tables, in the log. */
+export async function printTables({ session }: ConversionContext, { stored }: ChosenSchema): Promise<void> {
+  const { renderDdl } = await import('../../engine/sql/ddl.ts');
+  const dialect = ddlDialectOf(session.request);
+  const { views: withViews = false, codes: choice = 'none' } = session.request;
+  const valuesAt = withViews || choice !== 'none' ? await enumerationsOfOrigin(session, stored) : () => null;
+  const codes = choice === 'none' ? {} : { codes: { choice, valuesAt } };
+  for (const line of renderDdl(stored.model, { dialect, ...codes }).split('\n')) session.print(line);
+  if (!withViews) return;
+  const { entityViews, viewScript } = await import('../../engine/views/statements.ts');
+  const enumeration = (table: number, column: number) => valuesAt(table, column)?.values ?? null;
+  const { dialectOf } = await import('../../engine/sql/dialects/every-dialect.ts');
+  const views = await entityViews(stored.model, { dialect: dialectOf(dialect), enumeration });
+  for (const line of viewScript(views).join('').split('\n')) session.print(line);
+}
+
+/**
+ * Loads and publishes the rows; `record` is called with the outcome. If that fails, or the documents are to be read by another schema,
+ * the load is undone.
+ */
+export async function fillTarget(
+  context: ConversionContext,
+  chosen: ChosenSchema,
+  collected: CollectedStatistics | null,
+  record: (result: LoadResult) => Promise<void>,
+): Promise<RowsOrSchema> {
+  const { stored, why } = chosen;
+  const { session, inputs, takesXsd, plan, target } = context;
+  const sink = await target.open();
+  await session.report({ outputPath: sink.label });
+  try {
+    session.log(`loading into ${sink.label}`);
+    const result = await loadRows(session, inputs, stored, sink, {
+      withStatistics: plan.gathersOnLoad,
+      rowTag: plan.rowTag,
+      takesXsd,
+      rejects: session.rejects,
+      // documents that were read for their statistics were checked before that
+      check: async () => {
+        if (!plan.collects) await validateDocuments(context, stored.idSch);
+      },
+      chosen: { logical: stored.idLschma, why },
+      evolves: plan.evolves,
+      filesOf: await filesOfWatchOf(session),
+      settleDrift: async (read) =>
+        read.findings.unmapped.length === 0
+          ? null
+          : (await import('./drift.ts')).settleDrift(context, chosen, {
+              ...read,
+              statistics: read.statistics ?? collected?.statistics ?? null,
+            }),
+    });
+    if ('loaded' in result) {
+      const { loaded } = result;
+      await record(loaded);
+      if (loaded.statistics !== null && !session.request.prune) {
+        const { adviceOnUntyped } = await import('../reports/untyped-texts.ts');
+        const advice = adviceOnUntyped(stored.model, loaded.statistics);
+        if (advice !== null) session.log(advice);
+      }
+    } else await sink.abort();
+    return result;
+  } catch (error) {
+    await sink.abort();
+    throw error;
+  }
+}
+
+/** Undefined: the job is of no watch, or of one that looks at rows. */
+async function filesOfWatchOf(session: ConversionContext['session']): Promise<FilesOfDocuments | undefined> {
+  const { watched, from, saveMode } = session.request;
+  if (watched?.watch === undefined || from !== undefined || saveMode !== 'merge') return undefined;
+  return (await import('../watched/files.ts')).filesOfWatch(session, watched.watch);
+}
+
+// Records the result of a conversion for later ones, and builds its answer.
+
+/** The statistics of documents that were read by a known origin become part of its own. */
+export async function recordCollected(
+  context: ConversionContext,
+  origin: KnownOrigin,
+  collected: CollectedStatistics | null,
+): Promise<void> {
+  const { request } = context.session;
+  if (collected !== null && parseModeOf(request) !== 'data' && !storesNothing(request))
+    await saveStatistics(context, origin, collected.statistics);
+}
+
+/** After the rows are published. */
+export async function recordLoaded(
+  context: ConversionContext,
+  { statistics, documents }: LoadResult,
+): Promise<void> {
+  const { session, plan } = context;
+  if (statistics !== null && plan.origin !== null) await saveStatistics(context, plan.origin, statistics);
+  await session.report({ messages: documents, progress: 1 });
+}
+
+function saveStatistics(
+  { session }: ConversionContext,
+  { idSch, ofJobs }: KnownOrigin,
+  statistics: DocumentStatistics,
+): Promise<void> {
+  const { home, idOrg, idJob } = session;
+  return home.adapters.catalog.saveStatistics(idOrg, idSch, idJob, statistics, (saved) =>
+    [...(saved as DocumentStatistics[]), ...ofJobs, statistics].reduce(mergeStatistics),
+  );
+}
+
+/** Returns the outcome: `collected` if documents were read for their statistics, `loaded` if their rows were loaded. */
+export function outcomeOf(
+  { session }: ConversionContext,
+  { stored, why }: ChosenSchema,
+  collected: CollectedStatistics | null,
+  loaded: LoadResult | null,
+): Conversion {
+  const { rejects } = session;
+  const logical = stored.idLschma < 0 ? null : stored.idLschma;
+  return {
+    origin: stored.idSch < 0 ? null : stored.idSch,
+    does: loaded === null ? 'read' : 'loaded',
+    logical,
+    chosen: { logical, why },
+    documents: loaded?.documents ?? collected?.documents ?? 0,
+    rejected: rejects.messages.length - rejects.unknownRoots,
+    unknownRoots: rejects.unknownRoots,
+    kept: loaded?.kept ?? nothingKept,
+    tables: loaded?.rows ?? {},
+    mapped: factsOf(stored.model).mappedPaths,
+    unknown: loaded?.unknownPaths ?? 0,
+    bytes: loaded?.bytes ?? collected?.bytes ?? 0,
+    details: loaded?.details ?? { ...noDetails, rejects: rejects.details },
+  };
 }

@@ -7,7 +7,7 @@ import { lineIdentity } from '../../engine/map/line-identity.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import type { LoadFindings } from '../load/findings.ts';
-import { counted } from '../reports/counted.ts';
+import { counted } from '../reports/summary.ts';
 import { drawNextVersion, storeModel, type ChosenSchema } from '../schemas/logical-schema.ts';
 import { storeOrigin } from '../schemas/store-origin.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';

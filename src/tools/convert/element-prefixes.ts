@@ -6,7 +6,7 @@ import { createFastXmlTokenizer } from '../../engine/xml/tokenizer/fast.ts';
 import { KIND_MASK, KIND_NAMESPACE, RECORD_INTS } from '../../engine/xml/tokens.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import type { InputMember } from '../inputs/members.ts';
-import { elementName, prefixOf, unknownPrefix } from '../schemas/model-choices.ts';
+import { elementName, prefixOf, unknownPrefix } from '../schemas/choice.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
 
 /** The namespace of a prefix, as the first document that declares it has it; null if none does. */

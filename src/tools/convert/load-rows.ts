@@ -3,7 +3,7 @@ import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { AppError } from '../../errors.ts';
 import { parsePartition, type PartitionWish } from '../../engine/sql/partition-wish.ts';
 import { enumerationsOf } from '../../engine/metadata/enumerations.ts';
-import { withNaturalKeys } from '../../catalog/schemas/natural-keys.ts';
+import { withNaturalKeys } from '../../catalog/schemas/logical-schema.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { MergeCounts } from '../../ports/rows/merge.ts';
 import type { Enumerations, RowSink } from '../../ports/rows/sink.ts';

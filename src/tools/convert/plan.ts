@@ -6,9 +6,8 @@ import type { RootRule } from '../../engine/shred/unknown-root.ts';
 import { knownOrigins } from '../../catalog/schemas/named.ts';
 import { AppError } from '../../errors.ts';
 import { parseModeOf } from '../../jobs/request/tool-request.ts';
-import { pinnedLogicalSchema } from '../schemas/choice.ts';
+import { pinnedLogicalSchema, elementName, elementsOf, rowElement } from '../schemas/choice.ts';
 import { documentRoots, type ChosenSchema } from '../schemas/logical-schema.ts';
-import { elementName, elementsOf, rowElement } from '../schemas/model-choices.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { storedStatistics } from './stored-statistics.ts';
 

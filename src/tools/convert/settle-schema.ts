@@ -2,18 +2,41 @@
  * Settles what a request leaves open about its schema: an XSD set becomes its origin, or the target names the schema it was loaded
  * with.
  */
-import { AppError } from '../../errors.ts';
+import { AppError, isOutage } from '../../errors.ts';
 import { takesXsdDocuments } from '../../jobs/options/xsd-inputs.ts';
 import { openDocuments, openWatched } from '../inputs/document-inputs.ts';
 import { documentTest } from '../inputs/document-names.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import type { XsdSetFiles } from '../inputs/xsd-files.ts';
-import { settleNames } from '../schemas/settled-names.ts';
-import { localFolder } from '../session/remote-files.ts';
+import { settleNames, findBasis, elementsOf, elementName, isMeant, prefixOf } from '../schemas/choice.ts';
+import { localFolder } from '../session/remote-sources.ts';
 import { inputPaths } from '../session/resolve-inputs.ts';
-import type { ToolSession } from '../session/tool-session.ts';
-import type { TargetOnDemand } from './context.ts';
-import { namespacesOfDocuments, withoutPrefixes } from './element-prefixes.ts';
+import { type ToolSession, settledSession } from '../session/tool-session.ts';
+import type { TargetOnDemand, ConversionContext } from './context.ts';
+import { namespacesOfDocuments, withoutPrefixes, type DeclaredNamespace } from './element-prefixes.ts';
+import { InputError } from '../../engine/diagnostics.ts';
+import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
+import { rootsNamed, startsWith } from '../../engine/map/chosen-roots.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { QName, SourceModel } from '../../engine/model/source-model.ts';
+import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { parseModeOf, storesNothing } from '../../jobs/request/tool-request.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { peekRootName } from '../inputs/read-document.ts';
+import {
+  chooseLogicalSchema,
+  hasRoot,
+  type ChosenSchema,
+  choicesAfterParent,
+  storeModel,
+} from '../schemas/logical-schema.ts';
+import type { CollectedStatistics } from '../load/collect-statistics.ts';
+import type { KnownOrigin } from './plan.ts';
+import { storedStatistics } from './stored-statistics.ts';
+import { isHtmlRoot } from '../../engine/shred/unknown-root.ts';
+import type { OriginRecord } from '../../ports/stores/catalog.ts';
+import { recogniseLoads, unknownLoadsMessage } from '../schemas/target-loads.ts';
 
 export interface SettledConversion {
   readonly session: ToolSession;
@@ -63,7 +86,7 @@ export async function settleSchema(
       const { originOfSet } = await import('../schemas/set-origin.ts');
       return originOfSet(named, set, () => target.loads());
     }
-    const { continueTarget } = await import('./continue-target.ts');
+    const { continueTarget } = await import('./settle-schema.ts');
     return continueTarget(named, inputs, target, declared);
   };
   try {
@@ -102,4 +125,260 @@ async function xsdSetOf(session: ToolSession, paths: readonly string[]): Promise
   if (holding.length === 0 && request.entry !== undefined)
     throw new AppError('invalid_option', '--entry names a file of an XSD set: give that with --xsd');
   return holding.length === 0 ? null : readXsdSet(holding, { ...reading, among: true });
+}
+
+// The logical schema of a known origin that documents are loaded by.
+
+/** Reports the schema. `collected` is null if the documents have not been read yet. */
+export async function chooseSchema(
+  context: ConversionContext,
+  origin: KnownOrigin,
+  collected: CollectedStatistics | null,
+): Promise<ChosenSchema> {
+  const { session } = context;
+  session.steps.begin('schema');
+  const met = await metStatistics(context, origin, collected);
+  const chosen = origin.pinned ?? (await chooseByTarget(context, origin, met));
+  const { idLschma } = chosen.stored;
+  if (origin.idSch < 0) session.log('its logical schema is not stored either');
+  else if (idLschma < 0)
+    session.log(
+      `a new logical schema of schema ${origin.idSch}, which this run does not store: ${chosen.why}`,
+    );
+  else session.log(`logical schema ${idLschma} of schema ${origin.idSch}: ${chosen.why}`);
+  if (idLschma >= 0) await session.report({ idLschma });
+  session.choose({ logical: idLschma, why: chosen.why }, chosen.stored.model);
+  return chosen;
+}
+
+/**
+ * Returns the statistics for `--prune`, which leaves out unused elements, as is known only after all documents have been read. Returns
+ * undefined if tables are drawn for everything in the model.
+ */
+async function metStatistics(
+  { plan }: ConversionContext,
+  { model, statistics, ofJobs }: KnownOrigin,
+  collected: CollectedStatistics | null,
+): Promise<DocumentStatistics | undefined> {
+  if (!plan.prunes || collected === null) return undefined;
+  const { decidingStatistics } = await import('../../engine/map/deciding-statistics.ts');
+  const earlier = [...(statistics === null ? [] : [statistics]), ...ofJobs];
+  return decidingStatistics([...earlier, collected.statistics].reduce(mergeStatistics), model);
+}
+
+/** Chooses by the loads of an existing target; without a target, the default of the origin counts. */
+async function chooseByTarget(
+  context: ConversionContext,
+  { idSch, model }: KnownOrigin,
+  met: DocumentStatistics | undefined,
+): Promise<ChosenSchema> {
+  const { session } = context;
+  const loads = parseModeOf(session.request) === 'statistics' ? [] : await loadsOf(context);
+  const basis = await findBasis(session, idSch, loads);
+  const roots = await rootsOfDocuments(context, model, basis.stored?.model);
+  return chooseLogicalSchema(session, idSch, model, basis, roots, met);
+}
+
+/**
+ * Returns the loads that a dry run and `-S p` compare with, the same that a load would use. Tables are printed even if their target
+ * cannot be queried.
+ */
+async function loadsOf({ session, target }: ConversionContext): Promise<readonly TargetLoad[]> {
+  if (session.request.saveMode !== 'print-schema') return target.loads();
+  try {
+    return await target.loads();
+  } catch (error) {
+    if (!(error instanceof AppError) && !isOutage(error)) throw error;
+    session.log(`the target does not tell what it was loaded by: ${(error as Error).message}`);
+    return [];
+  }
+}
+
+/** Root elements of the documents, when the stored model does not start with all that the source model allows. */
+async function rootsOfDocuments(
+  { session, inputs }: ConversionContext,
+  source: SourceModel,
+  stored: RelationalModel | undefined,
+): Promise<readonly QName[]> {
+  const { request, limits } = session;
+  if (request.rowTag !== undefined) return elementsOf('--row-tag', request.rowTag, source);
+  // one that --row-tag or --root made may start with other elements
+  if (source.roots.every((root) => hasRoot(stored, source.elements[root]!.name))) return [];
+  const names = createNameTable();
+  const found = new Map<number, QName>();
+  for await (const member of inputs.members()) {
+    const id = await peekRootName(member, names, limits).catch((error: unknown) => {
+      // it is skipped later, with its reason
+      if (error instanceof InputError && request.onError === 'skip') return null;
+      throw error;
+    });
+    if (id === null || found.has(id)) continue;
+    const name = { namespaceUri: names.namespaceUri(id), localName: names.localName(id) };
+    if (rootsNamed(source, [name]).length > 0 && !hasRoot(stored, name)) found.set(id, name);
+  }
+  return [...found.values()];
+}
+
+// Makes a schema from the documents themselves: inferred, drawn as tables, and stored with its statistics.
+
+/** Reports the stored schema; a dry run and printed tables store nothing. */
+export async function makeSchema(
+  { session }: ConversionContext,
+  { statistics, files }: CollectedStatistics,
+): Promise<ChosenSchema> {
+  const { request, home, idOrg, steps } = session;
+  steps.begin('infer');
+  const earlier = await earlierOrigin(session);
+  const before = await storedStatistics(session, null);
+  const all = before.reduce(mergeStatistics, statistics);
+  const { inferSourceModel } = await import('../../engine/infer/source-model.ts');
+  const source = earlier?.source ?? inferSourceModel(all);
+  steps.begin('map');
+  session.expectWork({ elements: source.elements.length });
+  const { buildModel, modelSize } = await import('../schemas/build-model.ts');
+  // places of a type that several share hold less than all of them together
+  const met = request.prune ? { statistics: all, declared: source } : undefined;
+  const model = buildModel(request, source, { ...(await choicesAfterParent(session)), met });
+  session.log(modelSize(model));
+  const why = 'made of the documents themselves';
+  if (storesNothing(request))
+    return { stored: { idSch: -1, idLschma: -1, model, modelHash: '', variant: false }, why };
+  steps.begin('store');
+  const { storeOrigin } = await import('../schemas/store-origin.ts');
+  const origin = earlier?.record ?? (await storeOrigin(session, source, 'xml', files));
+  // a further attempt goes on with this origin
+  await session.report({ idSch: origin.id_sch });
+  await session.reported();
+  await home.adapters.catalog.saveStatistics(idOrg, origin.id_sch, session.idJob, statistics, () => all);
+  const stored = await storeModel(session, origin.id_sch, model);
+  await session.report({ idLschma: stored.idLschma });
+  session.choose({ logical: stored.idLschma, why }, model);
+  return { stored, why };
+}
+
+/** The origin that an earlier attempt of this job stored. */
+async function earlierOrigin({ originOfEarlierAttempt, home, idOrg, idJob }: ToolSession) {
+  if (originOfEarlierAttempt === null) return null;
+  const origin = await home.adapters.catalog.loadOrigin(idOrg, originOfEarlierAttempt);
+  return origin?.record.id_job === idJob ? { record: origin.record, source: origin.model } : null;
+}
+
+// `-x auto`: documents that are loaded into a target again go on with the origin that loaded it.
+
+/** origins of a target that are looked into, the last that loaded it first */
+const maxOrigins = 20;
+
+/**
+ * Returns the session with the target's origin that knows the documents, if there is one, otherwise unchanged. The log says which, and
+ * why.
+ */
+export async function continueTarget(
+  session: ToolSession,
+  inputs: InputSet,
+  target: TargetOnDemand,
+  declared: DeclaredNamespace,
+): Promise<ToolSession> {
+  const { request, log } = session;
+  const open = settledSession(session, { ...request, originId: undefined });
+  if (
+    request.out === undefined ||
+    request.saveMode === 'print-schema' ||
+    parseModeOf(request) === 'statistics'
+  )
+    return open;
+  if (request.parent !== undefined || (await hasOwnOrigin(session))) return open;
+  const recognised = await recogniseLoads(session, await target.loads());
+  const known = [...new Set(recognised.known.map(({ idSch }) => idSch))].slice(0, maxOrigins);
+  const tellUnknown = async (): Promise<void> => {
+    const installation = await session.home.adapters.catalog.installation();
+    const next = 'the documents make their own schema, and where names differ, columns are added';
+    const told = unknownLoadsMessage(recognised.unknown, installation, next);
+    if (told !== null && request.saveMode !== 'overwrite') log(told);
+  };
+  if (known.length === 0) {
+    await tellUnknown();
+    return open;
+  }
+  const isAsked = request.originId !== undefined;
+  if (request.saveMode === 'overwrite' && !isAsked) {
+    log(
+      `-S o replaces what the target holds: the documents make their schema anew; -x auto goes on with origin ${known[0]}, which loaded it last`,
+    );
+    return open;
+  }
+  const roots = await rootTest(session, inputs, declared);
+  for (const idSch of known) {
+    const origin = await session.home.adapters.catalog.loadOrigin(session.idOrg, idSch);
+    if (origin === null || !fitsName(request.name, origin.record) || !roots.knows(origin.model)) continue;
+    const { name } = origin.record;
+    log(
+      `-x auto: origin ${idSch} (${name}) loaded the target before and goes on${isAsked ? '' : '; --name NAME makes a schema of these documents instead'}`,
+    );
+    return settledSession(session, { ...request, originId: { id: idSch }, name: undefined });
+  }
+  await tellUnknown();
+  log(
+    request.name === undefined
+      ? `the target was loaded by other schemas (origin ${known.join(', ')}), none of which knows ${roots.names}: the documents make their own`
+      : `the target was loaded by other schemas than ${request.name} (origin ${known.join(', ')}): the documents make their own`,
+  );
+  return open;
+}
+
+/** An attempt before this one stored an origin of its own. */
+async function hasOwnOrigin({ originOfEarlierAttempt, home, idOrg, idJob }: ToolSession): Promise<boolean> {
+  if (originOfEarlierAttempt === null) return false;
+  const origin = await home.adapters.catalog.findOrigin(idOrg, originOfEarlierAttempt);
+  // the next version of another one is made once the documents have been read by that
+  return origin?.id_job === idJob && origin.id_parent_sch === null;
+}
+
+function fitsName(name: string | undefined, origin: OriginRecord): boolean {
+  return name === undefined || origin.name === name;
+}
+
+/** Tests whether a source model knows the root element of the documents. */
+type RootTest = (model: SourceModel) => boolean;
+
+async function rootTest(
+  { request, limits }: ToolSession,
+  inputs: InputSet,
+  declared: DeclaredNamespace,
+): Promise<{ readonly names: string; readonly knows: RootTest }> {
+  const given = request.rowTag ?? request.root;
+  if (given !== undefined) {
+    const prefix = prefixOf(given);
+    const uri = prefix === null ? null : await declared(prefix);
+    const ofDocuments = prefix === null || uri === null ? {} : { [prefix]: uri };
+    return {
+      names: given,
+      knows: ({ namespaces, elements }) => {
+        const wanted = elementName(given, { ...ofDocuments, ...namespaces });
+        return wanted !== null && elements.some(({ name }) => isMeant(wanted, name));
+      },
+    };
+  }
+  const names = createNameTable();
+  const found = new Map<number, QName>();
+  for await (const member of inputs.members()) {
+    const id = await peekRootName(member, names, limits).catch((error: unknown) => {
+      // it is reported, or skipped, when it is read
+      if (error instanceof InputError) return null;
+      throw error;
+    });
+    if (id === null || found.has(id)) continue;
+    found.set(id, { namespaceUri: names.namespaceUri(id), localName: names.localName(id) });
+  }
+  const all = [...found.values()];
+  // a page of HTML among documents is rejected, and decides nothing
+  const others = all.filter((name) => !isHtmlRoot(name));
+  const roots = others.length > 0 ? others : all;
+  return {
+    names: roots.map(({ localName }) => `<${localName}>`).join(', '),
+    // elements that an inferred schema does not know are added to it
+    knows: (model) =>
+      request.onDrift === 'evolve' && model.inferred === true
+        ? roots.some((name) => startsWith(model, name))
+        : roots.every((name) => startsWith(model, name)),
+  };
 }

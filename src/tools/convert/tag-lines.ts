@@ -1,7 +1,7 @@
 /**
  * Maps lines to tags for validators, which report lines although a document may have only one. Each tag of a checked document gets a
  * line end of its own (white space before `>` means nothing). From a reported line, the exact tag is found, with its line and column in
- * the document (src/tools/validation/fault-locations.ts).
+ * the document (src/tools/validation/check-documents.ts).
  */
 import {
   KIND_END,

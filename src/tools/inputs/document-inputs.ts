@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { InputError } from '../../engine/diagnostics.ts';
 import { AppError } from '../../errors.ts';
 import { isXsdName, xsdIsNoDocument } from '../../jobs/options/xsd-inputs.ts';
-import { counted } from '../reports/counted.ts';
+import { counted } from '../reports/summary.ts';
 import { documentTest } from './document-names.ts';
 import {
   namedExamples,

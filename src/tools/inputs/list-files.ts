@@ -10,12 +10,10 @@ import { AppError } from '../../errors.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
 import { archiveKind, type ArchiveKind } from './archives/kinds.ts';
 import { defaultArchiveLimits, type ArchiveLimits } from './archives/limits.ts';
-import { ExternalFiles, rootOf } from './external/files.ts';
-import type { OnRefused } from './external/references.ts';
+import { ExternalFiles, rootOf, type OnRefused } from './external-files.ts';
 import type { FileSpool } from './file-spool.ts';
-import { matchingFiles } from './matching-files.ts';
-import { inputFault, isMisnamed, mayBeMisnamed, type Links } from './open-file.ts';
 import {
+  matchingFiles,
   fileElsewhere,
   filesAtOnce,
   listedFile,
@@ -23,6 +21,7 @@ import {
   type ListedFile,
   type Walk,
 } from './walk-files.ts';
+import { inputFault, isMisnamed, mayBeMisnamed, type Links } from './open-file.ts';
 import { keyOfSource, type InputMember } from './members.ts';
 import { namedFiles, type MemberTest, type NameVerdict } from './document-names.ts';
 import { passedOverByName } from './archives/members.ts';

@@ -1,17 +1,21 @@
 /** Yields the members of files, one after the other. The type of each file is determined when it is opened. */
 import { closeSync, readSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { stat, opendir } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
 import type { RemoteFile, RemotePlace } from '../../runtime/remote/read-place.ts';
 import { archiveKind, archiveKindOf, headBytes, unpackedHead, type ArchiveKind } from './archives/kinds.ts';
 import type { ArchiveLimits } from './archives/limits.ts';
-import { lookAtMember, lookedBytes } from './archives/looked-member.ts';
-import { archiveMembers, gunzipped, type OnPassedOver } from './archives/members.ts';
-import { ExternalFiles, rootOf, type DocumentFile } from './external/files.ts';
+import {
+  lookAtMember,
+  lookedBytes,
+  archiveMembers,
+  gunzipped,
+  type OnPassedOver,
+} from './archives/members.ts';
+import { ExternalFiles, rootOf, type DocumentFile } from './external-files.ts';
 import type { MemberTest } from './document-names.ts';
 import type { Spooled } from './file-spool.ts';
-import { ReadAhead, remoteMember } from './remote-files.ts';
 import {
   fleetingFileChunks,
   inputFileChunks,
@@ -21,8 +25,19 @@ import {
   readSmallFile,
   smallFileBytes,
   type Links,
+  type FileSection,
+  inputFault,
 } from './open-file.ts';
-import { keyOfSource, type DocumentBytes, type InputMember } from './members.ts';
+import { keyOfSource, type DocumentBytes, type InputMember, type MemberSource } from './members.ts';
+import { join, posix } from 'node:path';
+import {
+  patternStart,
+  patternStep,
+  type MetKind,
+  type PathPattern,
+  type PatternState,
+} from '../../files/path-pattern.ts';
+import { fixedLimits } from '../../config/limits.ts';
 
 /** A file that an input led to. */
 export interface ListedFile extends DocumentFile {
@@ -348,4 +363,204 @@ class SmallFiles {
     this.#length = length;
     return true;
   }
+}
+
+// Files that stay at their place, in a bucket or on the web: their readers, here or on an executor, request the bytes there.
+
+/** A file that stays at its place, described as in `ListedFile`. */
+interface StayingFile extends Pick<MemberSource, 'elsewhere'> {
+  readonly path: string;
+  readonly name: string;
+  readonly bytes: number;
+  /** archive kind according to its name */
+  readonly named: ArchiveKind | null;
+}
+
+interface RemoteReading {
+  readonly limits: ArchiveLimits;
+  readonly place: RemotePlace;
+  /** reads all bytes as stored */
+  readonly whole: () => AsyncIterable<Uint8Array>;
+}
+
+/** The document that a file is, or holds packed. */
+function remoteMember(
+  { path, name, bytes, named }: StayingFile,
+  elsewhere: RemoteFile,
+  { limits, place, whole }: RemoteReading,
+): InputMember {
+  const packed = named === 'gz';
+  return {
+    name: packed ? name.replace(/\.gz$/i, '') : name,
+    path,
+    diskBytes: bytes,
+    source: { file: path, member: 0, packed, direct: true, elsewhere },
+    chunks: () => unpacked(whole(), packed, name, limits),
+    ...(packed
+      ? {}
+      : {
+          parts: {
+            bytes: (range: FileSection) => place.bytes(elsewhere, range),
+            // another version is never read: each answer says which it is of
+            modified: async () => 0,
+          },
+        }),
+  };
+}
+
+/**
+ * Unpacks gzip content whatever the file's name. AppError `unprocessable_input`: the file is an archive, whose members have not been
+ * counted.
+ */
+async function* unpacked(
+  bytes: AsyncIterable<Uint8Array>,
+  named: boolean,
+  name: string,
+  limits: ArchiveLimits,
+): AsyncIterable<Uint8Array> {
+  const chunks = bytes[Symbol.asyncIterator]();
+  let head: Uint8Array = new Uint8Array(0);
+  while (head.length < headBytes) {
+    const { done, value } = await chunks.next();
+    if (done === true) break;
+    head = head.length === 0 ? value : Buffer.concat([head, value]);
+  }
+  const all = (async function* () {
+    if (head.length > 0) yield head;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  })();
+  const kind = archiveKindOf(head);
+  if (kind !== null && kind !== 'gz')
+    throw new AppError(
+      'unprocessable_input',
+      `${name}: is an archive by its content (${kind}), and not by its name: call it so`,
+    );
+  if (named || kind === 'gz') yield* gunzipped(all, name, limits);
+  else yield* all;
+}
+
+/** small files that are asked for at the same time: most of their time is that of the way there and back */
+const aheadFiles = 32;
+
+/** Reads small files in their order: reading one also requests those after it. */
+class ReadAhead {
+  readonly #files: readonly StayingFile[];
+  readonly #places: readonly RemotePlace[];
+  /** requested files by number, until they are read */
+  readonly #asked = new Map<number, Promise<readonly Uint8Array[]>>();
+
+  constructor(files: readonly StayingFile[], places: readonly RemotePlace[]) {
+    this.#files = files;
+    this.#places = places;
+  }
+
+  /** Reads all bytes of a file that stays at its place. */
+  async *read(at: number): AsyncIterable<Uint8Array> {
+    for (let next = at; next < Math.min(at + aheadFiles, this.#files.length); next += 1) {
+      const { bytes, elsewhere } = this.#files[next]!;
+      if (
+        elsewhere === undefined ||
+        !('place' in elsewhere) ||
+        bytes > smallFileBytes ||
+        this.#asked.has(next)
+      )
+        continue;
+      const asked = Array.fromAsync(this.#bytes(elsewhere));
+      // the fault is handled by the reader of the file
+      asked.catch(() => undefined);
+      this.#asked.set(next, asked);
+    }
+    const asked = this.#asked.get(at);
+    this.#asked.delete(at);
+    yield* asked === undefined ? this.#bytes(this.#files[at]!.elsewhere as RemoteFile) : await asked;
+  }
+
+  #bytes(file: RemoteFile): AsyncIterable<Uint8Array> {
+    return this.#places[file.place]!.bytes(file, { from: 0, to: file.bytes });
+  }
+}
+
+// Finds the files and folders of this machine that match a pattern.
+
+type Kind = 'file' | 'folder' | null;
+
+/**
+ * Yields files and folders that match, relative to `directory`, in the order of their names. Links are followed if a segment names
+ * them, but not by `**`; `kindOfLink` returns the kind of a link's target, and throws if the link must not be followed. AppError
+ * `unprocessable_input` if there are too many entries to inspect.
+ */
+export async function* matchingFiles(
+  pattern: PathPattern,
+  directory: string,
+  kindOfLink: (relativePath: string) => Promise<Kind> = (path) => kindOf(join(directory, path)),
+): AsyncIterable<string> {
+  const budget = createLookBudget();
+  const waiting: { readonly folder: string; readonly state: PatternState }[] = [
+    { folder: '', state: patternStart(pattern) },
+  ];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { folder, state } = next;
+    const below: typeof waiting = [];
+    for (const { name, kind: entryKind } of await entriesOf(join(directory, folder), budget)) {
+      const path = posix.join(folder, name);
+      const isLink = entryKind === 'link';
+      const met = (kind: MetKind) => patternStep(pattern, state, name, kind);
+      if (entryKind === null || (isLink && !met('file').matches && met('link').below.size === 0)) continue;
+      const kind = isLink ? await kindOfLink(path) : entryKind;
+      if (kind === null) continue;
+      const step = met(isLink && kind === 'folder' ? 'link' : kind);
+      if (step.matches) yield path;
+      else if (step.below.size > 0) below.push({ folder: path, state: step.below });
+    }
+    waiting.push(...below.toReversed());
+  }
+}
+
+/** Counts the entries that a pattern made us inspect. */
+export function createLookBudget(): () => void {
+  let looked = 0;
+  return () => {
+    looked += 1;
+    if (looked <= fixedLimits.patternEntries) return;
+    throw new AppError(
+      'unprocessable_input',
+      `the pattern leads past more than ${fixedLimits.patternEntries} files: begin it with a folder nearer to them`,
+    );
+  };
+}
+
+interface Entry {
+  readonly name: string;
+  readonly kind: Kind | 'link';
+}
+
+async function entriesOf(path: string, budget: () => void): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  try {
+    for await (const entry of await opendir(path, { bufferSize: 1024 })) {
+      budget();
+      entries.push({
+        name: entry.name,
+        kind: entry.isSymbolicLink()
+          ? 'link'
+          : entry.isDirectory()
+            ? 'folder'
+            : entry.isFile()
+              ? 'file'
+              : null,
+      });
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw inputFault(error, path);
+  }
+  return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Returns null if there is neither a file nor a folder. */
+export async function kindOf(path: string): Promise<Kind> {
+  const facts = await stat(path).catch(() => null);
+  if (facts?.isFile()) return 'file';
+  return facts?.isDirectory() ? 'folder' : null;
 }

@@ -11,7 +11,7 @@ import { createDocumentCut, documentName } from './document-cut.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
 import { readDocument } from '../inputs/read-document.ts';
-import type { Rejects } from './rejects.ts';
+import type { Rejects } from './findings.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { InputMember } from '../inputs/members.ts';
 

@@ -10,7 +10,7 @@ import { sha256Of } from '../../adapters/file-staging/sha256.ts';
 import type { ConversionDetails } from '../reports/conversion-result.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { ReplacedFile } from '../../ports/stores/watches.ts';
-import type { Rejects } from './rejects.ts';
+import type { Rejects } from './findings.ts';
 
 /** Returns the SHA-256 that identifies a document: a file's own, or one derived from the file's and the place in it. */
 export function partHash(fileSha256: string, number: number | null): string {

@@ -8,7 +8,10 @@ import { didYouMean } from '../../engine/closest-word.ts';
 import { clarkName, isSameName, type QName } from '../../engine/model/source-model.ts';
 import type { Deviations, MentionedType, UnmappedPath } from '../../engine/shred/deviations.ts';
 import { nothingKept, type ConversionDetails, type KeptContent } from '../reports/conversion-result.ts';
-import { identityReport } from './identity-report.ts';
+import { InputError } from '../../engine/diagnostics.ts';
+import { startsWith } from '../../engine/map/chosen-roots.ts';
+import { howToUseXsd } from '../../jobs/options/xsd-inputs.ts';
+import type { CatalogStore, OriginRecord } from '../../ports/stores/catalog.ts';
 
 export interface LoadFindings {
   readonly documents: number;
@@ -144,3 +147,147 @@ export function unknownTypeLines(
       return `unknown type ${clarkName(name)} (xsi:type of ${xpath}): ${times} times, first in ${where}${meant}`;
     });
 }
+
+// Log lines about keys and references that documents broke.
+
+const faults: Readonly<Record<BrokenRule['fault'], string>> = {
+  repeated: 'values that stand more than once',
+  incomplete: 'elements without exactly one value for each field',
+  dangling: 'references that lead nowhere',
+};
+
+/** A line for each constraint and fault, with its first place; null: the schema declares nothing to check. */
+function identityReport(checker: Pick<IdentityChecker, 'broken' | 'unfinished'> | null): string[] {
+  if (checker === null) return [];
+  const lines = checker.broken.map(
+    ({ name, kind, fault, count, sample, document, line, column }) =>
+      `${kind} ${name} is broken: ${faults[fault]}: ${count}, such as "${sample}" in ${document}, line ${line}, column ${column}`,
+  );
+  if (checker.unfinished > 0)
+    lines.push(`${checker.unfinished} documents hold too many keys to be checked to their end`);
+  return lines;
+}
+
+// Advice for a document with an unknown root: names the stored origin that knows it, if there is one.
+
+/** origins whose models are looked into, those that look most like it first */
+const maxOrigins = 20;
+
+/** Origins of the organisation alone are named. */
+export function createRootAdvice(
+  catalog: Pick<CatalogStore, 'listOrigins' | 'loadOrigin'>,
+  idOrg: number,
+): (error: InputError) => Promise<InputError> {
+  const advice = new Map<string, Promise<string>>();
+  const adviceFor = (name: QName): Promise<string> => {
+    const key = clarkName(name);
+    const known = advice.get(key);
+    if (known !== undefined) return known;
+    // a failed look-up must not hide why the document is refused
+    const found = originWith(catalog, idOrg, name).then(adviceOf, () => adviceOf(null));
+    advice.set(key, found);
+    return found;
+  };
+  return async (error) => {
+    const { diagnostic } = error;
+    const { code, name, message } = diagnostic;
+    if (code === 'xsd_as_document')
+      return new InputError({
+        ...diagnostic,
+        message: `${message}: ${howToUseXsd(diagnostic.file ?? 'FILE')}`,
+      });
+    if (code !== 'unknown_root' || name === undefined) return error;
+    return new InputError({ ...diagnostic, message: `${message}; ${await adviceFor(name)}` });
+  };
+}
+
+function adviceOf(origin: OriginRecord | null): string {
+  const next =
+    origin === null
+      ? 'no stored origin knows it: make one of its XSD with xsd2er and name it with -x'
+      : `origin ${origin.id_sch} (${origin.name}) knows it: load it with -x ${origin.id_sch}`;
+  return `${next}; or keep such documents whole, beside the data, with --unmapped capture`;
+}
+
+/** The newest that has such a root. */
+async function originWith(
+  catalog: Pick<CatalogStore, 'listOrigins' | 'loadOrigin'>,
+  idOrg: number,
+  name: QName,
+): Promise<OriginRecord | null> {
+  const { namespaceUri, localName } = name;
+  const looksAlike = ({ root_elements: roots }: OriginRecord): boolean =>
+    roots.some((root) => root === localName || root.endsWith(`:${localName}`));
+  const candidates = (await catalog.listOrigins(idOrg)).filter(
+    ({ namespaces, target_namespace: target }) =>
+      namespaceUri === '' || target === namespaceUri || Object.values(namespaces).includes(namespaceUri),
+  );
+  const ordered = [...candidates.filter(looksAlike), ...candidates.filter((origin) => !looksAlike(origin))];
+  for (const { id_sch: idSch } of ordered.slice(0, maxOrigins)) {
+    const origin = await catalog.loadOrigin(idOrg, idSch);
+    if (origin !== null && startsWith(origin.model, name)) return origin.record;
+  }
+  return null;
+}
+
+// Documents that are left out with `--on-error skip`, or end a job, and why.
+
+export interface Rejects {
+  /** messages in the order of the inputs, with file, line and column */
+  readonly messages: readonly string[];
+  /** number of rejects with a root element that the schema does not have */
+  readonly unknownRoots: number;
+  /** the same for the job record, which lists the first of them */
+  readonly details: ConversionDetails['rejects'];
+  /** `inputIndex`: of the document among the inputs, from 0 */
+  has(inputIndex: number): boolean;
+  add(inputIndex: number, error: InputError): Promise<void>;
+  /** Lists a file that is no document, which is not counted among the rejects. */
+  list(document: string, message: string): void;
+  /** Counts the document that ends the job; returns the error to report. */
+  fatal(error: InputError): Promise<InputError>;
+}
+
+/** `explain`: adds advice to an error. */
+export function createRejects(
+  log: (line: string) => void,
+  explain: (error: InputError) => Promise<InputError> = (error) => Promise.resolve(error),
+): Rejects {
+  const inputIndexes = new Set<number>();
+  const messages: string[] = [];
+  const details: ConversionDetails['rejects'][number][] = [];
+  let unknownRoots = 0;
+  const keep = ({ message: whole, diagnostic }: InputError): void => {
+    const { code, file = null, line = null, column = null, message } = diagnostic;
+    messages.push(whole);
+    if (code === unknownRootCode) unknownRoots += 1;
+    if (details.length < maxDetails) details.push({ document: file, line, column, code, message });
+  };
+  return {
+    messages,
+    details,
+    get unknownRoots() {
+      return unknownRoots;
+    },
+    has: (inputIndex) => inputIndexes.has(inputIndex),
+    async add(inputIndex, error) {
+      if (inputIndexes.has(inputIndex)) return;
+      inputIndexes.add(inputIndex);
+      const explained = await explain(error);
+      keep(explained);
+      log(`rejected: ${explained.message}`);
+    },
+    list(document, message) {
+      if (details.length < maxDetails)
+        details.push({ document, line: null, column: null, code: noDocumentCode, message });
+    },
+    async fatal(error) {
+      const explained = await explain(error);
+      keep(explained);
+      return explained;
+    },
+  };
+}
+
+const unknownRootCode = 'unknown_root';
+const noDocumentCode = 'no_document';

@@ -15,12 +15,12 @@ import type { ReplacedFile } from '../../ports/stores/watches.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import type { InputMember } from '../inputs/members.ts';
 import { hashDocument, readDocument } from '../inputs/read-document.ts';
-import { documentsOf, unpacked } from '../../watches/names.ts';
-import { filesOfJob, isLater, type FileOfWatch, type FilesOfDocuments } from '../watched/later-files.ts';
+import { documentsOf, unpacked } from '../../watches/define.ts';
+import { filesOfJob, isLater, type FileOfWatch, type FilesOfDocuments } from '../watched/files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { createDocumentCut, documentName } from './document-cut.ts';
 import { partHash, type DocumentHashes } from './document-hashes.ts';
-import type { Rejects } from './rejects.ts';
+import type { Rejects } from './findings.ts';
 
 export interface MergeInputs {
   readonly inputs: InputSet;

@@ -16,10 +16,9 @@ import { isSameName, type QName } from '../../engine/model/source-model.ts';
 import { InputError } from '../../engine/diagnostics.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { DocumentRange, InputMember } from '../inputs/members.ts';
-import { bytesOf, markBytesOf, rangesBetween } from '../inputs/readable-ranges.ts';
-import type { SurveyedLevel } from '../inputs/surveyed-ranges.ts';
-import type { KeyRange } from './key-ranges.ts';
-import { shreddingOf, type Shredding } from './shredding.ts';
+import { bytesOf, markBytesOf, rangesBetween, type SurveyedLevel } from '../inputs/readable-ranges.ts';
+import type { KeyRange } from './document-cut.ts';
+import { shreddingOf, type Shredding } from './row-loader.ts';
 
 export interface OneDocumentOptions extends Omit<Shredding, 'session' | 'keyOffsets'> {
   readonly session: Pick<ToolSession, 'request' | 'idJob' | 'jobUuid' | 'byHand' | 'limits' | 'kernels'>;

@@ -4,7 +4,7 @@ import { createStatisticsCollector, type StatisticsCollector } from '../../engin
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { createIdentityChecker } from '../../engine/identity/checker.ts';
 import { membersOf } from '../../engine/model/packed/lazy-array.ts';
-import { createShredder, type Shredder } from '../../engine/shred/shredder.ts';
+import { createShredder, type Shredder, type ShredderOptions } from '../../engine/shred/shredder.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { BetweenTags } from '../../engine/shred/row-tag/between-tags.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
@@ -26,18 +26,28 @@ import {
   type DocumentHashes,
   type HashInputs,
 } from './document-hashes.ts';
-import { detailsOf, findingsOf, type LoadFindings } from './findings.ts';
+import { detailsOf, findingsOf, type LoadFindings, type Rejects } from './findings.ts';
 import { createDrainedRows, type DrainedRows, type LoaderSink } from './drained-rows.ts';
 import { knownMember } from '../inputs/readable-ranges.ts';
-import { readDocument, type DocumentReader, type ReadDocument } from '../inputs/read-document.ts';
+import {
+  readDocument,
+  type DocumentReader,
+  type ReadDocument,
+  walkDocument,
+} from '../inputs/read-document.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
-import { DocumentProbe } from './probe.ts';
-import type { Rejects } from './rejects.ts';
-import { shreddingOf, type FileOfRows } from './shredding.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import type { FilesOfDocuments } from '../watched/later-files.ts';
+import type { FilesOfDocuments } from '../watched/files.ts';
 import type { InputMember, PlaceInDocument } from '../inputs/members.ts';
 import type { WrittenSoFar } from '../reports/conversion-result.ts';
+import { InputError } from '../../engine/diagnostics.ts';
+import type { NameTable } from '../../engine/xml/tokens.ts';
+import type { RowSink, RowEncoding } from '../../ports/rows/sink.ts';
+import { extrasOf, unfilledExtras, valuesOf } from '../schemas/extra-values.ts';
+import type { EngineLimits } from '../../engine/limits.ts';
+import { createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
+import { requestDefaults, type ToolRequest } from '../../jobs/request/tool-request.ts';
+import type { ArchiveLimits } from '../inputs/archives/limits.ts';
 
 export interface LoadOptions {
   readonly withStatistics: boolean;
@@ -440,5 +450,192 @@ function createTimeTexts(): (time: number) => string {
     if (time !== last) text = new Date(time).toISOString();
     last = time;
     return text;
+  };
+}
+
+// Documents that are read for their faults alone.
+
+class DocumentProbe {
+  readonly #session: Pick<ToolSession, 'limits' | 'progress'>;
+  readonly #rejects: Rejects;
+  readonly #shredder: Shredder;
+  readonly #names: NameTable;
+  readonly #cut: DocumentCut;
+  #bytes = 0;
+
+  /** `shredder`: one of its own, whose rows go nowhere. */
+  constructor(
+    session: Pick<ToolSession, 'limits' | 'progress'>,
+    rejects: Rejects,
+    shredder: Shredder,
+    rowTag: RowElementName | null,
+    names: NameTable,
+  ) {
+    this.#session = session;
+    this.#rejects = rejects;
+    this.#shredder = shredder;
+    this.#names = names;
+    this.#cut = createDocumentCut(rowTag, names, {
+      begin: (file, number, inherited) =>
+        shredder.beginDocument(documentName(file, number), undefined, inherited),
+      consume: (batch, locate) => shredder.consume(batch, locate),
+      end: () => undefined,
+    });
+  }
+
+  /** Adds the documents with faults to the rejects. */
+  async run(inputs: Pick<InputSet, 'members'>): Promise<void> {
+    let inputIndex = 0;
+    for await (const member of inputs.members()) {
+      if (!this.#rejects.has(inputIndex)) await this.#test(member, inputIndex);
+      inputIndex += 1;
+    }
+  }
+
+  async #test(member: InputMember, inputIndex: number): Promise<void> {
+    const { output, unconvertedValues, nullAllowed } = this.#shredder;
+    this.#cut.beginFile(member.name, member.range);
+    try {
+      await walkDocument(member, {
+        names: this.#names,
+        limits: this.#session.limits,
+        kernels: this.#shredder.tokenizerKernels(),
+        onBatch: (batch, locate) => this.#cut.consume(batch, locate),
+        afterChunk: (size) => {
+          this.#bytes += size;
+          const done = { documents: inputIndex, bytes: this.#bytes, rows: null };
+          this.#session.progress(0, { pass: 'checking', ...done });
+          output.chunks.length = 0;
+          unconvertedValues.length = 0;
+          nullAllowed.length = 0;
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      await this.#rejects.add(inputIndex, error);
+    }
+  }
+}
+
+// The settings for shredding the documents of a load.
+
+/** The file that is shredded, as extra columns have it. */
+interface FileOfRows {
+  path: string;
+  name: string;
+  carried: InputMember['carried'];
+}
+
+export interface Shredding {
+  readonly session: Pick<ToolSession, 'request' | 'idJob' | 'jobUuid' | 'byHand'>;
+  readonly logical: StoredLogicalSchema;
+  readonly sink: Pick<RowSink, 'encoding' | 'widensInPlace' | 'scalesDecimals' | 'allowNull'>;
+  /** last keys in use, by table name */
+  readonly keyOffsets: ReadonlyMap<string, number>;
+}
+
+const noExtras: readonly (string | null)[] = [];
+
+/** `present`: asked for its values when a document begins. */
+export function shreddingOf(
+  { session, logical, sink, keyOffsets }: Shredding,
+  names: NameTable,
+  present: FileOfRows,
+): ShredderOptions {
+  const { request, idJob, jobUuid, byHand } = session;
+  const extras = extrasOf(logical.model, request.extraColumns);
+  for (const [table, column] of unfilledExtras(logical.model, extras)) sink.allowNull(table, column);
+  return {
+    model: logical.model,
+    names,
+    encoding: sink.encoding,
+    idJob,
+    jobUuid,
+    keyOffsets,
+    widensInPlace: sink.widensInPlace,
+    scalesDecimals: sink.scalesDecimals,
+    unmapped: request.unmapped,
+    keepsOtherRoots: request.keepsOtherRoots && request.root === undefined,
+    extraValues: () =>
+      extras.length === 0
+        ? noExtras
+        : valuesOf(extras, {
+            idJob,
+            fileName: present.name,
+            filePath: byHand ? present.path : present.name,
+            carried: present.carried,
+          }),
+  };
+}
+
+// The description of a load that tasks on Spark and threads of `--workers` get, so that they load documents as this process would.
+
+/** The settings for reading documents. Plain data: it can be written as JSON, and sent to a thread. */
+export interface ReadingJob {
+  readonly rowTag: RowElementName | null;
+  readonly takesXsd: boolean;
+  readonly limits: EngineLimits;
+  readonly archiveLimits: ArchiveLimits;
+  readonly links: 'follow' | 'refuse';
+}
+
+/** Plain data, too. */
+export interface LoadingJob extends ReadingJob {
+  readonly idJob: number;
+  readonly jobUuid: string;
+  readonly byHand: boolean;
+  readonly request: Pick<
+    ToolRequest,
+    'keys' | 'saveMode' | 'unmapped' | 'keepsOtherRoots' | 'extraColumns' | 'noSamples' | 'root' | 'rowTag'
+  >;
+  readonly encoding: RowEncoding;
+  readonly widensInPlace: boolean;
+  readonly scalesDecimals: boolean;
+  readonly withStatistics: boolean;
+}
+
+export function readingJob(
+  { limits, archiveLimits, byHand }: Pick<ToolSession, 'limits' | 'archiveLimits' | 'byHand'>,
+  { rowTag, takesXsd }: Pick<LoadOptions, 'rowTag' | 'takesXsd'>,
+): ReadingJob {
+  return { rowTag, takesXsd, limits, archiveLimits, links: byHand ? 'follow' : 'refuse' };
+}
+
+export function loadingJob(session: ToolSession, sink: RowSink, options: LoadOptions): LoadingJob {
+  const { keys, saveMode, unmapped, keepsOtherRoots, extraColumns, noSamples, root, rowTag } =
+    session.request;
+  return {
+    idJob: session.idJob,
+    jobUuid: session.jobUuid,
+    byHand: session.byHand,
+    request: {
+      keys,
+      saveMode,
+      unmapped,
+      keepsOtherRoots,
+      extraColumns,
+      noSamples,
+      ...(root === undefined ? {} : { root }),
+      ...(rowTag === undefined ? {} : { rowTag }),
+    },
+    ...readingJob(session, options),
+    encoding: sink.encoding,
+    widensInPlace: sink.widensInPlace,
+    scalesDecimals: sink.scalesDecimals,
+    withStatistics: options.withStatistics,
+  };
+}
+
+/** The session of a loader in another process: it reports nothing, because its findings are handed over when it ends. */
+export function loaderSession(job: LoadingJob, onError: ToolRequest['onError'] = 'fail'): LoaderSession {
+  return {
+    request: { ...requestDefaults, tool: 'xml2er', ...job.request, onError },
+    limits: job.limits,
+    kernels: createTokenizerKernels(),
+    idJob: job.idJob,
+    jobUuid: job.jobUuid,
+    byHand: job.byHand,
+    log: () => undefined,
+    progress: () => undefined,
   };
 }

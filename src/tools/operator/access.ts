@@ -1,9 +1,9 @@
 /** Commands for keys, organisations, targets and the audit log, equivalent to /v2/admin, for users who can read the home folder. */
 import { userInfo } from 'node:os';
-import { issueKey } from '../../access/issue-key.ts';
+import { issueKey } from '../../access/keys.ts';
 import { AppError } from '../../errors.ts';
 import { allScopes, type AccessStore, type Scope } from '../../ports/stores/access.ts';
-import { namePart } from '../../jobs/options/name-part.ts';
+import { namePart } from '../../jobs/options/values.ts';
 import { textTable } from '../cli/text-table.ts';
 import { number, time, UsageError, type Command } from './specification.ts';
 import { whatWasRunPlain } from '../targets/what-was-run.ts';

@@ -3,9 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { knownOrigins, originNamed } from '../../catalog/schemas/named.ts';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
-import { dialectNames } from '../../engine/sql/dialects/every-dialect.ts';
+import { dialectNames, type DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import { didYouMean } from '../../engine/closest-word.ts';
-import type { DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import { exportFormats } from '../../engine/metadata/formats.ts';
 import { AppError } from '../../errors.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
@@ -105,7 +104,7 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
     async run(opened, [which = ''], options) {
       const dialect = dialectOf(options);
       const { idOrg, idSch, idLschma } = await namedSchema(opened, which, options);
-      const { logicalSchemaViews } = await import('../../catalog/schemas/entity-views.ts');
+      const { logicalSchemaViews } = await import('../../catalog/schemas/dictionary.ts');
       const pieces = await logicalSchemaViews(opened.adapters, idOrg, idSch, { dialect, idLschma });
       const views = pieces.join('');
       return { text: views.trimEnd(), json: { id_sch: idSch, dialect, views } };
@@ -167,7 +166,7 @@ async function exported(opened: Opened, which: string, options: Options, wanted:
   if (format === 'dbt' && options.out === undefined)
     throw new UsageError('--as dbt makes an archive, which needs a place: -o FILE.zip');
   const { idOrg, idSch, idLschma } = await namedSchema(opened, which, options);
-  const { exportSchemaAs } = await import('../../catalog/schemas/export-as.ts');
+  const { exportSchemaAs } = await import('../../catalog/schemas/dictionary.ts');
   const { content } = await exportSchemaAs(opened.adapters, idOrg, idSch, { format, idLschma });
   if (options.out === undefined) {
     const text = Buffer.concat(content).toString();

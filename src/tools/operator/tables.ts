@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { LakeTarget } from '../../targets/files/lake/place.ts';
 import { openSources } from '../../files/remote-location.ts';
-import { createCredentialFinder } from '../session/credential.ts';
+import { createCredentialFinder } from '../session/tool-session.ts';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
 import { AppError } from '../../errors.ts';
 import { parseTarget } from '../../jobs/request/target.ts';

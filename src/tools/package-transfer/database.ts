@@ -8,8 +8,8 @@ import { closeWhenStalled } from '../../adapters/postgres/client/watched-socket.
 import { AppError } from '../../errors.ts';
 import { createMask } from '../../jobs/secrets/mask-secrets.ts';
 import { databaseOf } from '../../transfer/metadata-database.ts';
-import { shownTransfer } from '../../transfer/shown-request.ts';
-import type { MetadataDatabase, TransferCommand } from '../../ports/processes/transfer-program.ts';
+import { shownTransfer } from '../../transfer/run-transfer.ts';
+import type { MetadataDatabase, TransferCommand } from '../../ports/processes.ts';
 import type { TransferStore } from '../../ports/stores/transfer.ts';
 import { readAddress } from '../../runtime/transfers.ts';
 import { openInstallation, type OpenedInstallation } from '../../runtime/open/installation.ts';

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { AppError } from '../../errors.ts';
 import { parseCloudLocation } from '../../transfer/cloud-location.ts';
 import type { MetadbFields } from '../../transfer/metadata-database.ts';
-import type { TransferCommand } from '../../ports/processes/transfer-program.ts';
+import type { TransferCommand } from '../../ports/processes.ts';
 
 const text = z.string().optional();
 const addresses = z.array(z.string()).readonly().optional();

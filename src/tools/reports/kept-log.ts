@@ -1,5 +1,5 @@
 /** The log of a job that a person runs: written beside the terminal to the place where the service reads logs of jobs. */
-import type { LogAppender } from '../../ports/files/log-appender.ts';
+import type { LogAppender } from '../../ports/files.ts';
 
 export interface KeptLog {
   /** The line is written soon, behind those before it. */

@@ -1,9 +1,8 @@
 /** The summary that a tool prints at its end, as text and as JSON. */
-import { counted, grouped } from './counted.ts';
 import { statusLetters, type StatusLetter } from '../../jobs/status-letters.ts';
 import type { BrokenKey } from '../../ports/rows/sink.ts';
 import type { InputSet } from '../inputs/list-files.ts';
-import type { Rejects } from '../load/rejects.ts';
+import type { Rejects } from '../load/findings.ts';
 import {
   type ConversionDetails,
   nothingKept,
@@ -12,7 +11,7 @@ import {
   type SchemaChosen,
   type SummarisedWork,
 } from './conversion-result.ts';
-import type { StepTime, StepTimes } from './step-times.ts';
+import type { JobProgress } from '../../ports/stores/jobs.ts';
 
 export interface ToolSummary {
   readonly job: number | null;
@@ -49,7 +48,7 @@ export interface ToolSummary {
 }
 
 /** Counts of the rows of `--from`. */
-export interface RowsRead {
+interface RowsRead {
   readonly rows: number;
   readonly without_document: number;
   readonly loaded_before: number;
@@ -193,4 +192,129 @@ function documentLine(summary: ToolSummary, does: 'loaded' | 'read'): string {
   const { documents, unknown_root: unknownRoots, rejected, unmapped } = summary;
   const beside = does === 'loaded' ? `, ${keptOf(unmapped)} kept in _unmapped` : '';
   return `${does} ${grouped(documents)}, unknown root ${grouped(unknownRoots)}, rejected ${grouped(rejected)}${beside}`;
+}
+
+// Formats numbers with nouns.
+
+/** `1,234 rows`, `1 row` */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/**
+ * Formats a number as 1,234,567. The platform's formatter would first load its data on every language, which takes longer than a small
+ * document.
+ */
+function grouped(count: number): string {
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+// Measures the time that a run spends on each step.
+
+/** A step in the summary; the work of the tool's own process, including its threads. */
+interface StepTime {
+  readonly name: string;
+  readonly seconds: number;
+  /** user and system time */
+  readonly cpu_seconds: number;
+}
+
+/** The age of this process, and the CPU time that it has used. */
+export interface ProcessTime {
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
+/** Each step ends where the next begins; a step with the name of an earlier one adds to it. */
+export class StepTimes {
+  readonly #spent = new Map<string, { ms: number; cpuMs: number }>();
+  #name = startStep;
+  /** start of the current step */
+  #since: ProcessTime;
+
+  constructor(begun: ProcessTime = processStart) {
+    this.#since = begun;
+  }
+
+  begin(name: string): void {
+    this.#count();
+    this.#name = name;
+  }
+
+  /** Returns the steps in their order, with the current one so far. */
+  get all(): readonly StepTime[] {
+    this.#count();
+    return [...this.#spent].map(([name, { ms, cpuMs }]) => ({
+      name,
+      seconds: Math.round(ms) / 1000,
+      cpu_seconds: Math.round(cpuMs) / 1000,
+    }));
+  }
+
+  /** Seconds of all steps except the start. */
+  get seconds(): number {
+    this.#count();
+    let ms = 0;
+    for (const [name, spent] of this.#spent) if (name !== startStep) ms += spent.ms;
+    return ms / 1000;
+  }
+
+  #count(): void {
+    const now = processTime();
+    const spent = this.#spent.get(this.#name) ?? { ms: 0, cpuMs: 0 };
+    spent.ms += now.ms - this.#since.ms;
+    spent.cpuMs += now.cpuMs - this.#since.cpuMs;
+    this.#spent.set(this.#name, spent);
+    this.#since = now;
+  }
+}
+
+const startStep = 'start';
+const processStart: ProcessTime = { ms: 0, cpuMs: 0 };
+
+export function processTime(): ProcessTime {
+  const { user, system } = process.cpuUsage();
+  return { ms: performance.now(), cpuMs: (user + system) / 1000 };
+}
+
+// Reports of a run to its job record: those in quick succession are written together, as each write waits for a disk.
+
+/** Longest delay of a run's record. */
+const delayMs = 250;
+
+interface JobReports {
+  /** Adds progress, which is written soon, together with later progress until then. */
+  add(progress: JobProgress): void;
+  /** Resolves when the record holds all reported progress; throws the fault of any write since the last call. */
+  flush(): Promise<void>;
+}
+
+export function createJobReports(write: (progress: JobProgress) => Promise<unknown>): JobReports {
+  let pending: JobProgress | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let written: Promise<unknown> = Promise.resolve();
+
+  function send(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (pending === null) return;
+    const progress = pending;
+    pending = null;
+    written = written.then(() => write(progress));
+    // flush reports the fault
+    written.catch(() => undefined);
+  }
+
+  return {
+    add(progress) {
+      pending = { ...pending, ...progress };
+      timer ??= setTimeout(send, delayMs).unref();
+    },
+    async flush() {
+      send();
+      const all = written;
+      written = Promise.resolve();
+      await all;
+    },
+  };
 }

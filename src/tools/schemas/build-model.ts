@@ -7,8 +7,8 @@ import { defaultNaming, type NamingOptions } from '../../engine/map/names/identi
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
-import { counted } from '../reports/counted.ts';
-import { rootsOf, type ModelChoices } from './model-choices.ts';
+import { counted } from '../reports/summary.ts';
+import { rootsOf, type ModelChoices } from './choice.ts';
 
 export function buildModel(
   request: ToolRequest,

@@ -12,7 +12,7 @@ import {
   type PackedNextSources,
   type PackedSources,
 } from '../../adapters/schema-compiler/in-thread.ts';
-import { nextModel } from '../../catalog/schemas/next-model.ts';
+import { nextModel } from '../../catalog/schemas/logical-schema.ts';
 import { formatDiagnostic, InputError } from '../../engine/diagnostics.ts';
 import { createStatisticsCollector } from '../../engine/infer/collector.ts';
 import { inferSourceModel } from '../../engine/infer/source-model.ts';

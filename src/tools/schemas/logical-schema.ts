@@ -5,17 +5,25 @@ import { extraColumnsOf } from '../../engine/map/creation-options.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
 import { isSameName, type QName, type SourceModel } from '../../engine/model/source-model.ts';
 import { knownOrigins } from '../../catalog/schemas/named.ts';
-import { familiesOf } from '../../catalog/schemas/origin.ts';
+import { familiesOf } from '../../catalog/schemas/logical-schema.ts';
 import { AppError } from '../../errors.ts';
 import { storesNothing, type ToolRequest } from '../../jobs/request/tool-request.ts';
-import { inactiveLines } from '../../catalog/schemas/generate.ts';
+import { inactiveLines } from '../../catalog/schemas/dictionary.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
-import { findBasis, pinnedLogicalSchema, type SchemaBasis } from './choice.ts';
+import {
+  findBasis,
+  pinnedLogicalSchema,
+  type SchemaBasis,
+  defaultMapLevel,
+  rootsOf,
+  type ModelChoices,
+} from './choice.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import { findEarlierDrawing } from './fingerprints/drawn-before.ts';
-import { defaultMapLevel, rootsOf, type ModelChoices } from './model-choices.ts';
 import { recogniseLoads } from './target-loads.ts';
+import { engineIdentity } from '../../installation.ts';
+import { sha256Of } from '../../adapters/file-staging/sha256.ts';
+import { shapingOptions } from './fingerprints/set-fingerprint.ts';
 
 /** Returns whether options shape tables: with one of them a stored model is not used unchanged. */
 function shapesModel(request: ToolRequest, stored: RelationalModel | undefined): boolean {
@@ -321,4 +329,54 @@ function unique(names: readonly QName[]): QName[] {
     seen.add(key);
     return true;
   });
+}
+
+// Pruned models that were drawn before: the same statistics, options and program need no drawing.
+
+/** The inputs from which a model is drawn, beside the options of the run and the source model of its origin. */
+interface DrawnFrom {
+  readonly idSch: number;
+  readonly basis: Pick<SchemaBasis, 'stored' | 'isOfTarget'>;
+  /** roots of documents that the basis lacks */
+  readonly missing: readonly QName[];
+  /** the part of the documents' statistics that decides (src/engine/map/deciding-statistics.ts) */
+  readonly statistics: DocumentStatistics;
+}
+
+interface EarlierDrawing {
+  /** null: such a model was not drawn yet, or is gone */
+  readonly known: StoredLogicalSchema | null;
+  /** `drawn`: the resulting model */
+  remember(drawn: StoredLogicalSchema): Promise<void>;
+}
+
+async function findEarlierDrawing(session: ToolSession, from: DrawnFrom): Promise<EarlierDrawing> {
+  const { request, idOrg, home } = session;
+  const { catalog } = home.adapters;
+  const run = [engineIdentity(), shapingOptions(request), request.rowTag, from.idSch];
+  const statistics = hashOf(from.statistics);
+  const fingerprintOf = (
+    { stored, isOfTarget = false }: DrawnFrom['basis'],
+    missing: readonly QName[],
+  ): string => hashOf([run, statistics, stored?.modelHash, isOfTarget, missing]);
+  const fingerprint = fingerprintOf(from.basis, from.missing);
+  const found = await catalog.findDrawnSchema(idOrg, from.idSch, fingerprint);
+  const known = found === null ? null : await schemaOf(found);
+  return {
+    known,
+    // drawing again from the drawn model with the same documents returns that model
+    remember: (drawn) =>
+      catalog.rememberDrawnSchema(idOrg, drawn.idLschma, [
+        ...new Set([fingerprint, fingerprintOf({ stored: drawn, isOfTarget: true }, [])]),
+      ]),
+  };
+
+  async function schemaOf(idLschma: number): Promise<StoredLogicalSchema | null> {
+    const { stored } = from.basis;
+    return stored?.idLschma === idLschma ? stored : catalog.loadLogicalSchema(idOrg, { idLschma });
+  }
+}
+
+function hashOf(value: unknown): string {
+  return sha256Of(JSON.stringify(value));
 }

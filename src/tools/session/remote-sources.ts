@@ -4,15 +4,23 @@ import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
 import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { readAccess } from '../../config/source-access.ts';
-import type { CheckedHost } from '../../ports/network/outgoing.ts';
+import type { CheckedHost } from '../../ports/network.ts';
 import { AppError } from '../../errors.ts';
 import { credentialMisfit } from '../../files/credentials.ts';
 import { sourceAt, type RemoteLocation } from '../../files/remote-location.ts';
 import { noSource } from '../../runtime/remote/sftp.ts';
 import type { ToolSession } from './tool-session.ts';
+import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { Readable } from 'node:stream';
+import { fetchFiles } from '../../adapters/local-files/file-store.ts';
+import { matchedLength, type PathPattern } from '../../files/path-pattern.ts';
+import { jobFolder } from '../../runtime/open/installation.ts';
+import { createLookBudget } from '../inputs/walk-files.ts';
 
 /** `by`: party that named the host. AppError `host_not_allowed` if it may not be reached. */
-export type CheckHost = (url: URL, by: 'request' | 'operator') => Promise<CheckedHost>;
+type CheckHost = (url: URL, by: 'request' | 'operator') => Promise<CheckedHost>;
 
 /** The party that requests access: a job, or a person. */
 export type Asker = Pick<ToolSession, 'byHand' | 'idOrg' | 'interrupted'> & {
@@ -132,4 +140,78 @@ function s3OfEnvironment(environment: Environment): SourceConfig | undefined {
       ...(sessionToken === undefined ? {} : { sessionToken }),
     },
   };
+}
+
+// Downloads and uploads inputs and outputs of a job whose files are in a remote store.
+
+/** Whether a location is no path of this machine. */
+export function isRemote(location: string): boolean {
+  return location.startsWith('object:');
+}
+
+/** A folder of this job on this machine; its worker removes it. */
+export function localFolder(session: ToolSession, name: string): string {
+  return join(jobFolder(session.home.home, session.idJob), name);
+}
+
+/** Returns paths of local copies of these locations; paths of this machine stay as they are. */
+export async function localCopies(
+  session: ToolSession,
+  locations: readonly string[],
+  folder = 'in',
+): Promise<string[]> {
+  const paths: string[] = [];
+  for (const [at, location] of locations.entries()) {
+    if (!isRemote(location)) paths.push(location);
+    else
+      paths.push(
+        await fetchFiles(session.home.adapters.files, location, localFolder(session, `${folder}/${at}`)),
+      );
+  }
+  return paths;
+}
+
+/** Returns locations of the files and folders below a folder that match a pattern; none if nothing matches. */
+export async function matching(
+  session: ToolSession,
+  folder: string,
+  pattern: PathPattern,
+): Promise<string[]> {
+  const found = new Set<string>();
+  const budget = createLookBudget();
+  for await (const { name, location } of session.home.adapters.files.listFiles(folder)) {
+    budget();
+    const matched = matchedLength(pattern, name);
+    if (matched !== null) found.add(location.slice(0, location.length - name.length + matched));
+  }
+  return [...found];
+}
+
+/** Whether a folder elsewhere holds any file. */
+export async function isEmptyRemoteFolder(session: ToolSession, location: string): Promise<boolean> {
+  for await (const _ of session.home.adapters.files.listFiles(location)) return false;
+  return true;
+}
+
+/** Uploads all files of a local folder to a location. `refuse`: AppError `conflict` if one exists there. */
+export async function uploadFolder(
+  session: ToolSession,
+  directory: string,
+  location: string,
+  existing: 'refuse' | 'replace',
+): Promise<void> {
+  const { files } = session.home.adapters;
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
+  const names = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
+  if (existing === 'refuse') {
+    const wanted = new Set(names);
+    for await (const { name } of files.listFiles(location))
+      if (wanted.has(name)) throw new AppError('conflict', `${name} exists in the folder already`);
+  }
+  for (const name of names) {
+    const body = Readable.toWeb(createReadStream(join(directory, name)));
+    await files.write(`${location}/${name}`, body as unknown as ReadableStream<Uint8Array>);
+  }
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
 import { parsePathPattern, type PathPattern } from '../../files/path-pattern.ts';
 import { isRemoteLocation } from '../../files/remote-location.ts';
-import { kindOf, matchingFiles } from '../inputs/matching-files.ts';
+import { kindOf, matchingFiles } from '../inputs/walk-files.ts';
 import type { Fetching } from './fetch-remote.ts';
-import { localCopies, isRemote, matching } from './remote-files.ts';
+import { localCopies, isRemote, matching } from './remote-sources.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /**

@@ -9,37 +9,37 @@ import { keepHeapSmall } from '../../adapters/processes/small-heap.ts';
 import { createTokenizerKernels, type TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { AppError, type Outage } from '../../errors.ts';
 import { createDiskSpace } from '../../files/disk-space.ts';
-import { createMask } from '../../jobs/secrets/mask-secrets.ts';
-import { oneLine } from '../../jobs/secrets/one-line.ts';
+import { createMask, oneLine } from '../../jobs/secrets/mask-secrets.ts';
 import { secretsIn } from '../../jobs/request/known-secrets.ts';
 import { openRequest, sealRequest } from '../../jobs/request/stored-request.ts';
-import type { Credential } from '../../files/credentials.ts';
+import { type Credential, findCredential, noCredential } from '../../files/credentials.ts';
 import { openSources } from '../../files/remote-location.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { CatalogStore } from '../../ports/stores/catalog.ts';
-import type { JobProgress } from '../../ports/stores/jobs.ts';
+import type { JobProgress, Claim, JobStore } from '../../ports/stores/jobs.ts';
 import { newJob } from '../../jobs/new-job.ts';
 import { archiveLimitsOf, type ArchiveLimits } from '../inputs/archives/limits.ts';
 import { FileSpool } from '../inputs/file-spool.ts';
-import { watchClaim } from './claim-watch.ts';
 import { keepLeaseByHand, type WorkSize } from '../lease/by-hand.ts';
 import { watchDisk, type DiskWatch } from './disk-watch.ts';
-import { createReachedServers } from './reached-servers.ts';
 import type { SchemaChosen, WrittenSoFar } from '../reports/conversion-result.ts';
 import type { Interruption } from '../cli/interruption.ts';
-import { createJobReports } from '../reports/job-reports.ts';
+import {
+  createJobReports,
+  StepTimes,
+  type ProcessTime,
+  summaryOfWork,
+  type RunSoFar,
+} from '../reports/summary.ts';
 import { keepLog, type KeptLog } from '../reports/kept-log.ts';
 import { createProgressLines, type PassProgress } from '../reports/progress-lines.ts';
-import { createRejects, type Rejects } from '../load/rejects.ts';
-import { createRootAdvice } from '../load/root-advice.ts';
-import { StepTimes, type ProcessTime } from '../reports/step-times.ts';
-import { summaryOfWork, type RunSoFar } from '../reports/summary.ts';
+import { createRejects, type Rejects, createRootAdvice } from '../load/findings.ts';
 import { createPathMask } from '../../runtime/host-paths.ts';
-import { jobFolder } from '../../runtime/open/files.ts';
-import { openInstallation, type OpenedInstallation } from '../../runtime/open/installation.ts';
-import { rememberReads } from './cached-catalog.ts';
-import { createCredentialFinder } from './credential.ts';
+import { jobFolder, openInstallation, type OpenedInstallation } from '../../runtime/open/installation.ts';
 import { readWorkerIdentity } from '../../runtime/worker-identity.ts';
+import type { SourceConfig } from '../../config/shape.ts';
+import { secretsOfAccess } from '../../config/source-access.ts';
+import type { Adapters } from '../../ports/adapters.ts';
 
 export interface ToolSession {
   readonly home: OpenedInstallation;
@@ -421,4 +421,154 @@ function withoutPaths(progress: JobProgress, hide: (text: string) => string): Jo
       ? {}
       : { summary: JSON.parse(hide(JSON.stringify(summary))) as typeof summary }),
   };
+}
+
+// A catalogue that remembers the schemas of one run, as its steps ask for the same one after the other.
+
+/** Milliseconds after which a value is read again, because another job may have changed it. */
+const freshMs = 5_000;
+
+/** Reads of origins and logical schemas are remembered for a few seconds, and forgotten with the first change. */
+export function rememberReads(catalog: CatalogStore): CatalogStore {
+  const known = new Map<string, { readonly since: number; readonly answer: Promise<unknown> }>();
+
+  function remember<T>(question: unknown, ask: () => Promise<T>): Promise<T> {
+    const key = JSON.stringify(question);
+    const earlier = known.get(key);
+    if (earlier !== undefined && performance.now() - earlier.since < freshMs)
+      return earlier.answer as Promise<T>;
+    const answer = ask();
+    known.set(key, { since: performance.now(), answer });
+    answer.catch(() => known.delete(key));
+    return answer;
+  }
+
+  function forgetting<Given extends readonly unknown[], T>(
+    change: (...given: Given) => Promise<T>,
+  ): (...given: Given) => Promise<T> {
+    return (...given) => {
+      known.clear();
+      return change(...given).finally(() => known.clear());
+    };
+  }
+
+  return {
+    ...catalog,
+    loadOrigin: (idOrg, idSch) => remember(['origin', idOrg, idSch], () => catalog.loadOrigin(idOrg, idSch)),
+    loadLogicalSchema: (idOrg, which) =>
+      remember(['logical schema', idOrg, which], () => catalog.loadLogicalSchema(idOrg, which)),
+    createOrigin: forgetting(catalog.createOrigin),
+    createLogicalSchema: forgetting(catalog.createLogicalSchema),
+    refineOrigin: forgetting(catalog.refineOrigin),
+    saveStatistics: forgetting(catalog.saveStatistics),
+    setMappingsActive: forgetting(catalog.setMappingsActive),
+    removeOrigin: forgetting(catalog.removeOrigin),
+  };
+}
+
+// A tool under a worker also checks its own claim: if the worker is stopped, or its machine unreachable, the tool notices that another
+// worker has its job, or that it was killed, and ends with all processes that it has started.
+
+const everyMs = 2000;
+/** A worker that lives ends a killed tool sooner. */
+const killGraceMs = 6000;
+
+export function watchClaim(
+  jobs: Pick<JobStore, 'checkClaim'>,
+  claim: Pick<Claim, 'idJob' | 'epoch'>,
+  end: (why: 'kill' | 'lost') => void,
+): { stop(): void } {
+  let killedSince: number | null = null;
+  let asking = false;
+  let stopped = false;
+  const timer = setInterval(() => {
+    if (asking) return;
+    asking = true;
+    jobs
+      .checkClaim(claim)
+      .then((answer) => {
+        // the process may be doing another run now
+        if (stopped) return;
+        if (answer === 'lost') return end('lost');
+        if (answer === 'ok') killedSince = null;
+        else if (performance.now() - (killedSince ??= performance.now()) > killGraceMs) end('kill');
+      })
+      // an outage decides nothing
+      .catch(() => undefined)
+      .finally(() => (asking = false));
+  }, everyMs);
+  timer.unref();
+  return {
+    stop: () => {
+      stopped = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+// The servers that a job may wait for: those that took a connection of it, or of an earlier job of the organisation. Nobody waits for a
+// server that never answered, as its address may be mistyped (docs/decisions/service/outages.md).
+
+export interface ReachedServers {
+  note(label: string): void;
+  mayWaitFor(outage: Outage | null): Promise<boolean>;
+}
+
+/** `waitedBefore`: earlier tries of the job found an outage. */
+export function createReachedServers(
+  jobs: Pick<JobStore, 'noteReachedServer' | 'isReachedServer'>,
+  idOrg: number,
+  waitedBefore: boolean,
+): ReachedServers {
+  const reached = new Set<string>();
+  return {
+    note(label) {
+      const server = serverOf(label);
+      if (server === null || reached.has(server)) return;
+      reached.add(server);
+      // without the note, later jobs wait for fewer servers
+      if (server !== metadb) jobs.noteReachedServer(idOrg, server).catch(() => undefined);
+    },
+    async mayWaitFor(outage) {
+      if (outage === null) return false;
+      if (outage.of === 'room') return true;
+      const server = serverOf(outage.label);
+      if (server === null) return false;
+      // a job that loses its server again and again may be the cause
+      if (reached.has(server)) return !waitedBefore;
+      return server === metadb || (await jobs.isReachedServer(idOrg, server));
+    },
+  };
+}
+
+const metadb = 'metadb:';
+
+/** The server of a target by its label; null: the target has none. */
+export function serverOf(label: string): string | null {
+  if (label.startsWith(metadb)) return metadb;
+  return /^(?:iceberg:)?[a-z][a-z0-9+.-]*:\/\/[^/?#]+/i.exec(label)?.[0] ?? null;
+}
+
+// Finds the credential that `--credential` names.
+
+/**
+ * The credential is looked up once; null without the option. `hide`: receives the secrets that must appear nowhere. AppError
+ * `invalid_option` if there is none.
+ */
+export function createCredentialFinder(
+  adapters: Pick<Adapters, 'credentials' | 'secrets'>,
+  sources: readonly SourceConfig[],
+  idOrg: number,
+  name: string | undefined,
+  hide: (secrets: readonly string[]) => void,
+): () => Promise<Credential | null> {
+  let found: Promise<Credential | null> | null = null;
+  const find = async (): Promise<Credential | null> => {
+    if (name === undefined) return null;
+    const credential = await findCredential(adapters, sources, idOrg, name);
+    if (credential === null) throw noCredential(name);
+    hide(secretsOfAccess(credential.access));
+    return credential;
+  };
+  return () => (found ??= find());
 }

@@ -1,5 +1,5 @@
 /** Folders of tables in buckets: those that a request names by their address, and those of the shared store of the service. */
-import type { DecidingStore } from '../../ports/files/objects.ts';
+import type { DecidingStore } from '../../ports/files.ts';
 import type { S3Transport } from '../../adapters/object-store/s3-requests.ts';
 import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';

@@ -10,8 +10,7 @@ import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import { checkedRequests, openBucketFolder, s3Transport } from './buckets.ts';
 import type { KindOfTarget } from './kind.ts';
 import { lakeRemover, lakeSink, lakeSource } from './lakes.ts';
-import type { Asker } from '../session/remote-sources.ts';
-import { localFolder } from '../session/remote-files.ts';
+import { type Asker, localFolder } from '../session/remote-sources.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 export const catalogueKind: KindOfTarget<Extract<Target, { kind: 'iceberg' }>> = {

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { AppError } from '../../errors.ts';
 import type { Target } from '../../jobs/request/target.ts';
-import { isRemote, localCopies } from '../session/remote-files.ts';
+import { isRemote, localCopies } from '../session/remote-sources.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { KindOfTarget, WhatWasRun } from './kind.ts';
 import type { RowRemover } from '../../ports/rows/remover.ts';

@@ -19,7 +19,7 @@ import type { RowSink } from '../../ports/rows/sink.ts';
 import type { ColumnsThreadOptions } from '../../targets/files/parquet/beside.ts';
 import type { ObjectFolderRowSinkOptions } from '../../targets/files/folder/sink.ts';
 import type { LakeTarget } from '../../targets/files/lake/place.ts';
-import { isRemote, localCopies, localFolder } from '../session/remote-files.ts';
+import { isRemote, localCopies, localFolder } from '../session/remote-sources.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { openBucketFolder, sharedFolder, type BucketFolder } from './buckets.ts';
 import type { KindOfTarget } from './kind.ts';

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts';
 import { registeredTarget } from '../../jobs/request/registered-targets.ts';
 import type { Target } from '../../jobs/request/target.ts';
 import type { RowStore } from '../../ports/rows/registered.ts';
-import { localFolder } from '../session/remote-files.ts';
+import { localFolder } from '../session/remote-sources.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { KindOfTarget } from './kind.ts';
 

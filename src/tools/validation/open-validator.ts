@@ -5,7 +5,7 @@
 import { startThread } from '../../installation.ts';
 import { notInTime } from '../../adapters/validators/messages.ts';
 import { AppError } from '../../errors.ts';
-import type { DocumentValidator, Validity } from '../../ports/processes/document-validator.ts';
+import type { DocumentValidator, Validity } from '../../ports/processes.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 /** AppError `invalid_option` if the origin has no XSD files. */

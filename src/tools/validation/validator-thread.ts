@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openSet } from '../../adapters/validators/libxml2-documents.ts';
 import type { Libxml2Opened } from '../../adapters/validators/libxml2.ts';
 import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
-import type { Validity } from '../../ports/processes/document-validator.ts';
+import type { Validity } from '../../ports/processes.ts';
 
 function post(message: Libxml2Opened | Validity): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window

@@ -4,17 +4,17 @@
  * content.
  */
 import { resolve } from 'node:path';
-import { originFamily } from '../../catalog/schemas/origin.ts';
+import { originFamily } from '../../catalog/schemas/logical-schema.ts';
 import { factsOf } from '../../engine/model/facts.ts';
 import { AppError } from '../../errors.ts';
-import { saveModeLetters } from '../../jobs/options/mode-letters.ts';
+import { saveModeLetters } from '../../jobs/options/values.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
 import { namedLogicalSchema, type ChosenSchema } from '../schemas/logical-schema.ts';
-import { settleNames } from '../schemas/settled-names.ts';
-import { isEmptyRemoteFolder, isRemote, localFolder, uploadFolder } from '../session/remote-files.ts';
+import { settleNames } from '../schemas/choice.ts';
+import { isEmptyRemoteFolder, isRemote, localFolder, uploadFolder } from '../session/remote-sources.ts';
 import { findByHash } from '../schemas/target-loads.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { openSource } from '../targets/kinds.ts';

@@ -3,7 +3,7 @@ import { factsOf } from '../../engine/model/facts.ts';
 import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
 import { openRemover } from '../targets/kinds.ts';
 import { namedLogicalSchema } from '../schemas/logical-schema.ts';
-import { settleNames } from '../schemas/settled-names.ts';
+import { settleNames } from '../schemas/choice.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 export async function removeDocuments(given: ToolSession): Promise<Conversion> {

@@ -2,11 +2,16 @@
 import { AppError } from '../../errors.ts';
 import type { OriginFileContent } from '../../ports/stores/catalog.ts';
 import type { FamilyMember, TransferState, TransferStore } from '../../ports/stores/transfer.ts';
-import type { PackageFolder } from '../../ports/files/package-folder.ts';
-import { partNames, writeManifest } from './format.ts';
-import type { PartEntry, PartName } from './format.ts';
-import { toBase64 } from '../shapes/base64.ts';
-import type { FileLine, PartLines } from './records.ts';
+import type { PackageFolder } from '../../ports/files.ts';
+import {
+  partNames,
+  writeManifest,
+  type PartEntry,
+  type PartName,
+  type FileLine,
+  type PartLines,
+} from './format.ts';
+import { toBase64 } from '../shapes/relational-model.ts';
 
 export interface ExportedPackage {
   readonly parts: readonly PartEntry[];

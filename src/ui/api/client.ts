@@ -1,7 +1,9 @@
 /** Calls of the interface, as any client makes them. */
 import { keptKey } from './key.ts';
-import { refusal, refusalOf } from './refused.ts';
 import { serviceUrl } from '../service-url.ts';
+import type { PageChoices } from '../../http/page/choices.ts';
+import type { JobRecord } from '../../jobs/record.ts';
+import type { StatusLetter } from '../../jobs/status-letters.ts';
 
 interface Call {
   readonly method?: 'GET' | 'POST' | 'DELETE';
@@ -85,3 +87,116 @@ export async function upload(
     request.send(content);
   });
 }
+
+// A request that the service refused, in its own words (RFC 9457), with advice.
+
+interface Complaint {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+interface ProblemDocument {
+  readonly title?: string;
+  readonly detail?: string;
+  readonly code?: string;
+  readonly errors?: readonly Complaint[];
+}
+
+const advices: Readonly<Record<string, string>> = {
+  unauthorized:
+    'Open “Key” at the top and give a valid API key. The first one is in the file admin.key in the home folder of the service.',
+  forbidden: 'Use a key that has this scope; a key with the scope admin makes others (POST /v2/admin/keys).',
+  commands_disabled:
+    'Start the service with SVC_CMD_ENABLED=true, or set cmd.enabled=true in conf/backend.properties of its home folder.',
+  path_not_allowed: 'Paths lie below the folders that the operator names in svc.files.roots.',
+  host_not_allowed: 'The operator names the hosts that may be reached in svc.allow.hosts.',
+  too_many_requests: 'Wait a moment, then try again.',
+  service_unavailable: 'Try again; the health at the top of the page tells how the service is.',
+  runtime_unsupported: 'Ask a service that runs on Node.',
+};
+
+export class RefusedRequest extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly errors: readonly Complaint[];
+
+  constructor(
+    status: number,
+    { title = `HTTP ${status}`, detail = '', code = '', errors = [] }: ProblemDocument,
+  ) {
+    super(detail === '' ? title : `${title}: ${detail}`);
+    this.status = status;
+    this.code = code;
+    this.title = title;
+    this.detail = detail;
+    this.errors = errors;
+  }
+
+  /** advice on what to do next; null if the service's own message says it */
+  get advice(): string | null {
+    return advices[this.code] ?? null;
+  }
+}
+
+async function refusalOf(response: Response): Promise<RefusedRequest> {
+  return refusal(response.status, await response.text().catch(() => ''));
+}
+
+function refusal(status: number, text: string): RefusedRequest {
+  try {
+    return new RefusedRequest(status, JSON.parse(text) as ProblemDocument);
+  } catch {
+    return new RefusedRequest(status, { detail: text.slice(0, 200) });
+  }
+}
+
+// Reads the choices of the command line for the page.
+
+export async function readChoices(signal: AbortSignal): Promise<PageChoices> {
+  return await getJson<PageChoices>('ui/choices.json', signal);
+}
+
+// Server-sent events over fetch: the browser's own EventSource sends no key.
+
+interface ServerEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly data: string;
+}
+
+/** The events of a path until it ends. */
+export async function* followEvents(path: string, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+  const response = await call(path, { accept: 'text/event-stream', signal });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let buffer = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const parts = (buffer + value).split('\n\n');
+    buffer = parts.pop()!;
+    for (const part of parts) {
+      const event = parseEvent(part);
+      if (event !== null) yield event;
+    }
+  }
+}
+
+/** Returns null for a comment alone. */
+function parseEvent(text: string): ServerEvent | null {
+  const data: string[] = [];
+  let id = '';
+  let event = 'message';
+  for (const line of text.split('\n')) {
+    const [, field, value = ''] = /^([a-z]+):? ?([^]*)$/.exec(line) ?? [];
+    if (field === 'data') data.push(value);
+    else if (field === 'id') id = value;
+    else if (field === 'event') event = value;
+  }
+  return data.length === 0 ? null : { id, event, data: data.join('\n') };
+}
+
+// Records as in the API, if their shape differs from that of the service itself.
+
+export type ShownJob = Omit<JobRecord, 'status'> & { readonly status: StatusLetter };

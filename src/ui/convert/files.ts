@@ -1,7 +1,5 @@
 /** The place that files are dropped on, and the list of those that were. */
-import { fill, h } from '../parts/dom.ts';
-import { bytes, counted } from '../parts/format.ts';
-import { announce, failureBox } from '../parts/notices.ts';
+import { fill, h, bytes, counted, announce, failureBox } from '../parts/controls.ts';
 import {
   chosenFiles,
   droppedFiles,
@@ -9,12 +7,17 @@ import {
   sortInputs,
   type InputFile,
   type InputKind,
-} from './inputs.ts';
+  type Chosen,
+  executionsOf,
+  packedName,
+  type PlannedJob,
+} from './plan.ts';
+import { postJson, upload } from '../api/client.ts';
 
 /** more are counted, not listed */
 const listed = 50;
 
-export interface FilePicker {
+interface FilePicker {
   readonly element: HTMLElement;
   files(): Readonly<Record<InputKind, readonly InputFile[]>>;
 }
@@ -158,4 +161,99 @@ export function filePicker(onChange: () => void, signal: AbortSignal): FilePicke
       ),
     );
   }
+}
+
+// Several files as one upload: a tar archive that is put together of the files themselves, without reading them.
+
+interface Member {
+  readonly path: string;
+  readonly file: Blob;
+}
+
+const block = 512;
+const encoder = new TextEncoder();
+
+function tarOf(members: readonly Member[]): Blob {
+  const parts: BlobPart[] = members.flatMap(({ path, file }) => [
+    ...pathHeader(path),
+    header(path, file.size, '0'),
+    file,
+    padding(file.size),
+  ]);
+  return new Blob([...parts, new Uint8Array(2 * block)], { type: 'application/x-tar' });
+}
+
+/** Returns a pax header (POSIX.1-2001) for a name that is too long for the old header, or has other characters. */
+function pathHeader(path: string): BlobPart[] {
+  if (/^[\x20-\x7e]{1,99}$/.test(path)) return [];
+  const content = encoder.encode(` path=${path}\n`);
+  let length = content.length + 1;
+  // the number counts its own digits, too
+  while (String(length).length + content.length !== length) length = String(length).length + content.length;
+  const record = encoder.encode(`${length} path=${path}\n`);
+  return [header('path', record.length, 'x'), record, padding(record.length)];
+}
+
+function header(path: string, size: number, type: '0' | 'x'): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(block);
+  const put = (text: string, at: number, length: number): void => {
+    bytes.set(encoder.encode(text).subarray(0, length), at);
+  };
+  put(path.replaceAll(/[^\x20-\x7e]/g, '_'), 0, 99);
+  put('0000644\0', 100, 8);
+  put('0000000\0', 108, 8);
+  put('0000000\0', 116, 8);
+  putSize(bytes, size);
+  put('00000000000\0', 136, 12);
+  put('        ', 148, 8);
+  put(type, 156, 1);
+  put('ustar\u000000', 257, 8);
+  const sum = bytes.reduce((total, byte) => total + byte, 0);
+  put(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 8);
+  return bytes;
+}
+
+/** Eleven octal digits reach to 8 GiB; beyond, the number is binary, as GNU tar has it. */
+function putSize(bytes: Uint8Array, size: number): void {
+  if (size < 8 ** 11) {
+    bytes.set(encoder.encode(`${size.toString(8).padStart(11, '0')}\0`), 124);
+    return;
+  }
+  bytes[124] = 0x80;
+  new DataView(bytes.buffer).setBigUint64(128, BigInt(size));
+}
+
+function padding(size: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array((block - (size % block)) % block);
+}
+
+// Sends the files and starts the jobs, with a bar that shows how far it is.
+
+/** Returns the ids of the jobs, in their order; `shown`: element that shows progress. */
+export async function sendAndStart(
+  jobs: readonly PlannedJob[],
+  files: Chosen['files'],
+  shown: HTMLElement,
+  signal: AbortSignal,
+): Promise<readonly number[]> {
+  const bar = h('progress', { max: 1, value: 0, 'aria-label': 'Upload' });
+  const step = h('span', { role: 'status' });
+  fill(shown, h('p', { class: 'row' }, bar, step));
+  const paths: Partial<Record<InputKind, string>> = {};
+  for (const kind of new Set(jobs.map(({ input }) => input))) {
+    const { name, content } = parcelOf(kind, files[kind]);
+    step.textContent = `Uploading ${name} …`;
+    paths[kind] = await upload(kind, name, content, (share) => (bar.value = share), signal);
+  }
+  step.textContent = 'Starting …';
+  const started = await postJson<{ jobs: readonly number[] }>('v2/run/cmd', executionsOf(jobs, paths));
+  return started.jobs;
+}
+
+/** Packs the files: one file is sent unchanged, several as an archive. */
+function parcelOf(kind: InputKind, files: readonly InputFile[]): { name: string; content: Blob } {
+  const [one, second] = files;
+  return second === undefined
+    ? { name: one!.file.name, content: one!.file }
+    : { name: packedName(kind), content: tarOf(files) };
 }

@@ -1,7 +1,7 @@
 /** The plan of the jobs to run, also as calls of the API and as commands. */
-import type { InputFile, InputKind } from './inputs.ts';
+import type { OriginRecord } from '../../ports/stores/catalog.ts';
 
-export type ToolName = 'xsd2er' | 'xml2er';
+type ToolName = 'xsd2er' | 'xml2er';
 
 /** An option that was given: `value` is '' if it takes none. */
 export interface PlannedOption {
@@ -40,7 +40,7 @@ export function executionsOf(
 }
 
 /** Quotes text for a POSIX shell. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
@@ -112,4 +112,160 @@ export function curlText(
     ...uploads,
     `curl -s${auth} -H "Content-Type: application/json" "$URL/v2/run/cmd" -d '${body}'`,
   ].join('\n');
+}
+
+// Files that were dropped or chosen: with folders, and sorted into XSD sets and documents by their names.
+
+export type InputKind = 'xml' | 'xsd';
+
+export interface InputFile {
+  /** path with its folders, '/'-separated */
+  readonly path: string;
+  readonly file: File;
+  readonly kind: InputKind;
+  /** the name of an archive does not tell its content */
+  readonly isArchive: boolean;
+}
+
+/** dropped at once; more belong into an archive */
+export const mostFiles = 20_000;
+
+const archive = /\.(?:zip|tar|tgz|tar\.gz)$/i;
+const schema = /\.(?:xsd|dtd|ent)$/i;
+/** the name of an OASIS XML Catalog, which resolves the references of a set */
+const catalog = /(?:^|\/)catalog\.xml$/i;
+
+export function sortInputs(files: readonly { readonly path: string; readonly file: File }[]): InputFile[] {
+  const isSet = files.some(({ path }) => schema.test(path));
+  return files.map(({ path, file }) => ({
+    path,
+    file,
+    kind: schema.test(path) || (isSet && catalog.test(path)) ? 'xsd' : 'xml',
+    isArchive: archive.test(path),
+  }));
+}
+
+export function chosenFiles(list: FileList): { path: string; file: File }[] {
+  return [...list]
+    .filter(isWanted)
+    .map((file) => ({ path: file.webkitRelativePath === '' ? file.name : file.webkitRelativePath, file }));
+}
+
+/** Excludes the files that operating systems leave in folders. */
+function isWanted({ name }: { readonly name: string }): boolean {
+  return !name.startsWith('.') && name !== 'Thumbs.db';
+}
+
+/**
+ * Returns the dropped files, including those in folders. Must be called in the event itself, because the browser discards the drop
+ * afterwards.
+ */
+export async function droppedFiles(transfer: DataTransfer): Promise<{ path: string; file: File }[]> {
+  const entries = [...transfer.items]
+    .map((item) => item.webkitGetAsEntry())
+    .filter((entry) => entry !== null);
+  if (entries.length === 0) return chosenFiles(transfer.files);
+  const found: { path: string; file: File }[] = [];
+  for (const entry of entries) await readEntry(entry, found);
+  return found;
+}
+
+async function readEntry(entry: FileSystemEntry, found: { path: string; file: File }[]): Promise<void> {
+  if (!isWanted(entry) || found.length > mostFiles) return;
+  const path = entry.fullPath.replace(/^\//, '');
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) =>
+      (entry as FileSystemFileEntry).file(resolve, reject),
+    );
+    found.push({ path, file });
+    return;
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  for (;;) {
+    // a folder is listed piece by piece, until a piece is empty
+    const piece = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    );
+    if (piece.length === 0) return;
+    for (const inner of piece.toSorted((a, b) => a.name.localeCompare(b.name))) await readEntry(inner, found);
+  }
+}
+
+// The choices made on the page, and the jobs that follow from them.
+
+export type TargetKind = 'metadb' | 'other' | 'none';
+
+export interface Chosen {
+  readonly files: Readonly<Record<InputKind, readonly InputFile[]>>;
+  /** id of a stored schema; '' if the files make it */
+  readonly schema: string;
+  /** name of the new schema; '' for the name of the input */
+  readonly name: string;
+  /** map level; '' for that of the service */
+  readonly level: string;
+  readonly targetKind: TargetKind;
+  /** target as it was typed */
+  readonly target: string;
+  readonly format: string;
+  readonly saveMode: string;
+  /** further options of each tool */
+  readonly forSchema: readonly PlannedOption[];
+  readonly forLoad: readonly PlannedOption[];
+}
+
+/** An XSD set that is made first, then the load. */
+export function plannedJobs(chosen: Chosen, schemas: readonly OriginRecord[]): PlannedJob[] {
+  const { xml, xsd } = chosen.files;
+  const makesFromXsd = xsd.length > 0 && chosen.schema === '';
+  const makes = [...given('--name', chosen.name), ...given('-g', chosen.level)];
+  const jobs: PlannedJob[] = [];
+  if (makesFromXsd)
+    jobs.push({ tool: 'xsd2er', input: 'xsd', origin: null, options: [...makes, ...chosen.forSchema] });
+  if (xml.length > 0) {
+    const origin = chosen.schema !== '' ? chosen.schema : makesFromXsd ? '$0' : null;
+    jobs.push({
+      tool: 'xml2er',
+      input: 'xml',
+      origin,
+      options: [...(origin === null ? makes : []), ...targetOptions(chosen, schemas), ...chosen.forLoad],
+    });
+  }
+  return jobs;
+}
+
+function targetOptions(chosen: Chosen, schemas: readonly OriginRecord[]): PlannedOption[] {
+  const { targetKind, target } = chosen;
+  if (targetKind === 'none') return [];
+  const where = targetKind === 'other' ? target : `metadb:${target || suggestedTarget(chosen, schemas)}`;
+  return [
+    { flag: '-o', value: where },
+    ...(targetKind === 'other' ? given('-f', chosen.format) : []),
+    ...given('-S', chosen.saveMode),
+  ];
+}
+
+function given(flag: string, value: string): PlannedOption[] {
+  return value === '' ? [] : [{ flag, value }];
+}
+
+/** A SQL schema needs a name; one that nobody gave is made of the schema's or of the first file's. */
+export function suggestedTarget({ files, schema, name }: Chosen, schemas: readonly OriginRecord[]): string {
+  const known = schemas.find(({ id_sch: id }) => String(id) === schema)?.name;
+  const [first] = [...files.xsd, ...files.xml];
+  const words = name || known || first?.file.name.replace(/\..*$/, '') || 'rows';
+  const plain = words
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '')
+    .slice(0, 40);
+  return /^[a-z]/.test(plain) ? plain : `rows_${plain}`.replace(/_$/, '');
+}
+
+/** Returns the missing choice as a sentence, or '' if there is none. */
+export function whatLacks({ files: { xml, xsd }, schema, targetKind, target }: Chosen): string {
+  if (xml.length === 0 && xsd.length === 0) return 'Drop a file first.';
+  if (xml.length === 0 && schema !== '') return 'A schema that is there needs documents to read by it.';
+  if (xml.length > 0 && targetKind === 'other' && target === '') return 'Say where the rows go.';
+  return '';
 }

@@ -1,12 +1,25 @@
 /** Lists the jobs, newest first, with a filter; running jobs are polled. */
-import type { ShownJob } from '../api/shapes.ts';
-import { getJson, type PageOf } from '../api/client.ts';
-import { selectOf, searchField } from '../parts/controls.ts';
-import { fill, h, type Content } from '../parts/dom.ts';
-import { ago, count, counted, duration, moment } from '../parts/format.ts';
+import { type ShownJob, getJson, type PageOf } from '../api/client.ts';
+import {
+  selectOf,
+  searchField,
+  fill,
+  h,
+  type Content,
+  ago,
+  count,
+  counted,
+  duration,
+  moment,
+  empty,
+  failureBox,
+  waiting,
+  hasEnded,
+  progressBar,
+  stateBadge,
+  stateFilters,
+} from '../parts/controls.ts';
 import { grid, type GridColumn } from '../parts/grid.ts';
-import { empty, failureBox, waiting } from '../parts/notices.ts';
-import { hasEnded, progressBar, stateBadge, stateFilters } from '../parts/status.ts';
 import { linkTo, type ViewContext } from '../shell/views.ts';
 
 const pageSize = 25;

@@ -1,6 +1,5 @@
 /** Things to press and to fill in. */
-import { freshId, h, type Content } from './dom.ts';
-import { announce } from './notices.ts';
+import { type ShownJob, RefusedRequest } from '../api/client.ts';
 
 export interface Choice {
   readonly value: string;
@@ -124,4 +123,219 @@ export function saveFile(name: string, content: Blob): void {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+// Creates elements without markup: names from documents, files and people remain text.
+
+export type Content = Node | string | number | null | undefined | false | readonly Content[];
+
+type Handler = (event: never) => void;
+type Attributes = Readonly<Record<string, string | number | boolean | null | undefined | Handler>>;
+
+/** An element; `onclick` and its like are listeners, `true` is an attribute without a value, `false` and null are none. */
+export function h<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...content: Content[]
+): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag);
+  setAttributes(element, attributes);
+  append(element, content);
+  return element;
+}
+
+/** The same for drawings. */
+export function svg<Tag extends keyof SVGElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...content: Content[]
+): SVGElementTagNameMap[Tag] {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  setAttributes(element, attributes);
+  append(element, content);
+  return element;
+}
+
+function setAttributes(element: Element, attributes: Attributes): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value as EventListener);
+    else if (value === true) element.setAttribute(name, '');
+    else if (value !== false && value !== null && value !== undefined)
+      element.setAttribute(name, String(value));
+  }
+}
+
+function append(element: Element, content: readonly Content[]): void {
+  for (const one of content) {
+    if (Array.isArray(one)) append(element, one as readonly Content[]);
+    else if (one instanceof Node) element.append(one);
+    else if (typeof one === 'string' || typeof one === 'number') element.append(String(one));
+  }
+}
+
+/** Replaces the content of an element. */
+export function fill(element: Element, ...content: Content[]): void {
+  element.replaceChildren();
+  append(element, content);
+}
+
+let counter = 0;
+
+/** An id that no other element of the page has. */
+export function freshId(word: string): string {
+  counter += 1;
+  return `${word}-${counter}`;
+}
+
+// Numbers, sizes and times as people read them.
+
+const language = 'en-GB';
+const plain = new Intl.NumberFormat(language);
+const dateTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+
+export function count(value: number): string {
+  return plain.format(value);
+}
+
+/** `1 table`, `2 tables` */
+export function counted(value: number, word: string): string {
+  return `${count(value)} ${value === 1 ? word : `${word}s`}`;
+}
+
+export function bytes(value: number): string {
+  if (value < 1024) return `${value} B`;
+  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(units.length, Math.floor(Math.log2(value) / 10));
+  return `${(value / 1024 ** power).toFixed(1)} ${units[power - 1]}`;
+}
+
+export function duration(ms: number): string {
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export function moment(epochMs: number): string {
+  return dateTime.format(epochMs);
+}
+
+/** `3 minutes ago`; the time itself if that is days ago */
+export function ago(epochMs: number): string {
+  const seconds = Math.round((epochMs - Date.now()) / 1000);
+  if (seconds > -45) return 'just now';
+  if (seconds > -3600) return relative.format(Math.round(seconds / 60), 'minute');
+  if (seconds > -86_400) return relative.format(Math.round(seconds / 3600), 'hour');
+  if (seconds > -7 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day');
+  return moment(epochMs);
+}
+
+// States of jobs, in words and colours; never in colours alone.
+
+const states: Readonly<
+  Record<ShownJob['status'], { readonly word: string; readonly kind: 'idle' | 'busy' | 'good' | 'bad' }>
+> = {
+  Q: { word: 'queued', kind: 'idle' },
+  R: { word: 'running', kind: 'busy' },
+  W: { word: 'waiting for another attempt', kind: 'idle' },
+  T: { word: 'ending', kind: 'busy' },
+  C: { word: 'completed', kind: 'good' },
+  F: { word: 'failed', kind: 'bad' },
+  K: { word: 'killed', kind: 'bad' },
+  E: { word: 'expired', kind: 'bad' },
+  L: { word: 'lost', kind: 'bad' },
+};
+
+export function stateWord(status: ShownJob['status']): string {
+  return states[status]?.word ?? status;
+}
+
+export function hasEnded(status: ShownJob['status']): boolean {
+  return !'QRWT'.includes(status);
+}
+
+export function stateBadge(status: ShownJob['status']): HTMLElement {
+  return h('span', { class: `badge ${states[status]?.kind ?? 'idle'}` }, stateWord(status));
+}
+
+/** Shows the progress of a job; null if there is none to show. */
+export function progressBar({ status, progress, id_job: id }: ShownJob): HTMLElement | null {
+  if (hasEnded(status) || progress === null) return null;
+  const percent = Math.round(progress * 100);
+  return h(
+    'span',
+    { class: 'progress' },
+    h('progress', { max: 100, value: percent, 'aria-label': `Progress of job ${id}` }),
+    ` ${percent} %`,
+  );
+}
+
+export const stateFilters: readonly { readonly value: string; readonly label: string }[] = [
+  { value: '', label: 'All states' },
+  { value: 'QRWT', label: 'Not ended' },
+  { value: 'C', label: 'Completed' },
+  { value: 'FEL', label: 'Failed, expired or lost' },
+  { value: 'K', label: 'Killed' },
+];
+
+// Shows failures with advice, pending work, and announcements for screen readers.
+
+/** Shows the message of a failure, with advice. */
+export function failureBox(error: unknown): HTMLElement {
+  if (!(error instanceof RefusedRequest))
+    return h('div', { class: 'notice bad', role: 'alert' }, h('p', {}, messageOf(error)));
+  return h(
+    'div',
+    { class: 'notice bad', role: 'alert' },
+    h('p', {}, h('strong', {}, error.title), error.detail === '' ? null : ': ', error.detail),
+    error.errors.length > 1
+      ? h(
+          'ul',
+          {},
+          error.errors.map(({ pointer, detail }) => h('li', {}, h('code', {}, pointer), ' ', detail)),
+        )
+      : null,
+    error.advice === null ? null : h('p', {}, error.advice),
+  );
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function notice(kind: 'info' | 'good' | 'bad', ...content: Content[]): HTMLElement {
+  return h('div', { class: `notice ${kind}`, role: kind === 'bad' ? 'alert' : 'status' }, content);
+}
+
+export function empty(...content: Content[]): HTMLElement {
+  return h('div', { class: 'empty' }, content);
+}
+
+export function waiting(text = 'Loading …'): HTMLElement {
+  return h('p', { class: 'waiting', role: 'status' }, text);
+}
+
+/** Fills an element with the result of a promise, or with the reason of its failure. Does nothing after `signal`. */
+export async function fillLater(
+  element: Element,
+  signal: AbortSignal,
+  content: () => Promise<Content>,
+): Promise<void> {
+  fill(element, waiting());
+  try {
+    const brought = await content();
+    if (!signal.aborted) fill(element, brought);
+  } catch (error) {
+    if (!signal.aborted) fill(element, failureBox(error));
+  }
+}
+
+/** Says a line to screen readers without moving the focus. */
+export function announce(text: string): void {
+  const region = document.querySelector('#announcements');
+  if (region !== null) region.textContent = text;
 }

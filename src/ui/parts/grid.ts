@@ -1,7 +1,5 @@
 /** Tables of records: on a phone each row is a card, and long lists come in pieces. */
-import { counted } from './format.ts';
-import { fill, h, type Content } from './dom.ts';
-import { searchField } from './controls.ts';
+import { counted, fill, h, type Content, searchField } from './controls.ts';
 
 export interface GridColumn<Row> {
   readonly label: string;

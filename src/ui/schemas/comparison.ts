@@ -2,11 +2,8 @@
 import type { MappingComparison } from '../../catalog/mappings/comparison.ts';
 import type { MappingRecord, OriginRecord } from '../../ports/stores/catalog.ts';
 import { getJson } from '../api/client.ts';
-import { selectOf } from '../parts/controls.ts';
-import { fill, h, type Content } from '../parts/dom.ts';
-import { count } from '../parts/format.ts';
+import { selectOf, fill, h, type Content, count, empty, fillLater } from '../parts/controls.ts';
 import { searchedGrid } from '../parts/grid.ts';
-import { empty, fillLater } from '../parts/notices.ts';
 import { linkTo } from '../shell/views.ts';
 import type { PartContext } from './part-context.ts';
 

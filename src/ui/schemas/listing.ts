@@ -1,10 +1,8 @@
 /** Lists the schemas of the organisation: each describes documents, and has tables of its newest version. */
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { getJson } from '../api/client.ts';
-import { fill, h } from '../parts/dom.ts';
-import { ago, count, moment } from '../parts/format.ts';
+import { fill, h, ago, count, moment, empty, fillLater } from '../parts/controls.ts';
 import { searchedGrid } from '../parts/grid.ts';
-import { empty, fillLater } from '../parts/notices.ts';
 import { linkTo, type ViewContext } from '../shell/views.ts';
 
 const sources: Readonly<Record<OriginRecord['source_type'], string>> = {

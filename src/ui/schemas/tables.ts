@@ -3,11 +3,8 @@ import type { FeedLineage } from '../../catalog/feeds/lineage.ts';
 import type { DiagramRecord } from '../../catalog/diagrams/stored-drawing.ts';
 import type { MappingRecord } from '../../ports/stores/catalog.ts';
 import { getJson } from '../api/client.ts';
-import { searchField } from '../parts/controls.ts';
-import { fill, h, type Content } from '../parts/dom.ts';
-import { counted } from '../parts/format.ts';
+import { searchField, fill, h, type Content, counted, empty } from '../parts/controls.ts';
 import { grid } from '../parts/grid.ts';
-import { empty } from '../parts/notices.ts';
 import { linkTo } from '../shell/views.ts';
 import { logicalQuery, type PartContext } from './part-context.ts';
 

@@ -1,9 +1,7 @@
 /** The dialogs for the key: the page asks for one if the service requires it; later it can be changed or forgotten. */
-import { call, getJson } from '../api/client.ts';
+import { call, getJson, RefusedRequest } from '../api/client.ts';
 import { forgetKey, keepKey, keptKey } from '../api/key.ts';
-import { RefusedRequest } from '../api/refused.ts';
-import { fill, freshId, h } from '../parts/dom.ts';
-import { failureBox, messageOf } from '../parts/notices.ts';
+import { fill, freshId, h, failureBox, messageOf } from '../parts/controls.ts';
 
 interface Organisation {
   readonly name: string;

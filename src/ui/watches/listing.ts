@@ -1,10 +1,8 @@
 /** Lists the watches of the organisation: the location of each, the outcome of its files, and the reason why it is stalled, if it is. */
 import type { WatchRecord } from '../../ports/stores/watches.ts';
 import { getJson, type PageOf } from '../api/client.ts';
-import { fill, h, type Content } from '../parts/dom.ts';
-import { ago, count, moment } from '../parts/format.ts';
+import { fill, h, type Content, ago, count, moment, empty, fillLater } from '../parts/controls.ts';
 import { searchedGrid, type GridColumn } from '../parts/grid.ts';
-import { empty, fillLater } from '../parts/notices.ts';
 import { linkTo, type ViewContext } from '../shell/views.ts';
 
 /** the most that one answer has */

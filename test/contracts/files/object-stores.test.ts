@@ -4,7 +4,7 @@ import { createAzureObjectStore, type AzureTransport } from '../../../src/adapte
 import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
 import { createBlobSignatures } from '../../../src/adapters/remote-inputs/remote-requests.ts';
 import { readAccess } from '../../../src/config/source-access.ts';
-import type { DecidingStore } from '../../../src/ports/files/objects.ts';
+import type { DecidingStore } from '../../../src/ports/files.ts';
 import { needs } from '../../support/needs.ts';
 import { startCloudStorage, type CloudStorage } from '../../support/servers/cloud-storage.ts';
 import { startS3Server } from '../../support/servers/s3-server.ts';

@@ -7,7 +7,7 @@ import { createObjectFileStore } from '../../../src/adapters/object-store/file-s
 import { openObjectLog } from '../../../src/adapters/object-store/job-log.ts';
 import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
 import { createLocalFileStore } from '../../../src/adapters/local-files/file-store.ts';
-import type { FileStore } from '../../../src/ports/files/organisation-files.ts';
+import type { FileStore } from '../../../src/ports/files.ts';
 import { createMemoryFileStore } from '../../support/memory/files.ts';
 import { startS3Server } from '../../support/servers/s3-server.ts';
 import { needs } from '../../support/needs.ts';

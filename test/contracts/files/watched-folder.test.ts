@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLocalFileStore } from '../../../src/adapters/local-files/file-store.ts';
 import { localFiles } from '../../../src/adapters/local-files/log-files.ts';
 import { AppError } from '../../../src/errors.ts';
-import type { FileStore } from '../../../src/ports/files/organisation-files.ts';
-import { openFolder } from '../../../src/runtime/watches/folder.ts';
+import type { FileStore } from '../../../src/ports/files.ts';
+import { openFolder } from '../../../src/runtime/watches/scheduler.ts';
 
 const faultOf = (code: string): Error => Object.assign(new Error(`${code}: /a/path`), { code });
 const never = new AbortController().signal;

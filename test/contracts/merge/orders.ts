@@ -9,7 +9,7 @@ import type { Published, RowSink } from '../../../src/ports/rows/sink.ts';
 import type { RowSource } from '../../../src/ports/rows/source.ts';
 import { documentTest } from '../../../src/tools/inputs/document-names.ts';
 import { openInputs } from '../../../src/tools/inputs/list-files.ts';
-import { createRejects } from '../../../src/tools/load/rejects.ts';
+import { createRejects } from '../../../src/tools/load/findings.ts';
 import { Loader, type LoaderSession } from '../../../src/tools/load/row-loader.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { compiled, modelOf } from '../../support/models/shredding.ts';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPostgresEventOutbox } from '../../../src/adapters/postgres/metadb/event-outbox.ts';
 import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
-import { isJobEvent, readStoredEvent } from '../../../src/events/shapes.ts';
+import { isJobEvent, readStoredEvent } from '../../../src/events/deliver.ts';
 import type { EventOutbox } from '../../../src/ports/stores/event-outbox.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';
 import { startNextJob, submitJobs } from '../../support/memory/job-records.ts';

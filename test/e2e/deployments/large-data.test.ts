@@ -1,6 +1,6 @@
 /** Answers stay bounded where there is much: 10,000 jobs, a schema of 500 tables and 20,000 mappings. Sizes, never times. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { issueKey } from '../../../src/access/issue-key.ts';
+import { issueKey } from '../../../src/access/keys.ts';
 import { createPackageAssetStore } from '../../../src/adapters/server/package-asset-store.ts';
 import { createApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/properties.ts';

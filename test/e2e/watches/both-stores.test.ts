@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
 import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import type { ObjectStore } from '../../../src/ports/files/objects.ts';
+import type { ObjectStore } from '../../../src/ports/files.ts';
 import { isHere, skipFor, type Part } from '../../support/needs.ts';
 import { s3Programs, startS3Server, type S3Program, type S3Server } from '../../support/servers/s3-server.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';

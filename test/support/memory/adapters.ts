@@ -1,6 +1,6 @@
 /** Everything `createApp` is given, in memory, with handles to steer it. */
 import { createServiceLog, type WrittenLog } from '../../../src/adapters/system/service-log.ts';
-import { issueKey } from '../../../src/access/issue-key.ts';
+import { issueKey } from '../../../src/access/keys.ts';
 import { createApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/properties.ts';
 import type { Config } from '../../../src/config/shape.ts';
@@ -8,14 +8,12 @@ import type { Scope } from '../../../src/ports/stores/access.ts';
 import type { Adapters } from '../../../src/ports/adapters.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';
 import type { HealthComponent } from '../../../src/ports/health-probe.ts';
-import type { Logger } from '../../../src/ports/logger.ts';
+import type { Logger } from '../../../src/ports/log.ts';
 import type { SecretBox } from '../../../src/ports/stores/secret-box.ts';
-import { createMemoryAccessStore } from './access.ts';
-import type { MemoryAccessStore } from './access.ts';
+import { createMemoryAccessStore, type MemoryAccessStore } from './access.ts';
 import { createMemoryCatalogStore } from './catalog.ts';
 import { createMemoryCredentialStore } from './credentials.ts';
-import { createMemoryFileStore } from './files.ts';
-import type { MemoryFileStore } from './files.ts';
+import { createMemoryFileStore, type MemoryFileStore } from './files.ts';
 import { createMemorySchemaCompiler } from './schema-compiler.ts';
 import { createMemoryJobStore } from './jobs.ts';
 import { createMemoryWatchStore, type MemoryWatchStore } from './watches.ts';

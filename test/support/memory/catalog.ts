@@ -2,7 +2,7 @@
 import { keyOf, parentOf } from './table-keys.ts';
 import { createMemoryJobStatistics } from './statistics.ts';
 import { maySchemaBeCalled } from '../../../src/ports/stores/schema-name.ts';
-import { sha256Hex } from '../../../src/access/credential.ts';
+import { sha256Hex } from '../../../src/access/keys.ts';
 import { bareTypeName } from '../../../src/engine/sql/dialects/postgresql.ts';
 import type { Diagnostic } from '../../../src/engine/diagnostics.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';

@@ -1,7 +1,6 @@
 /** Files and job logs in memory. */
 import { AppError } from '../../../src/errors.ts';
-import type { DecidingStore } from '../../../src/ports/files/objects.ts';
-import type { FileStore } from '../../../src/ports/files/organisation-files.ts';
+import type { DecidingStore, FileStore } from '../../../src/ports/files.ts';
 
 export interface MemoryFileStore extends FileStore {
   /** `<idOrg>/<path>` to bytes */

@@ -1,12 +1,12 @@
 /** Compiles in this process, from files in memory. */
-import { nextModel } from '../../../src/catalog/schemas/next-model.ts';
+import { nextModel } from '../../../src/catalog/schemas/logical-schema.ts';
 import { formatDiagnostic, InputError } from '../../../src/engine/diagnostics.ts';
 import { inferSourceModel } from '../../../src/engine/infer/source-model.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { defaultNaming } from '../../../src/engine/map/names/identifiers.ts';
 import { compileXsdSet } from '../../../src/engine/xsd/compile-set.ts';
 import { AppError } from '../../../src/errors.ts';
-import type { SchemaCompiler } from '../../../src/ports/processes/schema-compiler.ts';
+import type { SchemaCompiler } from '../../../src/ports/processes.ts';
 import type { MemoryFileStore } from './files.ts';
 import { statisticsOf } from '../models/shredding.ts';
 

@@ -1,6 +1,5 @@
 /** What the records of tables tell of keys, made from a model without a database. */
-import { keyHolders } from '../../../src/engine/model/child-keys.ts';
-import { rootTables } from '../../../src/engine/model/key-columns.ts';
+import { keyHolders, rootTables } from '../../../src/engine/model/keys.ts';
 import type { Column, RelationalModel, Table } from '../../../src/engine/model/relational-model.ts';
 import type { ColumnRecord } from '../../../src/ports/stores/catalog.ts';
 

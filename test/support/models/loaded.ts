@@ -8,18 +8,21 @@ import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.t
 import { requestDefaults } from '../../../src/jobs/request/tool-request.ts';
 import type { UnconvertedValue } from '../../../src/ports/rows/sink.ts';
 import type { InputMember } from '../../../src/tools/inputs/members.ts';
-import { countPieces, levelCutsOfPieces, surveyPiece } from '../../../src/tools/inputs/surveyed-ranges.ts';
+import {
+  countPieces,
+  levelCutsOfPieces,
+  surveyPiece,
+  memberOfRange,
+} from '../../../src/tools/inputs/readable-ranges.ts';
 import type { PieceOfRows } from '../../../src/engine/shred/row-tag/pieces.ts';
-import { memberOfRange } from '../../../src/tools/inputs/readable-ranges.ts';
-import { addFindings, type LoadFindings } from '../../../src/tools/load/findings.ts';
-import { checkLastKeys, KeyRanges } from '../../../src/tools/load/key-ranges.ts';
+import { addFindings, type LoadFindings, createRejects } from '../../../src/tools/load/findings.ts';
+import { checkLastKeys, KeyRanges } from '../../../src/tools/load/document-cut.ts';
 import {
   cutOrSay,
   lookAhead,
   type OneDocumentOptions,
   type SurveyedDocument,
 } from '../../../src/tools/load/one-document.ts';
-import { createRejects } from '../../../src/tools/load/rejects.ts';
 import { Loader, type LoaderSession } from '../../../src/tools/load/row-loader.ts';
 import { rowsOf, type Row } from './shredding.ts';
 import { uuidOfJob } from './job-names.ts';

@@ -5,10 +5,10 @@ import { createXmllintValidator } from '../../../src/adapters/validators/xmllint
 import { defaultEngineLimits } from '../../../src/engine/limits.ts';
 import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
 import type { StandaloneXsdSet } from '../../../src/engine/xsd/read/standalone-set.ts';
-import type { DocumentValidator } from '../../../src/ports/processes/document-validator.ts';
+import type { DocumentValidator } from '../../../src/ports/processes.ts';
 import { checkDocuments } from '../../../src/tools/validation/check-documents.ts';
 import type { InputSet } from '../../../src/tools/inputs/list-files.ts';
-import { createRejects } from '../../../src/tools/load/rejects.ts';
+import { createRejects } from '../../../src/tools/load/findings.ts';
 import type { ToolSession } from '../../../src/tools/session/tool-session.ts';
 
 export type CreateValidator = (set: StandaloneXsdSet, timeMs?: number) => Promise<DocumentValidator>;

@@ -1,14 +1,17 @@
 /** Case 25: hosts that a request names. Loopback and metadata addresses in every spelling, and names that lead there. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { connect, createServer as createSocketServer } from 'node:net';
+import { type AddressInfo, connect, createServer as createSocketServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { formatAddress, parseAddress, specialRange } from '../../../src/access/network-address.ts';
-import { createOutgoingGuard } from '../../../src/access/outgoing-guard.ts';
+import {
+  formatAddress,
+  parseAddress,
+  specialRange,
+  createOutgoingGuard,
+} from '../../../src/access/outgoing-guard.ts';
 import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
 import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts';
 import { createPinnedProxy } from '../../../src/adapters/outgoing/checked-proxy.ts';
-import type { HostResolver, CheckedHost } from '../../../src/ports/network/outgoing.ts';
+import type { HostResolver, CheckedHost } from '../../../src/ports/network.ts';
 
 const refused = { code: 'host_not_allowed' };
 

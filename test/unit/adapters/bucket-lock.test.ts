@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { lockBucket } from '../../../src/targets/files/place/bucket-lock.ts';
 import { AppError } from '../../../src/errors.ts';
-import type { DecidingStore } from '../../../src/ports/files/objects.ts';
+import type { DecidingStore } from '../../../src/ports/files.ts';
 
 /** `made`: called after each object that is taken for new. */
 function memoryStore(

@@ -1,7 +1,6 @@
 /** Deliveries from an outbox in memory: one event that nobody can read holds up no other. */
 import { expect, it } from 'vitest';
-import { createEventDelivery } from '../../../src/events/deliver.ts';
-import { webhookBody } from '../../../src/events/webhook.ts';
+import { createEventDelivery, webhookBody } from '../../../src/events/deliver.ts';
 import type { StoredEvent } from '../../../src/ports/stores/event-outbox.ts';
 import { exampleJob } from '../../../src/http/schemas/jobs.ts';
 

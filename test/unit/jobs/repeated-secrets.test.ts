@@ -4,7 +4,7 @@ import { newJob } from '../../../src/jobs/new-job.ts';
 import { parseToolArguments } from '../../../src/jobs/request/read-request.ts';
 import { openRequest, sealRequest } from '../../../src/jobs/request/stored-request.ts';
 import { createMemoryAdapters } from '../../support/memory/adapters.ts';
-import { shownSecrets } from '../../../src/watches/request.ts';
+import { shownSecrets } from '../../../src/watches/define.ts';
 
 const cases: readonly (readonly [address: string, plain: string])[] = [
   ['mysql://rdr:kestrel77@db/crm', 'kestrel77'],

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../../src/adapters/system/secret-box.ts';
 import { readConfig } from '../../../src/config/properties.ts';
 import { maskedParams, paramsJson } from '../../../src/jobs/request/params.ts';
-import { parseModeLetters, saveModeLetters } from '../../../src/jobs/options/mode-letters.ts';
+import { parseModeLetters, saveModeLetters } from '../../../src/jobs/options/values.ts';
 import { checkStoredRequest } from '../../../src/jobs/request/shape.ts';
 import { openRequest, sealRequest } from '../../../src/jobs/request/stored-request.ts';
 import { newJob } from '../../../src/jobs/new-job.ts';

@@ -1,7 +1,7 @@
 /** Processes that do one run after the other: whose runs those are, and that each ends as if it had a process of its own. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished, describe, expect, it } from 'vitest';
-import type { ProcessEnd, ToolProcess } from '../../../src/ports/processes/runner.ts';
+import type { ProcessEnd, ToolProcess } from '../../../src/ports/processes.ts';
 import { createTestRunner, eventually, isGone, runs, type TestRunner } from './tool-runner.ts';
 
 const well: ProcessEnd = { code: 0, signal: null, logFault: null, outOfMemory: null, overLimit: null };

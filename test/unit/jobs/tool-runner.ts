@@ -10,7 +10,7 @@ import {
   createProcessRunner,
   type ProcessRunnerOptions,
 } from '../../../src/adapters/processes/tool-runner.ts';
-import type { ProcessRunner } from '../../../src/ports/processes/runner.ts';
+import type { ProcessRunner } from '../../../src/ports/processes.ts';
 
 export interface TestRunner {
   readonly runner: ProcessRunner;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { LookProcessEnd, type LookProcess } from '../../../src/adapters/processes/look-processes.ts';
 import { fixedLimits } from '../../../src/config/limits.ts';
-import type { SchemaCompiler } from '../../../src/ports/processes/schema-compiler.ts';
+import type { SchemaCompiler } from '../../../src/ports/processes.ts';
 import {
   createAddressCompiler,
   type AddressedSources,

@@ -1,6 +1,6 @@
 /** A run's reads of the catalogue: once, until something changes. */
 import { expect, test } from 'vitest';
-import { rememberReads } from '../../../src/tools/session/cached-catalog.ts';
+import { rememberReads } from '../../../src/tools/session/tool-session.ts';
 import { donutRelationalModel, donutSourceModel } from '../../support/models/donut.ts';
 import { createMemoryCatalogStore } from '../../support/memory/catalog.ts';
 

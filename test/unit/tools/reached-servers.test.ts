@@ -1,6 +1,6 @@
 /** For which outages a job waits. */
 import { describe, expect, it } from 'vitest';
-import { createReachedServers, serverOf } from '../../../src/tools/session/reached-servers.ts';
+import { createReachedServers, serverOf } from '../../../src/tools/session/tool-session.ts';
 
 const label = 'postgresql://db.example:5432/lake?schema=x';
 

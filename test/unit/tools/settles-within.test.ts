@@ -1,6 +1,6 @@
 /** Waiting for at most so long: what comes of it, and that no timer is left to keep the process. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { settlesWithin } from '../../../src/tools/cli/settles-within.ts';
+import { settlesWithin } from '../../../src/tools/cli/run-tool.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { toolOptions } from '../../../src/jobs/options/table.ts';
 import { requestDefaults } from '../../../src/jobs/request/tool-request.ts';
 import { tools } from '../../../src/jobs/request/tools.ts';
-import { usageOf } from '../../../src/tools/cli/usage.ts';
+import { usageOf } from '../../../src/tools/cli/run-tool.ts';
 
 /** options whose value is one of a few words, and the word that holds without them */
 const defaults: readonly (readonly [flag: string, word: string])[] = [

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runTransfer, type PlannedRun } from '../../../src/transfer/run-transfer.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';
-import type { TransferProgram } from '../../../src/ports/processes/transfer-program.ts';
+import type { TransferProgram } from '../../../src/ports/processes.ts';
 import { createMemoryAdapters, type MemoryAdapters } from '../../support/memory/adapters.ts';
 
 const settings = {

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
-import { checkPackage } from '../../../src/transfer/package/check.ts';
+import { checkPackage } from '../../../src/transfer/package/import.ts';
 import { manifestName, partNames, writeManifest } from '../../../src/transfer/package/format.ts';
-import type { PackageFolder, PartDigest } from '../../../src/ports/files/package-folder.ts';
+import type { PackageFolder, PartDigest } from '../../../src/ports/files.ts';
 import { compiled, statisticsOf } from '../../support/models/shredding.ts';
 
 const source =

@@ -4,10 +4,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import type { ClaimRelease, WatchClaim, WatchSchedule } from '../../../src/ports/stores/watches.ts';
 import type { WatchedLocation, WatchedPlace } from '../../../src/ports/watched-locations.ts';
-import { LookLimit, limitLook } from '../../../src/watches/scheduler/look-limit.ts';
-import type { TurnOptions } from '../../../src/watches/scheduler/options.ts';
-import { createTurnShares, type TurnShares } from '../../../src/watches/scheduler/shares.ts';
-import { takeTurn } from '../../../src/watches/scheduler/turn.ts';
+import {
+  LookLimit,
+  limitLook,
+  type TurnOptions,
+  createTurnShares,
+  type TurnShares,
+  takeTurn,
+} from '../../../src/watches/scheduler/turn.ts';
 
 /** Takes turns of these organisations, each as often as it gets one. */
 function takeAll(shares: TurnShares, idOrg: number): number {

@@ -1,7 +1,4 @@
-/**
- * Provides batches of tokens to a consumer in WebAssembly. Batches of a tokeniser that shares the consumer's memory are already there;
- * others are copied.
- */
+/** The tape of tokens in the memory of the kernel, and its text. */
 import { createTokenizerKernels, type TokenizerKernels } from '../tokenizer/fast.ts';
 import {
   FLAG_DECODED,
@@ -21,6 +18,9 @@ import {
 } from '../tokens.ts';
 import type { ScanKernel } from './instance.ts';
 import { utf8Text } from '../utf8.ts';
+
+// Provides batches of tokens to a consumer in WebAssembly. Batches of a tokeniser that shares the consumer's memory are already there;
+// others are copied.
 
 /** The most records of a copied batch. Longer ones are not copied. */
 const RECORDS = 8192;

@@ -1,4 +1,4 @@
-/** Attribute declarations and attribute uses. */
+/** Attribute declarations and attribute groups. */
 import { clarkName } from '../../model/source-model.ts';
 import { readDocumentation } from './annotation.ts';
 import type {
@@ -18,6 +18,8 @@ import { createSimpleType, readSimpleType, resolveSimpleType } from './simple-ty
 import { collapse } from '../read/grammar.ts';
 import { orderByDependency } from '../derive/dependency-order.ts';
 import { intersectNamespaces, readWildcard, uniteNamespaces } from './wildcard.ts';
+
+// Attribute declarations and attribute uses.
 
 /** The shell of a global attribute declaration. */
 export function createAttribute(

@@ -7,12 +7,12 @@ import {
   feedLineage,
   listFeedMappings,
   listFeedSequences,
+  createModelFacts,
 } from '../../../catalog/feeds/lineage.ts';
-import { createModelFacts } from '../../../catalog/feeds/model-facts.ts';
 import type { Config } from '../../../config/shape.ts';
 import { withStatusLetter } from '../../../jobs/status-letters.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
-import type { Slots } from '../../../transfer/turns.ts';
+import type { Slots } from '../../../transfer/run-transfer.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import {
   CILJobDetailsDto,

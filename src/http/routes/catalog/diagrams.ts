@@ -4,7 +4,7 @@ import { diagramDrawing, readDiagram, saveDrawing } from '../../../catalog/diagr
 import type { Config } from '../../../config/shape.ts';
 import { AppError } from '../../../errors.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
-import type { Slots } from '../../../transfer/turns.ts';
+import type { Slots } from '../../../transfer/run-transfer.ts';
 import { negotiate } from '../../answers/accept.ts';
 import { jsonRecord, longText } from '../../answers/long-answers.ts';
 import type { Guards } from '../../middleware/auth.ts';

@@ -1,23 +1,24 @@
 /** The source-to-target map: /v2/mapping. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { Slots } from '../../../transfer/turns.ts';
+import type { Slots } from '../../../transfer/run-transfer.ts';
 import { compareMappings } from '../../../catalog/mappings/comparison.ts';
 import { listMappings } from '../../../catalog/mappings/document-map.ts';
 import { downloadFormats, downloadMappings } from '../../../catalog/mappings/download.ts';
 import { mappingStatistics } from '../../../catalog/mappings/statistics.ts';
 import type { Config } from '../../../config/shape.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
-import { activationOperations } from './activation.ts';
-import type { ListSlice } from '../../../ports/stores/catalog.ts';
+import type { ListSlice, CatalogStore } from '../../../ports/stores/catalog.ts';
 import type { AppEnv } from '../../env.ts';
 import type { Guards } from '../../middleware/auth.ts';
-import { bytesType, savedFile } from '../../answers/attachment.ts';
+import { bytesType, savedFile } from '../../answers/download.ts';
 import { jsonArray } from '../../answers/long-answers.ts';
-import { createGroup, json, problems, rawOperation } from '../../requests/operation.ts';
+import { createGroup, json, problems, rawOperation, notSent, operation } from '../../requests/operation.ts';
 import { linkHeader, linkNext, sliceOf, sliceQuery } from '../../requests/paging.ts';
-import { int64, logicalSchemaQuery } from '../../requests/parameters.ts';
+import { int64, logicalSchemaQuery, bodyId } from '../../requests/parameters.ts';
 import { ByteArrayResource, Mapping, MappingComparison, StatsMapping } from '../../schemas/catalog.ts';
+import { setActivation } from '../../../catalog/mappings/activation.ts';
+import { jsonBody } from '../../requests/json-body.ts';
 
 const tags = ['mappings'];
 const schemaParam = z.object({ idSch: int64('The schema.', 11) });
@@ -244,4 +245,107 @@ function sliced<T>(c: Context<AppEnv>, all: readonly T[], slice: ListSlice | und
   const end = slice.offset + slice.limit;
   linkNext(c, slice, all.length > end);
   return all.slice(slice.offset, end);
+}
+
+// Switching mappings on and off: /v2/mapping/activate, /v2/mapping/deactivate.
+
+const id = z.int().min(0).openapi({ format: 'int64' });
+const maxSelected = 10_000;
+
+const members = {
+  id_sch: bodyId(),
+  ids: z.array(bodyId()).max(maxSelected).optional(),
+  xpaths: z.array(z.string().min(1)).max(maxSelected).optional(),
+};
+
+const example = { id_sch: 11, ids: [31], xpaths: ['/items/item/topping'] };
+
+function selection(name: string, verb: string) {
+  return z
+    .strictObject(members)
+    .refine(({ ids = [], xpaths = [] }) => ids.length + xpaths.length > 0, {
+      error: 'must name ids or xpaths',
+    })
+    .openapi(name, {
+      description: `Which lines of the map that is shown to ${verb}: at least one of \`ids\` and \`xpaths\` has items. An element takes with it all that lies below it.`,
+      minProperties: 2,
+      example,
+    });
+}
+
+const ActivateMappingRequest = selection('ActivateMappingRequest', 'switch on');
+const DeactivateMappingRequest = selection('DeactivateMappingRequest', 'switch off');
+
+const counts = { id_sch: id, changed: z.int(), active_count: z.int(), inactive_count: z.int() };
+const countsExample = { id_sch: 11, changed: 3, active_count: 14, inactive_count: 3 };
+
+const ActivateMappingResponse = z.object(counts).openapi('ActivateMappingResponse', {
+  example: { ...countsExample, active_count: 17, inactive_count: 0 },
+});
+const DeactivateMappingResponse = z
+  .object(counts)
+  .openapi('DeactivateMappingResponse', { example: countsExample });
+
+function activationOperations(catalog: CatalogStore, config: Config, guards: Guards) {
+  const guard = guards.require('schemas:write');
+  const shared = {
+    method: 'post' as const,
+    tags: ['mappings'],
+    security: guard.security,
+    middleware: [...guard.middleware, jsonBody(config.limits.jsonBodyBytes)],
+  };
+
+  const activate = operation(
+    createRoute({
+      ...shared,
+      path: '/v2/mapping/activate',
+      operationId: 'activateMappings',
+      summary: 'Switch mappings on',
+      description:
+        'All or nothing. The elements above are switched on with them. The target has the content from the next `schema/generate` on.',
+      request: {
+        body: { required: true, content: { 'application/json': { schema: ActivateMappingRequest } } },
+      },
+      responses: {
+        200: json(ActivateMappingResponse, 'What changed.'),
+        201: notSent,
+        ...problems(400, 409, 413, 415),
+      },
+    }),
+    async (c) => {
+      const { id_sch: idSch, ids = [], xpaths = [] } = c.req.valid('json');
+      return c.json(
+        await setActivation(catalog, c.get('principal').idOrg, { idSch, ids, xpaths }, true),
+        200,
+      );
+    },
+  );
+
+  const deactivate = operation(
+    createRoute({
+      ...shared,
+      path: '/v2/mapping/deactivate',
+      operationId: 'deactivateMappings',
+      summary: 'Switch mappings off',
+      description:
+        'All or nothing; key columns are refused. From the next `schema/generate` on the target is without the content, and loads count it as ignored. Where several paths lead to one place of the model, its content is left out once all of them are off.',
+      request: {
+        body: { required: true, content: { 'application/json': { schema: DeactivateMappingRequest } } },
+      },
+      responses: {
+        200: json(DeactivateMappingResponse, 'What changed.'),
+        201: notSent,
+        ...problems(400, 409, 413, 415),
+      },
+    }),
+    async (c) => {
+      const { id_sch: idSch, ids = [], xpaths = [] } = c.req.valid('json');
+      return c.json(
+        await setActivation(catalog, c.get('principal').idOrg, { idSch, ids, xpaths }, false),
+        200,
+      );
+    },
+  );
+
+  return [activate, deactivate] as const;
 }

@@ -1,14 +1,24 @@
 /** Schemas: /v2/schema. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { logicalSchemaDdl, nameLengths } from '../../../catalog/schemas/logical-schema.ts';
-import { findOrigin, originFamily, removeOrigin } from '../../../catalog/schemas/origin.ts';
+import {
+  logicalSchemaDdl,
+  nameLengths,
+  findOrigin,
+  originFamily,
+  removeOrigin,
+} from '../../../catalog/schemas/logical-schema.ts';
 import { createSchema } from '../../../catalog/schemas/create-schema.ts';
-import { generateLogicalSchema } from '../../../catalog/schemas/generate.ts';
+import {
+  generateLogicalSchema,
+  dictionaryFile,
+  dictionaryFormats,
+  logicalSchemaViews,
+  exportSchemaAs,
+} from '../../../catalog/schemas/dictionary.ts';
 import type { Config } from '../../../config/shape.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
-import type { Slots } from '../../../transfer/turns.ts';
-import { clientPath } from '../../middleware/address.ts';
-import type { Guards } from '../../middleware/auth.ts';
+import type { Slots } from '../../../transfer/run-transfer.ts';
+import { clientPath, type Guards } from '../../middleware/auth.ts';
 import { jsonBody } from '../../requests/json-body.ts';
 import {
   createGroup,
@@ -28,12 +38,12 @@ import {
   SchemaDetails,
   SchemaShortInfoResponse,
   XMLSchema,
+  ByteArrayResource,
 } from '../../schemas/catalog.ts';
 import { longText } from '../../answers/long-answers.ts';
 import { wire } from '../../answers/wire.ts';
-import { dictionaryOperation } from './dictionary.ts';
-import { viewsOperation } from './entity-views.ts';
-import { exportAsOperation } from './export-as.ts';
+import { bytesType, savedFile } from '../../answers/download.ts';
+import { exportFormats, formatSpecifications } from '../../../engine/metadata/formats.ts';
 
 const tags = ['schemas'];
 const schemaParam = z.object({ idSch: int64('The schema.', 11) });
@@ -333,6 +343,165 @@ function removeOperation({ guards, catalog }: Shared) {
     async (c) => {
       await removeOrigin(catalog, c.get('principal').idOrg, c.req.valid('param').id);
       return c.body(null, 204);
+    },
+  );
+}
+
+// The data dictionary: /v2/schema/dictionary.
+
+const dictionaryQuery = logicalSchemaQuery.extend({
+  format: z
+    .enum(dictionaryFormats)
+    .optional()
+    .openapi({ description: 'A workbook (xlsx, without it) or Markdown.', example: 'xlsx' }),
+});
+
+const contentTypes = {
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  md: 'text/markdown; charset=utf-8',
+} as const;
+
+/** `renderings`: of one organisation at a time. */
+function dictionaryOperation(
+  adapters: Pick<Adapters, 'catalog' | 'jobs'>,
+  guards: Guards,
+  renderings: Slots,
+) {
+  return rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/dictionary/{idSch}',
+      operationId: 'getSchemaDictionary',
+      summary: 'Get the data dictionary of a schema',
+      description:
+        'Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A sheet, or section, of its own has each enumerated type once: code, label, documentation.',
+      tags: ['schemas'],
+      ...guards.require('schemas:read'),
+      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: dictionaryQuery },
+      responses: {
+        200: {
+          description: 'The file.',
+          headers: z.object({
+            'Content-Disposition': z
+              .string()
+              .openapi({ example: 'attachment; filename="donuts-dictionary.xlsx"' }),
+          }),
+          content: {
+            [contentTypes.xlsx]: { schema: ByteArrayResource },
+            [bytesType]: { schema: ByteArrayResource },
+            'text/markdown': { schema: ByteArrayResource },
+          },
+        },
+        ...problems(400),
+      },
+    }),
+    async (c) => {
+      const { format = 'xlsx', id_lschma: idLschma } = c.req.valid('query');
+      const { idSch } = c.req.valid('param');
+      const { idOrg } = c.get('principal');
+      const file = await renderings.within(idOrg, () =>
+        dictionaryFile(adapters, idOrg, idSch, { format, idLschma }),
+      );
+      return savedFile(c, file, [contentTypes[format]]);
+    },
+  );
+}
+
+// Views of business entities: /v2/schema/views.
+
+/** `renderings`: of one organisation at a time. */
+function viewsOperation(adapters: Pick<Adapters, 'catalog'>, guards: Guards, renderings: Slots) {
+  return rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/views/{idSch}',
+      operationId: 'getSchemaViews',
+      summary: 'Get views of the business entities of a schema',
+      description:
+        'CREATE VIEW statements, one for each entity: rows that repeat and have much to say. A view has a row for each row of its table, with the name of the document, what identifies and dates the rows above, all values of the rows themselves, amounts with the sign that a credit or debit beside them gives, names and identifiers of what hangs from them once (parties by their role), and texts that repeat below them, joined by line ends. The comment says what a row is.',
+      tags: ['schemas'],
+      ...guards.require('schemas:read'),
+      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: dialectQuery },
+      responses: {
+        200: {
+          description: 'The statements; none where the schema has no entity of weight.',
+          content: {
+            'text/plain': {
+              schema: z
+                .string()
+                .openapi({ example: 'CREATE VIEW item_view AS\nSELECT\n  …\nFROM item e\n…;\n' }),
+            },
+          },
+        },
+        ...problems(400),
+      },
+    }),
+    async (c) => {
+      const { dialect = 'postgresql', id_lschma: idLschma } = c.req.valid('query');
+      const { idSch } = c.req.valid('param');
+      const { idOrg } = c.get('principal');
+      const views = await renderings.within(idOrg, () =>
+        logicalSchemaViews(adapters, idOrg, idSch, { dialect, idLschma }),
+      );
+      return longText(c, views, 'text/plain; charset=UTF-8');
+    },
+  );
+}
+
+// Metadata for other tools: /v2/schema/export_as.
+
+const exportQuery = logicalSchemaQuery.extend({
+  format: z.enum(exportFormats).openapi({
+    description:
+      'dbt: a project that runs as it is, zipped; odcs: an Open Data Contract (v3.1, YAML); mermaid: an entity-relationship diagram; dbml: for dbdiagram.io and dbdocs.io; frictionless: a Data Package (JSON); jsonschema: of the rows as JSON, draft 2020-12; avro: a list of record schemas.',
+    example: 'dbml',
+  }),
+});
+
+const MetadataDocument = z.looseObject({}).openapi('MetadataDocument', {
+  description: 'A Data Package, a JSON Schema, or Avro schemas: a document of that standard.',
+  example: { profile: 'tabular-data-package', name: 'donuts', resources: [] },
+});
+
+/** `renderings`: of one organisation at a time. */
+function exportAsOperation(adapters: Pick<Adapters, 'catalog' | 'jobs'>, guards: Guards, renderings: Slots) {
+  return rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/export_as/{idSch}',
+      operationId: 'exportSchemaAs',
+      summary: 'Get a schema as metadata for other tools',
+      description:
+        'The tables of a logical schema with their columns, keys, references, what they mean (path and documentation) and, where the schema enumerates them, the values that there can be. JSON Schema and Avro are texts unless JSON is asked for by `Accept`.',
+      tags: ['schemas'],
+      ...guards.require('schemas:read'),
+      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: exportQuery },
+      responses: {
+        200: {
+          description: 'The file.',
+          headers: z.object({
+            'Content-Disposition': z.string().openapi({ example: 'attachment; filename="donuts.dbml"' }),
+          }),
+          content: {
+            'application/zip': { schema: ByteArrayResource },
+            [bytesType]: { schema: ByteArrayResource },
+            'application/yaml': { schema: ByteArrayResource },
+            'text/plain': { schema: ByteArrayResource },
+            'application/json': { schema: MetadataDocument },
+          },
+        },
+        ...problems(400),
+      },
+    }),
+    async (c) => {
+      const { format, id_lschma: idLschma } = c.req.valid('query');
+      const { idSch } = c.req.valid('param');
+      const { idOrg } = c.get('principal');
+      const file = await renderings.within(idOrg, () =>
+        exportSchemaAs(adapters, idOrg, idSch, { format, idLschma }),
+      );
+      const { mediaTypes } = formatSpecifications[format];
+      return savedFile(c, file, mediaTypes);
     },
   );
 }

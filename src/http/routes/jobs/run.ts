@@ -1,7 +1,7 @@
 /** Running commands: /v2/run. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
-import { sha256Hex } from '../../../access/credential.ts';
+import { sha256Hex } from '../../../access/keys.ts';
 import type { Config } from '../../../config/shape.ts';
 import { AppError } from '../../../errors.ts';
 import { rerunJob } from '../../../jobs/rerun.ts';
@@ -18,9 +18,17 @@ import type { Guards } from '../../middleware/auth.ts';
 import { connectionOf, type AppEnv } from '../../env.ts';
 import type { Followers } from '../../middleware/followers.ts';
 import { bodyText, jsonBody } from '../../requests/json-body.ts';
-import { createGroup, effectfulGet, json, notSent, operation, problems } from '../../requests/operation.ts';
+import {
+  createGroup,
+  effectfulGet,
+  json,
+  notSent,
+  operation,
+  problems,
+  longestWait,
+  preferredWait,
+} from '../../requests/operation.ts';
 import { int64 } from '../../requests/parameters.ts';
-import { longestWait, preferredWait } from '../../requests/prefer.ts';
 import { recipes } from '../../schemas/recipes.ts';
 import { toolOptionsText } from '../../schemas/tool-options.ts';
 import { RerunJobResponse, RunCmdResponse, executionRequest } from '../../schemas/run.ts';

@@ -6,7 +6,7 @@ import { AppError } from '../../../errors.ts';
 import { PreReleaseFault } from '../../rows/pre-release.ts';
 import { isFileLayout, isTableLayout, type FileLayoutName } from '../../../ports/rows/layouts.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import { hasOtherKeys } from '../../../engine/model/key-columns.ts';
+import { hasOtherKeys } from '../../../engine/model/keys.ts';
 import { passed, memberOf } from '../../../engine/model/packed/lazy-array.ts';
 import { lookedAt } from '../../../engine/model/packed/reader.ts';
 import { tableIndexes } from '../../../engine/model/packed/table-names.ts';

@@ -5,7 +5,7 @@
 import type { UnitRules } from '../units.ts';
 import { StagedFileSink } from '../sink.ts';
 import { join } from 'node:path';
-import { otherKeysMessage } from '../../../engine/model/key-columns.ts';
+import { otherKeysMessage } from '../../../engine/model/keys.ts';
 import { membersOf } from '../../../engine/model/packed/lazy-array.ts';
 import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';

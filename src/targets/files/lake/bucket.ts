@@ -6,7 +6,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../../errors.ts';
-import type { DecidingStore } from '../../../ports/files/objects.ts';
+import type { DecidingStore } from '../../../ports/files.ts';
 import { isTableLayout } from '../../../ports/rows/layouts.ts';
 import { isList, isObject, parsed } from '../json.ts';
 import { BucketFiles, namesBelow, type BucketOptions } from '../place/bucket.ts';

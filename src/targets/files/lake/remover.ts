@@ -1,7 +1,7 @@
 /** Takes documents out of a folder of tables: files that have rows of theirs are written anew without these, in one version a table. */
 import { randomBytes } from 'node:crypto';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
-import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/keys.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { RemovalPlan, Removed, RowRemover } from '../../../ports/rows/remover.ts';

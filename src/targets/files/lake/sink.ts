@@ -4,7 +4,7 @@
  */
 import type { UnitRules } from '../units.ts';
 import { join } from 'node:path';
-import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/keys.ts';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../../ports/rows/merge.ts';

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../errors.ts';
 import { isGoneProcess, startOfProcess } from '../../../adapters/file-staging/lock.ts';
 import { parsed } from '../json.ts';
-import type { DecidingStore } from '../../../ports/files/objects.ts';
+import type { DecidingStore } from '../../../ports/files.ts';
 import type { PlaceLock } from './journal.ts';
 import { neverConditional } from '../../../adapters/object-store/s3.ts';
 

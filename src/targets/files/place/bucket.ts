@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { AppError } from '../../../errors.ts';
-import type { DecidingStore } from '../../../ports/files/objects.ts';
+import type { DecidingStore } from '../../../ports/files.ts';
 import { eachAtOnce } from './at-once.ts';
 import type { PlaceFiles } from './journal.ts';
 import { pathBelow } from '../json.ts';

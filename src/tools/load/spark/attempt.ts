@@ -21,9 +21,9 @@ import {
   type UnitFailure,
   type UnitMember,
 } from './work.ts';
-import type { ReadingJob } from '../order.ts';
-import { serveUnits } from './unit-requests.ts';
+import type { ReadingJob } from '../row-loader.ts';
 import type { InputMember } from '../../inputs/members.ts';
+import { createInterface } from 'node:readline';
 
 /** The answer of a unit's task. `failure` is the reason why no attempt can succeed because of the documents. */
 export interface UnitAnswer {
@@ -43,7 +43,7 @@ export interface Attempt {
 class ExecutorFault extends Error {}
 
 /** Processes the documents of a unit; it may put files into the folder of the attempt. */
-export type UnitWork<Answer> = (unit: SparkUnit, attempt: Attempt) => Promise<Answer>;
+type UnitWork<Answer> = (unit: SparkUnit, attempt: Attempt) => Promise<Answer>;
 
 /**
  * Makes attempts at the units of the work folder that the command line names, as they are requested, and then ends the process. The
@@ -158,5 +158,53 @@ async function requireFile(file: string): Promise<void> {
   await access(file).catch((error: NodeJS.ErrnoException) => {
     const what = 'the inputs must lie where all executors see them under the same path and may read them';
     throw new ExecutorFault(`${file}: ${error.code}: ${what}`);
+  });
+}
+
+// Receives units from an executor, one after the other: a request is a line on stdin, the number of a unit, and the answer a line on
+// stdout, JSON (scripts/spark/xml2er_engine.py). The process ends with its stdin, at once, whatever it does.
+
+/** Number of units after which a process is replaced, because it may keep some state of each unit. */
+const mostUnits = 500;
+/** Containers have room for about as much beside Java, for each core. */
+const mostBytes = 300 * 2 ** 20;
+
+/** An answer to a request. */
+interface UnitDone {
+  readonly unit: number;
+  /** no other unit is accepted: the process ends */
+  readonly last: boolean;
+}
+
+/**
+ * `attempt` returns whether another unit may follow in this process; there are never two at once. An error that it throws ends the
+ * process, and is written to stderr: an Error of class `fault` as its message alone.
+ */
+function serveUnits(
+  attempt: (unit: number) => Promise<boolean>,
+  fault: new (...words: never[]) => Error,
+): void {
+  let units = 0;
+  let isBusy = false;
+  process.stdin.once('end', () => {
+    if (isBusy) process.kill(process.pid, 'SIGKILL');
+    process.exit(0);
+  });
+  const answer = async (unit: number): Promise<void> => {
+    isBusy = true;
+    units += 1;
+    const stays = await attempt(unit);
+    const last = !stays || units >= mostUnits || process.memoryUsage.rss() > mostBytes;
+    isBusy = false;
+    process.stdout.write(`${JSON.stringify({ unit, last } satisfies UnitDone)}\n`, () => {
+      if (last) process.exit(0);
+    });
+  };
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    answer(Number(line)).catch((error: unknown) => {
+      process.stderr.write(error instanceof fault ? error.message : `${(error as Error).stack}\n`, () =>
+        process.exit(1),
+      );
+    });
   });
 }

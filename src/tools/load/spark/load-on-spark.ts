@@ -12,13 +12,19 @@ import type { RowSink } from '../../../ports/rows/sink.ts';
 import type { UnitToken } from '../../../ports/rows/units.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
 import type { DocumentHashes } from '../document-hashes.ts';
-import { KeyRanges } from '../key-ranges.ts';
-import type { DelegatedLoad, Loader, LoadOptions } from '../row-loader.ts';
-import { loadingJob } from '../order.ts';
+import { KeyRanges } from '../document-cut.ts';
+import { type DelegatedLoad, type Loader, type LoadOptions, loadingJob } from '../row-loader.ts';
 import { withSpark, type SparkApplication, type Units } from './application/orders.ts';
-import { collectUnits, reportsOf, unsettledOf } from './collect-units.ts';
+import {
+  collectUnits,
+  reportsOf,
+  unsettledOf,
+  writeUnits,
+  type ChosenDocument,
+  type SurveyedFiles,
+  type UnitPlan,
+} from './units.ts';
 import { hashOnSpark, surveyOnSpark } from './survey-on-spark.ts';
-import { writeUnits, type ChosenDocument, type SurveyedFiles, type UnitPlan } from './units.ts';
 import { doneFolder, targetFile, writeJob, type SparkJob } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 

@@ -8,10 +8,9 @@ import { openUnit } from '../../targets/units.ts';
 import type { InputMember } from '../../inputs/members.ts';
 import { hashDocument } from '../../inputs/read-document.ts';
 import { hashWhole } from '../../inputs/readable-ranges.ts';
-import { checkLastKeys } from '../key-ranges.ts';
-import { Loader } from '../row-loader.ts';
-import { loaderSession } from '../order.ts';
-import { createRejects } from '../rejects.ts';
+import { checkLastKeys } from '../document-cut.ts';
+import { Loader, loaderSession } from '../row-loader.ts';
+import { createRejects } from '../findings.ts';
 import { membersOf, serveAttempts, type Attempt, type PlacedJob } from './attempt.ts';
 import { openRowFile, type RowWriter } from './row-file.ts';
 import {

@@ -4,7 +4,7 @@ import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
 import { emptyStatistics } from '../../../engine/infer/statistics.ts';
 import type { OriginFile } from '../../../ports/stores/catalog.ts';
 import { collectStatistics, type CollectedStatistics } from '../collect-statistics.ts';
-import type { StatisticsJob, StatisticsReport } from './collect-on-spark.ts';
+import type { StatisticsJob, StatisticsReport } from './survey-on-spark.ts';
 import { membersOf, serveAttempts, type PlacedJob } from './attempt.ts';
 import type { UnitMember } from './work.ts';
 import type { InputMember } from '../../inputs/members.ts';

@@ -3,7 +3,7 @@
  */
 import { AppError } from '../../../errors.ts';
 import { hashDocument } from '../../inputs/read-document.ts';
-import { surveyPiece } from '../../inputs/surveyed-ranges.ts';
+import { surveyPiece } from '../../inputs/readable-ranges.ts';
 import { modifiedOf } from '../document-hashes.ts';
 import { membersOf, serveAttempts, type PlacedJob, type UnitAnswer } from './attempt.ts';
 import type { HashReport, PieceReport, SurveyJob } from './survey-on-spark.ts';

@@ -20,12 +20,12 @@ import type { UnitReceipt } from '../../../ports/rows/units.ts';
 import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
 import type { LoadFindings } from '../findings.ts';
-import type { KeyRange } from '../key-ranges.ts';
+import type { KeyRange } from '../document-cut.ts';
 import type { PlaceDescription } from '../../../runtime/remote/read-place.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
-import type { LoadingJob, ReadingJob } from '../order.ts';
+import type { LoadingJob, ReadingJob } from '../row-loader.ts';
 import type { DocumentRange, MemberSource } from '../../inputs/members.ts';
-import type { SurveyedLevel } from '../../inputs/surveyed-ranges.ts';
+import type { SurveyedLevel } from '../../inputs/readable-ranges.ts';
 
 /**
  * An order to the driver. `order.json` holds one order at a time, each with its number, from 0, the name of the application, and the

@@ -5,8 +5,7 @@
  */
 import { packRelationalModel } from '../../../engine/model/packed/models.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
-import { loadingJob } from '../order.ts';
-import type { DelegatedLoad } from '../row-loader.ts';
+import { loadingJob, type DelegatedLoad } from '../row-loader.ts';
 import { Gathering } from './gathering.ts';
 import type { ThreadJob } from './messages.ts';
 import { Thread, Threads } from './pool.ts';

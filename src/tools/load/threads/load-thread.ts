@@ -5,10 +5,9 @@ import { unpackRelationalModel } from '../../../engine/model/packed/models.ts';
 import { AppError } from '../../../errors.ts';
 import type { ReleaseRows, SideTable, UnconvertedValue } from '../../../ports/rows/sink.ts';
 import type { LoaderSink } from '../drained-rows.ts';
-import { checkLastKeys } from '../key-ranges.ts';
-import { Loader } from '../row-loader.ts';
-import { loaderSession } from '../order.ts';
-import { createRejects } from '../rejects.ts';
+import { checkLastKeys } from '../document-cut.ts';
+import { Loader, loaderSession } from '../row-loader.ts';
+import { createRejects } from '../findings.ts';
 import { fleetingFileChunks } from '../../inputs/open-file.ts';
 import { hashDocument } from '../../inputs/read-document.ts';
 import {

@@ -7,8 +7,8 @@ import type { ErrorCode } from '../../../errors.ts';
 import type { SideTable, UnconvertedValue } from '../../../ports/rows/sink.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
 import type { LoadFindings } from '../findings.ts';
-import type { KeyRange } from '../key-ranges.ts';
-import type { LoadingJob } from '../order.ts';
+import type { KeyRange } from '../document-cut.ts';
+import type { LoadingJob } from '../row-loader.ts';
 import type { UnitMember } from '../spark/work.ts';
 
 /** size of a slot: as large as the chunks in which rows of a table are handed over, except very long rows */

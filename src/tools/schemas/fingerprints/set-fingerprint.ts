@@ -4,7 +4,7 @@ import type { ToolRequest } from '../../../jobs/request/tool-request.ts';
 import { engineIdentity } from '../../../installation.ts';
 import { sha256Of } from '../../../adapters/file-staging/sha256.ts';
 import type { XsdSetFiles } from '../../inputs/xsd-files.ts';
-import { defaultMapLevel } from '../model-choices.ts';
+import { defaultMapLevel } from '../choice.ts';
 
 /** SHA-256, hexadecimal, of the files, the options that shape models, and the program itself. */
 export function setFingerprint(

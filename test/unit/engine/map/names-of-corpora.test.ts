@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { pruneSourceModel } from '../../../../src/engine/map/prune.ts';
-import { tellsRole } from '../../../../src/engine/model/key-roles.ts';
+import { tellsRole } from '../../../../src/engine/model/keys.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { readCorpus } from '../../../support/corpus.ts';
 import { needs } from '../../../support/needs.ts';

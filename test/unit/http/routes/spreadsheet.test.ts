@@ -1,7 +1,6 @@
 /** Texts of a mapping in tables for spreadsheet programs: no formulas, and no other texts than they are. */
 import { expect, it } from 'vitest';
-import { renderCsv, renderXlsx } from '../../../../src/catalog/mappings/spreadsheet.ts';
-import { zip } from '../../../../src/catalog/mappings/zip.ts';
+import { renderCsv, renderXlsx, zip } from '../../../../src/catalog/mappings/download.ts';
 import { readZip } from '../../../support/read-zip.ts';
 
 async function workbook(rows: readonly (readonly string[])[]): Promise<Uint8Array> {

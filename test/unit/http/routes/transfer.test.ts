@@ -1,10 +1,6 @@
 /** POST /v2/schema/export and /import: what is refused before anything is started, and what the program is handed. */
 import { describe, expect, it } from 'vitest';
-import type {
-  TransferProgram,
-  TransferRequest,
-  TransferRun,
-} from '../../../../src/ports/processes/transfer-program.ts';
+import type { TransferProgram, TransferRequest, TransferRun } from '../../../../src/ports/processes.ts';
 import { donutSourceModel } from '../../../support/models/donut.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';
 

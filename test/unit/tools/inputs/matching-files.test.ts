@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parsePathPattern } from '../../../../src/files/path-pattern.ts';
-import { matchingFiles } from '../../../../src/tools/inputs/matching-files.ts';
+import { matchingFiles } from '../../../../src/tools/inputs/walk-files.ts';
 
 let folder = '';
 

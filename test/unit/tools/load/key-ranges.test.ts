@@ -1,6 +1,6 @@
 /** Ranges of keys: apart from each other, in the order of the units, and wide enough for what documents can have. */
 import { expect, it } from 'vitest';
-import { checkLastKeys, KeyRanges } from '../../../../src/tools/load/key-ranges.ts';
+import { checkLastKeys, KeyRanges } from '../../../../src/tools/load/document-cut.ts';
 
 it('keys of units follow on those of the target, and on one another', () => {
   const ranges = new KeyRanges(

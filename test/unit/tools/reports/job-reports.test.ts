@@ -1,7 +1,7 @@
 /** Reports of a run to its job record. */
 import { describe, expect, it } from 'vitest';
 import type { JobProgress } from '../../../../src/ports/stores/jobs.ts';
-import { createJobReports } from '../../../../src/tools/reports/job-reports.ts';
+import { createJobReports } from '../../../../src/tools/reports/summary.ts';
 
 function recording() {
   const written: JobProgress[] = [];

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseToolArguments } from '../../../../src/jobs/request/read-request.ts';
 import type { QueryColumn } from '../../../../src/ports/rows/query.ts';
-import { chooseColumns } from '../../../../src/tools/row-inputs/choose-columns.ts';
+import { chooseColumns } from '../../../../src/tools/row-inputs/marks.ts';
 
 const column = (
   name: string,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileXsdSet } from '../../../../src/engine/xsd/compile-set.ts';
 import { XsdSetError } from '../../../../src/engine/xsd/report.ts';
-import { diagnosticLines, entriesLine } from '../../../../src/tools/schemas/told-diagnostics.ts';
+import { diagnosticLines, entriesLine } from '../../../../src/tools/schemas/convert-xsd.ts';
 
 const schema = (content: string): Uint8Array =>
   new TextEncoder().encode(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${content}</xs:schema>`);

@@ -12,8 +12,7 @@ import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fas
 import { defaultArchiveLimits } from '../../../../src/tools/inputs/archives/limits.ts';
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { sha256Of } from '../../../../src/adapters/file-staging/sha256.ts';
-import { splitDocument } from '../../../../src/tools/inputs/readable-ranges.ts';
-import { rangesOfPieces } from '../../../../src/tools/inputs/surveyed-ranges.ts';
+import { splitDocument, rangesOfPieces } from '../../../../src/tools/inputs/readable-ranges.ts';
 import type { HashReport, PieceReport, SurveyJob } from '../../../../src/tools/load/spark/survey-on-spark.ts';
 import { jobFile, makePassFolder, unitFile, type SparkUnit } from '../../../../src/tools/load/spark/work.ts';
 import { useTrial } from '../../../support/service/trial.ts';

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fast.ts';
-import type { DocumentValidator } from '../../../../src/ports/processes/document-validator.ts';
+import type { DocumentValidator } from '../../../../src/ports/processes.ts';
 import { checkDocuments } from '../../../../src/tools/validation/check-documents.ts';
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
-import { createRejects } from '../../../../src/tools/load/rejects.ts';
+import { createRejects } from '../../../../src/tools/load/findings.ts';
 import type { ToolSession } from '../../../../src/tools/session/tool-session.ts';
 
 let folder = '';

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it, type TestOptions } from 'vitest';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import { standaloneXsdSet, type StandaloneXsdSet } from '../../../../src/engine/xsd/read/standalone-set.ts';
-import type { DocumentValidator } from '../../../../src/ports/processes/document-validator.ts';
-import { createFaultFinder, type FaultLead } from '../../../../src/tools/validation/fault-locations.ts';
+import type { DocumentValidator } from '../../../../src/ports/processes.ts';
+import { createFaultFinder, type FaultLead } from '../../../../src/tools/validation/check-documents.ts';
 import { createStreamMarker, createTagMarker, isUtf8 } from '../../../../src/tools/convert/tag-lines.ts';
 import { needs } from '../../../support/needs.ts';
 import {

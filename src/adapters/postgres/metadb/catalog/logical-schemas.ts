@@ -24,8 +24,7 @@ import type {
 import { isId, type Sql, type TransactionSql } from '../../client/connect.ts';
 import { deflated, inflated, inflatedApart } from '../../client/deflate.ts';
 import { bareTypeName } from '../../../../engine/sql/dialects/postgresql.ts';
-import { keyHolders } from '../../../../engine/model/child-keys.ts';
-import { rootTables } from '../../../../engine/model/key-columns.ts';
+import { keyHolders, rootTables } from '../../../../engine/model/keys.ts';
 import { mapInSlices } from '../../../../engine/in-slices.ts';
 
 export async function createLogicalSchema(

@@ -1,6 +1,6 @@
 /** Watches whether the metadata database still has the version of this program while other releases may migrate it. */
 import { AppError } from '../../../../errors.ts';
-import type { Logger } from '../../../../ports/logger.ts';
+import type { Logger } from '../../../../ports/log.ts';
 import type { Sql } from '../../client/connect.ts';
 import { appliedAsJson, newestMigration, versionFault } from './run-migrations.ts';
 

@@ -1,6 +1,6 @@
 /** Several uses of a shared table in rows of one other: one key to these, and a column that says which use a row is. */
 import { useText, withoutMarks } from '../../../model/column-uses.ts';
-import { roleStep } from '../../../model/key-roles.ts';
+import { roleStep } from '../../../model/keys.ts';
 import type { PreviousNames } from '../../names/history/previous.ts';
 import {
   hangsFromHead,

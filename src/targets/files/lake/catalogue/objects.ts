@@ -7,7 +7,7 @@ import type { LoadedTable } from './rest.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
 import { manifestName } from '../../place/journal.ts';
-import type { DecidingStore } from '../../../../ports/files/objects.ts';
+import type { DecidingStore } from '../../../../ports/files.ts';
 
 /** As of a source of S3-compatible stores. */
 interface VendedAccess {

@@ -1,9 +1,9 @@
 /** One application on Spark from the side of the tool: its folder, spark-submit, its log, its orders one after the other, and its end. */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, rm, writeFile, mkdtemp, readdir, open, type FileHandle } from 'node:fs/promises';
+import { join, dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { installation, launcher } from '../../../../installation.ts';
@@ -11,18 +11,11 @@ import { AppError } from '../../../../errors.ts';
 import type { ToolSession } from '../../../session/tool-session.ts';
 import { makePassFolder, type SparkOrder } from '../work.ts';
 import { createDiagnosis, requireMaster, type Diagnosis } from './diagnosis.ts';
-import { createFactReader, type Facts } from './facts.ts';
-import { followFile } from './follow-file.ts';
-import {
-  endOf,
-  endWhenInterrupted,
-  endWithSignals,
-  makeLocalFolder,
-  settingsAsArguments,
-  sparkEnvironment,
-  type SubmissionEnd,
-} from './submission.ts';
-import { withWorkFolder } from './work-folder.ts';
+import { tmpdir } from 'node:os';
+import { terminalStatuses } from '../../../../jobs/record.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { sparkVariables } from '../../../../config/properties.ts';
+import { settingHoldsSecret } from '../../../../jobs/options/spark-settings.ts';
 
 const scripts = new URL('scripts/spark/', installation);
 const driver = fileURLToPath(new URL('driver.py', scripts));
@@ -36,7 +29,7 @@ const leaseMs = 2000;
 const bothStreams = ['-c', 'exec "$0" "$@" 2>&1'];
 
 /** Programs `spark-…` of src/programs/tools.ts. */
-export type TaskModule = 'load' | 'statistics' | 'survey';
+type TaskModule = 'load' | 'statistics' | 'survey';
 
 /** Units that executors are to do. */
 export interface Units {
@@ -245,4 +238,241 @@ function keepLease(work: string): { stop(): void } {
   renew();
   const timer = setInterval(renew, leaseMs);
   return { stop: () => clearInterval(timer) };
+}
+
+// Facts that the driver sends to the tool in lines of its log: `@spark `, a mark, and a JSON object (scripts/spark/driver.py).
+
+/** Absent: nothing new of that. */
+interface Facts {
+  readonly application?: string;
+  readonly master?: string;
+  /** units of the present order that are done */
+  readonly done?: number;
+  /** number of an order that is done; may be reported several times */
+  readonly order?: number;
+  /** why a unit failed */
+  readonly failure?: string;
+}
+
+const told = (mark: string): RegExp =>
+  new RegExp(`@spark ${mark} (\\{(?:[^{}"]|"(?:[^"\\\\]|\\\\.)*")*\\})`, 'g');
+
+/**
+ * Returns a function that reads the facts of a line, and returns the rest of it. Python and Java write into one pipe independently: a
+ * line of either may be inside a line of the other, before its end. Half a fact is ignored. `mark`: letters and digits that the driver
+ * was given, and that no document knows.
+ */
+export function createFactReader(mark: string): (line: string) => {
+  readonly facts: readonly Facts[];
+  readonly rest: string;
+} {
+  const pattern = told(mark);
+  return (line) => {
+    if (!line.includes(mark)) return { facts: [], rest: line };
+    const facts: Facts[] = [];
+    const rest = line.replaceAll(pattern, (_, text: string) => {
+      facts.push(JSON.parse(text) as Facts);
+      return '';
+    });
+    return { facts, rest };
+  };
+}
+
+// The work folder of a job on Spark, made and removed; src/tools/load/spark/work.ts describes its content.
+
+/** Gives `use` a new work folder, and removes it afterwards. AppError `invalid_option`: svc.spark.work is no folder. */
+async function withWorkFolder<T>(session: ToolSession, use: (work: string) => Promise<T>): Promise<T> {
+  const parent = session.home.config.spark.work ?? tmpdir();
+  const { catalog } = session.home.adapters;
+  const prefix = `xml2er-${(await catalog.installation()).replaceAll(/[^\w-]/g, '')}-`;
+  await removeLeftOver(session, parent, prefix);
+  const work = await mkdtemp(join(parent, `${prefix}${session.idJob}-`));
+  try {
+    return await use(work);
+  } finally {
+    await rm(work, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Removes what a machine that died left behind: folders of earlier attempts at this job, and of jobs that have ended. */
+async function removeLeftOver({ idJob, home }: ToolSession, parent: string, prefix: string): Promise<void> {
+  const names = await readdir(parent).catch((error: unknown) => {
+    throw new AppError('invalid_option', `svc.spark.work: ${(error as Error).message}`);
+  });
+  for (const name of names.filter((one) => one.startsWith(prefix))) {
+    const job = Number(/^(\d+)-/.exec(name.slice(prefix.length))?.[1]);
+    if (!Number.isSafeInteger(job)) continue;
+    const over = job === idJob || (await hasEnded(home.adapters.jobs, job));
+    if (over) await rm(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+async function hasEnded(jobs: ToolSession['home']['adapters']['jobs'], idJob: number): Promise<boolean> {
+  try {
+    const { record } = await jobs.findStoredJob(idJob);
+    return terminalStatuses.has(record.status);
+  } catch (error) {
+    // records of old jobs are removed
+    if (error instanceof AppError && error.code === 'not_found') return true;
+    throw error;
+  }
+}
+
+// A text file that another process writes, line by line as it grows.
+
+const everyMs = 300;
+const pieceBytes = 64 * 1024;
+
+/** Passes each line to `take`; `end` reads the lines that exist then, and stops. The file may appear later, or never. */
+export function followFile(path: string, take: (line: string) => void): { end(): Promise<void> } {
+  const over = new AbortController();
+  const decoder = new TextDecoder();
+  let rest = '';
+  let offset = 0;
+  const read = async (file: FileHandle): Promise<void> => {
+    const piece = new Uint8Array(pieceBytes);
+    for (;;) {
+      const { bytesRead } = await file.read(piece, 0, pieceBytes, offset);
+      if (bytesRead === 0) return;
+      offset += bytesRead;
+      const lines = (rest + decoder.decode(piece.subarray(0, bytesRead), { stream: true })).split('\n');
+      rest = lines.pop()!;
+      lines.forEach(take);
+    }
+  };
+  const readNow = async (): Promise<void> => {
+    // opened again each time: on a network file system, this makes others' writes visible
+    const file = await open(path, 'r').catch(() => null);
+    if (file === null) return;
+    await read(file).finally(() => file.close());
+  };
+  const following = (async () => {
+    while (!over.signal.aborted) {
+      await readNow();
+      // aborted when the file is whole, which the loop sees
+      await delay(everyMs, undefined, { signal: over.signal }).catch(() => undefined);
+    }
+    await readNow();
+    if (rest !== '') take(rest);
+  })();
+  return {
+    end: () => {
+      over.abort();
+      return following;
+    },
+  };
+}
+
+// Starts spark-submit: its settings, its environment, a folder on this machine alone, and its end with the tool.
+
+/** A worker waits three seconds after SIGTERM. */
+const endMs = 2500;
+
+/** Writes secrets to a private file, because every user can read arguments. */
+async function settingsAsArguments(
+  settings: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<readonly string[]> {
+  const entries = Object.entries(settings);
+  const open = entries.filter(([name, value]) => !settingHoldsSecret(name, value));
+  const argv = open.flatMap(([name, value]) => ['--conf', `${name}=${value}`]);
+  const secret = entries.filter(([name, value]) => settingHoldsSecret(name, value));
+  if (secret.length === 0) return argv;
+  const path = join(folder, 'spark.properties');
+  const lines = secret.map(([name, value]) => `${name}=${value.replaceAll('\\', '\\\\')}\n`);
+  await writeFile(path, lines.join(''), { mode: 0o600 });
+  return ['--properties-file', path, '--load-spark-defaults', ...argv];
+}
+
+/**
+ * Creates a folder for data that only this machine needs: secrets, and the driver's own files. Folders of tools that were killed are
+ * removed.
+ */
+async function makeLocalFolder(): Promise<string> {
+  const prefix = 'xml2er-spark-';
+  for (const name of await readdir(tmpdir())) {
+    const pid = name.startsWith(prefix) ? /^(\d+)-/.exec(name.slice(prefix.length))?.[1] : undefined;
+    if (pid !== undefined && !isAlive(Number(pid)))
+      // another process clears the same folders, or may not remove those of another user
+      await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+  }
+  return mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** Returns the environment that gives spark-submit its place and its settings; it contains nothing else of the service's own. */
+async function sparkEnvironment(
+  program: string,
+  beside: boolean,
+  folder: string,
+): Promise<NodeJS.ProcessEnv> {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => /^(?:PATH|HOME|LANG|TZ|USER|TMPDIR|SVC_JOB_MARK)$/.test(name) || sparkVariables.test(name),
+  );
+  // the Python that a virtual environment's spark-submit belongs to
+  const python = join(dirname(program), 'python3');
+  const found = await access(python).then(
+    () => true,
+    () => false,
+  );
+  return {
+    ...(found ? { PYSPARK_PYTHON: python } : {}),
+    ...Object.fromEntries(kept),
+    // the driver's folder contains a module, and nothing is written there
+    PYTHONDONTWRITEBYTECODE: '1',
+    // the driver's own files go with the rest, however it ends
+    SPARK_SUBMIT_OPTS: `${process.env['SPARK_SUBMIT_OPTS'] ?? ''} -Djava.io.tmpdir=${folder}`.trim(),
+    ...(beside ? { XML2ER_PARENT: String(process.pid) } : {}),
+  };
+}
+
+interface SubmissionEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+function endOf(child: ChildProcess): Promise<SubmissionEnd> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+/** A person's run clears its folders on its way out. */
+function endWhenInterrupted(interrupted: AbortSignal, child: ChildProcess): () => void {
+  const end = (): void => void child.kill('SIGTERM');
+  interrupted.addEventListener('abort', end, { once: true });
+  return () => interrupted.removeEventListener('abort', end);
+}
+
+/** While the application is there, a signal to end ends it first: without its folder the driver stops wherever it is. */
+function endWithSignals(
+  child: ChildProcess,
+  ended: Promise<SubmissionEnd>,
+  folders: readonly string[],
+): () => void {
+  const remove = async (): Promise<void> => {
+    // the load has ended: a folder that cannot be removed does not affect it
+    for (const folder of folders) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  };
+  const end = (signal: NodeJS.Signals): void => {
+    child.kill('SIGTERM');
+    void (async () => {
+      await remove();
+      await Promise.race([ended.catch(() => null), delay(endMs)]);
+      // an attempt may have ended meanwhile
+      await remove();
+      process.exit(signal === 'SIGINT' ? 130 : 143);
+    })();
+  };
+  process.once('SIGTERM', end).once('SIGINT', end);
+  return () => void process.off('SIGTERM', end).off('SIGINT', end);
 }

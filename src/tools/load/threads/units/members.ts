@@ -7,7 +7,7 @@ import type { InputMember } from '../../../inputs/members.ts';
 import { inputFault } from '../../../inputs/open-file.ts';
 import { memberOfRange } from '../../../inputs/readable-ranges.ts';
 import { fileElsewhere, listedFile, walkFiles, type Walk } from '../../../inputs/walk-files.ts';
-import type { LoadingJob } from '../../order.ts';
+import type { LoadingJob } from '../../row-loader.ts';
 import type { UnitMember } from '../../spark/work.ts';
 
 /** Members of an archive behind the last one that was read. */

@@ -9,7 +9,7 @@ import { hashDocument } from '../../../inputs/read-document.ts';
 import { rangesAsFound, splitDocument } from '../../../inputs/readable-ranges.ts';
 import type { ToolSession } from '../../../session/tool-session.ts';
 import type { DocumentHashes } from '../../document-hashes.ts';
-import { KeyRanges, type KeyRange } from '../../key-ranges.ts';
+import { KeyRanges, type KeyRange } from '../../document-cut.ts';
 import { cutOrSay } from '../../one-document.ts';
 import type { LoadOptions } from '../../row-loader.ts';
 import type { UnitMember } from '../../spark/work.ts';

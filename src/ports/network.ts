@@ -1,0 +1,68 @@
+/** The network as the service sees it: connections held for a look, addresses that callers come from, requests to the outside, and who a token belongs to. */
+import type { Scope } from './stores/access.ts';
+
+/** The connection of a request, in a process that limits its connections. */
+export interface HeldConnection {
+  /** Records the sender of the request once it is known: the one with most connections gives way first. */
+  heldBy(idOrg: number, idKey: string): void;
+  /** The answer continues as long as its reader likes, and the reader can resume it: `giveWay` ends it if there is no room. */
+  followedUntil(giveWay: () => void): void;
+}
+
+// Callers of an application that is mounted in another one which has its own sign-in.
+
+interface HostCaller {
+  /** a stable name of the person or program, for the audit log and the rate limit */
+  readonly name: string;
+  /** an organisation of this installation (`id_org`) */
+  readonly idOrg: number;
+  readonly scopes: readonly Scope[];
+}
+
+export interface HostCallers {
+  /** Returns null if the host does not know the caller; the request may still have an API key */
+  identify(request: Request): Promise<HostCaller | null>;
+}
+
+// Connections that a request names: the name is resolved once, its addresses are checked, and only those are connected to.
+
+/** A host that was checked. Connections use these addresses, and the name for TLS and `Host` alone. */
+export interface CheckedHost {
+  /** lower case, IPv6 in brackets */
+  readonly host: string;
+  readonly port: number;
+  /** one or more, `192.0.2.1` or `2001:db8::1`, in the order to try them */
+  readonly addresses: readonly string[];
+}
+
+export interface HostResolver {
+  /** Every address of a name. AppError `service_unavailable` when it has none. */
+  resolve(name: string): Promise<readonly string[]>;
+}
+
+export interface OutgoingRequest {
+  readonly method: string;
+  /** http: or https:, of the checked host's host and port */
+  readonly url: URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | ReadableStream<Uint8Array>;
+  /** silence after which it fails, in milliseconds (30,000) */
+  readonly idleTimeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface OutgoingHttp {
+  /** One request on a connection of its own to the checked host's addresses; a redirect is answered as it is, never followed. */
+  send(checked: CheckedHost, request: OutgoingRequest): Promise<Response>;
+}
+
+/** Bearer tokens of an identity provider. */
+export interface TokenVerifier {
+  /**
+   * Returns the claims of a token that is signed by the issuer's key, addressed to us, and valid now; null for every other text.
+   * AppError `service_unavailable` if the issuer's keys are not available now.
+   */
+  verify(token: string): Promise<Readonly<Record<string, unknown>> | null>;
+  /** Absent if the keys are in a file. `ageMs` is null if they were never fetched. */
+  keys?(): { readonly ageMs: number | null; readonly failures: number };
+}
