@@ -1,7 +1,7 @@
 /** What src/engine/xml/kernel/scan.as knows of its memory and of the tape: made of the constants that TypeScript works with. */
 import * as layout from '../../src/engine/xml/kernel/layout.ts';
 import * as tokens from '../../src/engine/xml/tokens.ts';
-import * as names from '../../src/engine/xml/names/raw-names.ts';
+import * as names from '../../src/engine/xml/names/interned.ts';
 import * as characters from '../../src/engine/xml/characters.ts';
 import { pick, type Prelude } from './prelude.ts';
 

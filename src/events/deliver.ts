@@ -5,7 +5,7 @@ import { pause } from '../jobs/worker/waiting.ts';
 import type { EventKind, EventOutbox, StoredEvent } from '../ports/stores/event-outbox.ts';
 import type { Logger } from '../ports/log.ts';
 import type { OutgoingHttp } from '../ports/network.ts';
-import { createTurnShares } from '../watches/scheduler/turn.ts';
+import { createTurnShares } from '../watches/turn.ts';
 import type { JobStatus, JobRecord } from '../jobs/record.ts';
 import { withStatusLetter, withStatusName, type StatusLetter } from '../jobs/status-letters.ts';
 import { z } from 'zod';

@@ -10,7 +10,7 @@ import {
   type AccessTexts,
 } from '../config/source-access.ts';
 import { AppError } from '../errors.ts';
-import { secretForms } from '../jobs/secrets/mask-secrets.ts';
+import { secretForms } from '../jobs/mask-secrets.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { CredentialRecord } from '../ports/stores/credentials.ts';
 import { isBelow, kindOfLocation, serverOf, storeLocation, type RemoteLocation } from './remote-location.ts';

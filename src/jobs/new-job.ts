@@ -5,7 +5,7 @@ import { secretsIn } from './request/known-secrets.ts';
 import { maskedParams, paramsJson } from './request/params.ts';
 import type { ToolRequest } from './request/tool-request.ts';
 import type { Tool } from './request/tools.ts';
-import { createMask } from './secrets/mask-secrets.ts';
+import { createMask } from './mask-secrets.ts';
 
 const jobTypes: Readonly<Record<Tool, JobType>> = {
   xsd2er: 'Schema',

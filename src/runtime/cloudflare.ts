@@ -17,7 +17,7 @@ import { createPostgresCredentialStore } from '../adapters/postgres/metadb/crede
 import { createPostgresWatchStore } from '../adapters/postgres/metadb/watches/store.ts';
 import { connectPostgres } from '../adapters/postgres/client/connect.ts';
 import { createPostgresJobStore } from '../adapters/postgres/metadb/jobs/store.ts';
-import { everyOrganisation } from '../adapters/postgres/client/organisation-scope.ts';
+import { everyOrganisation } from '../adapters/postgres/client/organisation-pools.ts';
 import { createRequestSql, type RequestSql } from '../adapters/postgres/client/request-sql.ts';
 import { createApp } from '../app.ts';
 import { readConfig } from '../config/properties.ts';
@@ -25,7 +25,7 @@ import { ConfigError } from '../config/wrong-settings.ts';
 import type { Config } from '../config/shape.ts';
 import { nextModel } from '../catalog/schemas/logical-schema.ts';
 import { AppError } from '../errors.ts';
-import { createMask } from '../jobs/secrets/mask-secrets.ts';
+import { createMask } from '../jobs/mask-secrets.ts';
 import { docAssetNames, type ObjectStore } from '../ports/files.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { HealthComponent } from '../ports/health-probe.ts';

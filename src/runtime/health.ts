@@ -2,7 +2,7 @@
 import { answerWithin } from '../jobs/worker/waiting.ts';
 import { createNodeHealthProbe } from '../adapters/server/health-probe.ts';
 import type { HealthProbe } from '../ports/health-probe.ts';
-import type { OpenedInstallation } from './open/installation.ts';
+import type { OpenedInstallation } from './open-installation.ts';
 
 /** time after which an unresponsive database counts as down, and its facts are left out */
 const databaseTimeoutMs = 2000;

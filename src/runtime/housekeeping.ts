@@ -18,7 +18,7 @@ import { sweepExpired } from '../jobs/retention.ts';
 import { pause } from '../jobs/worker/waiting.ts';
 import { messageOf } from '../jobs/worker/run-jobs.ts';
 import type { BuildInfo } from '../ports/adapters.ts';
-import type { OpenedInstallation } from './open/installation.ts';
+import type { OpenedInstallation } from './open-installation.ts';
 
 export interface Housekeeping {
   /** Ends running work. Idempotent. */

@@ -9,7 +9,7 @@ import { sparkVariables } from '../config/properties.ts';
 import { secretsOfAccess } from '../config/source-access.ts';
 import { unlimited } from '../config/values.ts';
 import { findCredential } from '../files/credentials.ts';
-import { createMask, secretForms } from '../jobs/secrets/mask-secrets.ts';
+import { createMask, secretForms } from '../jobs/mask-secrets.ts';
 import { checkStoredRequest } from '../jobs/request/shape.ts';
 import { secretsIn } from '../jobs/request/known-secrets.ts';
 import { openRequest } from '../jobs/request/stored-request.ts';
@@ -17,7 +17,7 @@ import { createWorker, type Worker } from '../jobs/worker/run-jobs.ts';
 import type { ProcessRunner } from '../ports/processes.ts';
 import type { Environment } from './home.ts';
 import { createPathMask } from './host-paths.ts';
-import { jobFolder, type OpenedInstallation } from './open/installation.ts';
+import { jobFolder, type OpenedInstallation } from './open-installation.ts';
 import { readWorkerIdentity } from './worker-identity.ts';
 
 /** Shortest of two means against a missed notification of new work. */

@@ -20,7 +20,7 @@ import { startReaper, type Reaper } from '../jobs/worker/run-jobs.ts';
 import { createJobWorker } from './job-worker.ts';
 import { createServiceTransfers } from './transfers.ts';
 import { createWatchScheduler } from './watches/scheduler.ts';
-import { openInstallation, type OpenedInstallation } from './open/installation.ts';
+import { openInstallation, type OpenedInstallation } from './open-installation.ts';
 import { randomId, randomSecret, sha256Hex } from '../access/keys.ts';
 import { allScopes, type AccessStore } from '../ports/stores/access.ts';
 

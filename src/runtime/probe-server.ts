@@ -11,7 +11,7 @@ import { securityHeaders } from '../http/middleware/security-headers.ts';
 import { createMetrics } from '../http/metrics/prometheus.ts';
 import { createHealth } from './health.ts';
 import { listen, closeServer } from './listen.ts';
-import type { OpenedInstallation } from './open/installation.ts';
+import type { OpenedInstallation } from './open-installation.ts';
 
 export interface ProbeServer {
   /** `http://HOST:PORT` */

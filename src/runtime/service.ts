@@ -3,7 +3,7 @@ import { ConfigError } from '../config/wrong-settings.ts';
 import type { Environment } from './home.ts';
 import { closeServer, listen } from './listen.ts';
 import { openService } from './open-service.ts';
-import type { OpenedInstallation } from './open/installation.ts';
+import type { OpenedInstallation } from './open-installation.ts';
 import { AppError } from '../errors.ts';
 
 interface ServiceOptions {

@@ -5,7 +5,7 @@ import { installation } from '../installation.ts';
 import { createTransferProgram, type LocalTransferProgram } from '../adapters/transfer/program.ts';
 import type { MetadataDatabase } from '../ports/processes.ts';
 import type { Environment } from './home.ts';
-import type { OpenedInstallation } from './open/installation.ts';
+import type { OpenedInstallation } from './open-installation.ts';
 import { readWorkerIdentity } from './worker-identity.ts';
 
 export function createServiceTransfers(

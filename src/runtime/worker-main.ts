@@ -2,7 +2,7 @@
 import { readBuildInfo } from '../adapters/server/build-info.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createJobWorker } from './job-worker.ts';
-import { openInstallation } from './open/installation.ts';
+import { openInstallation } from './open-installation.ts';
 import { startProbeServer } from './probe-server.ts';
 import { createWatchScheduler } from './watches/scheduler.ts';
 import { runUntilSignal } from './service.ts';

@@ -1,6 +1,6 @@
 /** One run of the transfer program: its job record, its log, its answer. */
 import { AppError, isOutage } from '../errors.ts';
-import { createMask } from '../jobs/secrets/mask-secrets.ts';
+import { createMask } from '../jobs/mask-secrets.ts';
 import { answerWithin, backOffMs, pause } from '../jobs/worker/waiting.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { Claim } from '../ports/stores/jobs.ts';

@@ -10,7 +10,7 @@ import { schemaView } from './schemas/details.ts';
 import { healthSign } from './shell/health.ts';
 import { keyDialog, keyForm, whoAsks } from './shell/sign-in.ts';
 import { linkTo, readAddress, type View } from './shell/views.ts';
-import { watchListView } from './watches/listing.ts';
+import { watchListView } from './watches.ts';
 
 const sections: readonly {
   readonly name: string;

@@ -19,7 +19,7 @@ import type { WatchedFiles } from '../jobs/request/shape.ts';
 import type { RequestItem, ToolRequest } from '../jobs/request/tool-request.ts';
 import { findOption } from '../jobs/options/table.ts';
 import { secretsOfAddresses } from '../jobs/request/known-secrets.ts';
-import { createMask } from '../jobs/secrets/mask-secrets.ts';
+import { createMask } from '../jobs/mask-secrets.ts';
 import { matchedLength, parsePathPattern } from '../files/path-pattern.ts';
 import type { FileStore } from '../ports/files.ts';
 import type { SecretBox } from '../ports/stores/secret-box.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { bytesOf, compiled, shred, statisticsOf } from '../support/models/shredding.ts';
 import { createStatisticsCollector } from '../../src/engine/infer/collector.ts';
-import { createNameTable } from '../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../src/engine/xml/tokenizer/portable.ts';
 import { deviate } from './documents/deviations.ts';
 import { modelFor } from './loading.ts';

@@ -9,7 +9,7 @@ import { createQuickCuts } from '../../src/engine/shred/row-tag/quick-cuts.ts';
 import { createRowCutFinder } from '../../src/engine/shred/row-tag/ranges.ts';
 import { createShredder } from '../../src/engine/shred/shredder.ts';
 import { createTokenizerKernels } from '../../src/engine/xml/tokenizer/fast.ts';
-import { createNameTable } from '../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../src/engine/xml/tokenizer/portable.ts';
 import { KIND_MASK, KIND_START, RECORD_INTS } from '../../src/engine/xml/tokens.ts';
 import { createDocumentCut, documentName } from '../../src/tools/load/document-cut.ts';

@@ -7,7 +7,7 @@ import { createStatisticsCollector } from '../../../src/engine/infer/collector.t
 import { inferSourceModel } from '../../../src/engine/infer/source-model.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { createShredder } from '../../../src/engine/shred/shredder.ts';
-import { createNameTable } from '../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../src/engine/xml/names/interned.ts';
 import { createFastXmlTokenizer } from '../../../src/engine/xml/tokenizer/fast.ts';
 import type { TokenBatch, XmlTokenizer } from '../../../src/engine/xml/tokens.ts';
 

@@ -10,8 +10,9 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import { copyFile, link, open, rename, rm, type FileHandle } from 'node:fs/promises';
-import { randomUUID } from 'node:crypto';
+import crypto, { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
+import { AppError, isDiskFull } from '../../errors.ts';
 
 /** Writes a new file that only its owner may read; it is on disk when this resolves. Rejects with EEXIST if the file exists. */
 export async function writeNewFile(path: string, text: string): Promise<void> {
@@ -25,7 +26,7 @@ export async function writeNewFile(path: string, text: string): Promise<void> {
 }
 
 /** Whether the file system, as FAT or some mounts of other machines, has no second names of files. */
-export function lacksLinks(error: unknown): boolean {
+function lacksLinks(error: unknown): boolean {
   return ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
@@ -199,3 +200,92 @@ async function writeNew(path: string, content: string | Uint8Array): Promise<boo
   }
   return true;
 }
+
+// Faults of the file system (full disk, missing rights, too many files) as errors of the service.
+
+const full = 'the disk is full; make room there and run the job again, or name another place';
+const tooManyFiles = 'too many files are open on this machine; run the job again later, or raise the limit';
+/** Faults that may pass, each with advice for the meantime. */
+const passing: Readonly<Record<string, string>> = {
+  ENOSPC: full,
+  EDQUOT: full,
+  EMFILE: tooManyFiles,
+  ENFILE: tooManyFiles,
+  EIO: 'its disk does not work now',
+  ESTALE: 'its file system was mounted anew meanwhile; run the job again',
+};
+const noRight = 'this user has no right to it; give it the right, or name another place';
+/** Faults of the place, each with advice. */
+const refused: Readonly<Record<string, string>> = {
+  EACCES: noRight,
+  EPERM: noRight,
+  EROFS: 'its file system is read-only; name another place',
+  ENOTDIR: 'a file stands where a folder is needed; name another folder',
+  EEXIST: 'a file stands where a folder is needed; name another folder',
+  EISDIR: 'a folder stands where a file is needed; name a file in it',
+  ENOENT: 'nothing can be made there, as the folder is not there or a link leads nowhere; name another place',
+  ENAMETOOLONG: 'the name is too long; name a shorter one',
+  ELOOP: 'a link stands in the way; name the folder itself',
+};
+
+/** Faults of a folder that is only read: no file but a lock is created there. */
+const unreadable: Readonly<Record<string, string>> = {
+  EROFS:
+    'it is locked while it is read, and its file system is read-only; copy it to another place, and name that',
+  ENOENT: 'it, or a file of it, is not there; name where it is now',
+};
+
+/** Codes of faults that DuckDB reports in the system's words. */
+const codesOfDuckDb: Readonly<Record<string, string>> = {
+  'Is a directory': 'EISDIR',
+  'Permission denied': 'EACCES',
+  'Read-only file system': 'EROFS',
+};
+
+/** Faults of the file system and of DuckDB become AppErrors; others stay as they are. */
+export function fileFault(error: unknown, label: string, what: 'written' | 'read' = 'written'): unknown {
+  if (!(error instanceof Error) || error instanceof AppError) return error;
+  const code = 'code' in error ? String(error.code) : '';
+  if (Object.hasOwn(passing, code)) {
+    return new AppError('service_unavailable', `${label}: cannot be ${what}: ${passing[code]} (${code}).`, {
+      cause: error,
+      ...(isDiskFull(error) ? { outage: { of: 'room' } } : {}),
+    });
+  }
+  const told = (what === 'read' ? unreadable[code] : undefined) ?? refused[code];
+  if (Object.hasOwn(refused, code)) {
+    return new AppError('target_not_allowed', `${label}: cannot be ${what}: ${told} (${code}).`, {
+      cause: error,
+    });
+  }
+  const refusal = /^IO Error: .*(Is a directory|Permission denied|Read-only file system)/.exec(
+    error.message,
+  )?.[1];
+  if (refusal !== undefined) {
+    const why = refused[codesOfDuckDb[refusal]!];
+    return new AppError('target_not_allowed', `${label}: cannot be ${what}: ${why}.`, { cause: error });
+  }
+  if (/No space left on device|Out of Memory Error|failed to offload|could not write/i.test(error.message)) {
+    return new AppError('service_unavailable', `${label}: ${firstLine(error)}`, {
+      cause: error,
+      ...(error.message.includes('No space left on device') ? { outage: { of: 'room' } } : {}),
+    });
+  }
+  // something of the user's hangs on a table: an index, a foreign key
+  if (/^(?:Dependency|Catalog|Constraint) Error/.test(error.message)) {
+    return new AppError('conflict', `${label}: ${firstLine(error)}`, { cause: error });
+  }
+  return error;
+}
+
+function firstLine(error: Error): string {
+  return error.message.split('\n', 1)[0]!.replace(/[.]?$/, '.');
+}
+
+// Computes SHA-256 of data in memory.
+
+/** Returns the hash in hex; avoids creating an object for it if Node can (20.12). */
+export const sha256Of: (content: string | Uint8Array) => string =
+  typeof crypto.hash === 'function'
+    ? (content) => crypto.hash('sha256', content)
+    : (content) => crypto.createHash('sha256').update(content).digest('hex');

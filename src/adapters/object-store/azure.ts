@@ -1,11 +1,10 @@
 /** A container of an Azure storage account by its REST interface (Blob service), version 2020 or later. */
 import { AppError } from '../../errors.ts';
 import type { DecidingStore } from '../../ports/files.ts';
-import { answered, inTime } from './answered.ts';
+import { answered, inTime, blobsIn, nextPage } from './s3-requests.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
 import { createOnce } from './create-once.ts';
-import { factsOf, readObject } from './read-object.ts';
-import { blobsIn, nextPage } from './xml-answers.ts';
+import { factsOf, readObject } from './file-store.ts';
 
 /** Size of the blocks of an upload. A blob takes 50,000 of them. */
 const blockBytes = 16 * 1024 * 1024;

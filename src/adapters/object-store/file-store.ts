@@ -1,6 +1,6 @@
 /** Files and job logs in an object store, for services and workers on many machines, or on none of their own. */
 import { AppError } from '../../errors.ts';
-import type { FileStore, ObjectStore } from '../../ports/files.ts';
+import type { FileStore, ObjectStore, ByteRange, StoredObject } from '../../ports/files.ts';
 import { logPrefix, objectLogBytes, objectLogSize, readObjectLog } from './job-log.ts';
 
 export interface ObjectFileStoreOptions {
@@ -162,5 +162,90 @@ function notAllowed(): AppError {
   return new AppError(
     'path_not_allowed',
     'the path lies outside the folders that this organisation may use: give one below its own folder, or let the operator open a folder with svc.files.roots',
+  );
+}
+
+// Files below a prefix of a store, by the addresses of their folder: like the files of an organisation, for callers that may use the
+// place.
+
+export interface BucketFilesOptions {
+  readonly objects: ObjectStore;
+  /** location of the folder: the prefix of all locations in it */
+  readonly location: string;
+  /** prefix of the keys in it: '' or ending in '/' */
+  readonly prefix: string;
+}
+
+export function createBucketFiles({
+  objects,
+  location: root,
+  prefix,
+}: BucketFilesOptions): Pick<FileStore, 'listFiles' | 'read' | 'write' | 'discard'> {
+  const keyOf = (location: string): string => prefix + location.slice(root.length + 1);
+  return {
+    async *listFiles(location) {
+      const above = location === root ? prefix : `${keyOf(location)}/`;
+      for await (const { key, ...facts } of objects.listObjects(above))
+        yield { ...facts, name: key.slice(above.length), location: `${root}/${key.slice(prefix.length)}` };
+    },
+    read: (location, range) => objects.read(keyOf(location), range),
+    write: (location, body) => objects.write(keyOf(location), body),
+    discard: (location) => objects.removeObject(keyOf(location)),
+  };
+}
+
+// Objects as stores answer them over HTTP.
+
+/** Returns the facts in the response to HEAD, or null if there is no object. */
+export function factsOf(key: string, { status, headers }: Response): StoredObject | null {
+  if (status === 404) return null;
+  return {
+    key,
+    bytes: Number(headers.get('content-length')),
+    modified: Date.parse(headers.get('last-modified') ?? ''),
+    version: headers.get('etag') ?? '',
+  };
+}
+
+/** Like `ObjectStore.read`. `get` sends a request with these headers. */
+export async function readObject(
+  get: (headers: Readonly<Record<string, string>>) => Promise<Response>,
+  range?: ByteRange,
+): Promise<ReadableStream<Uint8Array> | null> {
+  if (range !== undefined && range.length === 0) return new Blob([]).stream();
+  const answer = await get(
+    range === undefined ? {} : { Range: `bytes=${range.offset}-${range.offset + range.length - 1}` },
+  );
+  return answer.status === 404 ? null : wholeBody(answer);
+}
+
+/**
+ * Returns the body, which fails if it ends before its length. The body is referenced at once: Node cancels the body of an unreferenced
+ * response during garbage collection, and then it would merely be empty.
+ */
+function wholeBody(answer: Response): ReadableStream<Uint8Array> {
+  const { body } = answer;
+  if (body === null) return new Blob([]).stream();
+  const length = answer.headers.get('content-length');
+  const encoded = answer.headers.has('content-encoding');
+  const reader = body.getReader();
+  let received = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (!done) {
+          received += value.byteLength;
+          controller.enqueue(value);
+        } else if (length !== null && !encoded && received !== Number(length)) {
+          throw new AppError(
+            'service_unavailable',
+            `the object store ended an object of ${length} bytes after ${received}`,
+          );
+        } else controller.close();
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
   );
 }

@@ -3,9 +3,17 @@ import { AppError } from '../../errors.ts';
 import type { DecidingStore } from '../../ports/files.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
 import { createOnce } from './create-once.ts';
-import { factsOf, readObject } from './read-object.ts';
-import { elementIn, faultCode, nextPage, objectsIn } from './xml-answers.ts';
-import { createS3Requests, type S3Settings, type S3Transport, type SendS3 } from './s3-requests.ts';
+import { factsOf, readObject } from './file-store.ts';
+import {
+  elementIn,
+  faultCode,
+  nextPage,
+  objectsIn,
+  createS3Requests,
+  type S3Settings,
+  type S3Transport,
+  type SendS3,
+} from './s3-requests.ts';
 
 /** Size of the parts of an upload. A store takes 10,000 of them, so objects may have 160 GB. */
 const partBytes = 16 * 1024 * 1024;

@@ -5,8 +5,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { limitMemory, residentBytes } from './out-of-memory.ts';
-import { endGroup, signalGroup } from './process-group.ts';
+import { limitMemory, residentBytes, endGroup, signalGroup } from './process-group.ts';
 import { createProcessGuard } from './process-guard.ts';
 import { markVariable } from './successive-runs.ts';
 import { baseEnvironment, findTie } from './tool-runner.ts';

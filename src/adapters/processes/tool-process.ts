@@ -3,8 +3,14 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LogAppender } from '../../ports/files.ts';
 import type { ProcessEnd, ToolProcess } from '../../ports/processes.ts';
-import { limitMemory, residentBytes, type MemoryWatch } from './out-of-memory.ts';
-import { endGroup, hasCompany, signalGroup } from './process-group.ts';
+import {
+  limitMemory,
+  residentBytes,
+  type MemoryWatch,
+  endGroup,
+  hasCompany,
+  signalGroup,
+} from './process-group.ts';
 import type { ProcessGuard } from './process-guard.ts';
 import { waitingLine, type NextRun } from './successive-runs.ts';
 import { PassThrough, type Readable } from 'node:stream';

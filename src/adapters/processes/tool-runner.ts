@@ -9,7 +9,7 @@ import type { LogAppender } from '../../ports/files.ts';
 import type { ProcessRunner, ToolProcess } from '../../ports/processes.ts';
 import { createProcessGuard } from './process-guard.ts';
 import { type LogMask, watchTool, type RunWatch, type RunningTool } from './tool-process.ts';
-import { watchMemory } from './out-of-memory.ts';
+import { watchMemory } from './process-group.ts';
 import { markVariable, waitsVariable } from './successive-runs.ts';
 
 export interface ProcessRunnerOptions {

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { AppError } from '../../errors.ts';
 import { changed, longerThanListed, takeUp } from '../file-staging/arrivals.ts';
-import { fileFault } from '../file-staging/faults.ts';
+import { fileFault } from '../file-staging/durable-file.ts';
 import { isOther, pinnedOf, type Pinned } from './pinned.ts';
 import type { RemoteRequests, SendGet } from './remote-requests.ts';
 

@@ -5,7 +5,7 @@ import type { CheckedHost, OutgoingHttp } from '../../ports/network.ts';
 import { createQuickAnswers } from '../outgoing/quick-answers.ts';
 import type { QuickAnswer } from '../outgoing/quick-connection.ts';
 import { createHmac } from 'node:crypto';
-import { sha256Of } from '../file-staging/sha256.ts';
+import { sha256Of } from '../file-staging/durable-file.ts';
 
 export interface RemoteRequestOptions {
   /** `by`: party that named the host; AppError `host_not_allowed` if it may not be reached */

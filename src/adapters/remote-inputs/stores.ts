@@ -4,7 +4,7 @@ import { shortName } from '../../engine/hidden-characters.ts';
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files.ts';
 import type { SendGet } from './remote-requests.ts';
-import { blobsIn, faultCode, nextPage, objectsIn } from '../object-store/xml-answers.ts';
+import { blobsIn, faultCode, nextPage, objectsIn } from '../object-store/s3-requests.ts';
 import { causeOf } from './download.ts';
 
 export type StoreAccess = Extract<SourceAccess, { kind: 's3' | 'az' }>;

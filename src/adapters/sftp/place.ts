@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files.ts';
 import { changed, inPieces, takeUp } from '../file-staging/arrivals.ts';
-import { fileFault } from '../file-staging/faults.ts';
+import { fileFault } from '../file-staging/durable-file.ts';
 import { ProtocolFault, statuses, type FileAttributes } from './messages.ts';
 import { StatusFault, type SftpFile, type SftpSession } from './session.ts';
 import { openSftp, type OpenSftp, type SftpAddress } from './ssh.ts';

@@ -5,8 +5,8 @@ import { lstat, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
 import type { PackageFolder, PartDigest } from '../../ports/files.ts';
-import { fileFault } from '../file-staging/faults.ts';
-import { makeFolder } from '../file-staging/create-folder.ts';
+import { fileFault } from '../file-staging/durable-file.ts';
+import { makeFolder } from '../file-staging/folders.ts';
 
 /** Longest line, in bytes: far longer than any source model, far shorter than the longest string. */
 const maxLineBytes = 256 * 1024 * 1024;

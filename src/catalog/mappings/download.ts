@@ -17,7 +17,7 @@ import {
   workbookLimits,
   workbookParts,
   type SheetFacts,
-} from '../../engine/workbook/parts.ts';
+} from '../../engine/workbook.ts';
 import { deflateSync, Zip, ZipDeflate, ZipPassThrough } from 'fflate';
 
 export const downloadFormats = ['xlsx', 'csv', 'json'] as const;

@@ -15,7 +15,7 @@ import type {
   NaturalKeyColumn,
   OriginRecord,
 } from '../../ports/stores/catalog.ts';
-import { oneLine } from '../../jobs/secrets/mask-secrets.ts';
+import { oneLine } from '../../jobs/mask-secrets.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { inferSourceModel } from '../../engine/infer/source-model.ts';
 import { buildRelationalModel } from '../../engine/map/build-model.ts';
@@ -24,7 +24,7 @@ import { extraColumnsOf, namingLike } from '../../engine/map/creation-options.ts
 import { defaultNaming, type NamingOptions } from '../../engine/map/names/identifiers.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import type { NextSchema, NextSchemaSources } from '../../ports/processes.ts';
-import { modelName } from '../../engine/sql/physical-names.ts';
+import { modelName } from '../../engine/sql/physical-model.ts';
 import { saveModeLetters } from '../../jobs/options/values.ts';
 import type { JobStore } from '../../ports/stores/jobs.ts';
 import type { BrokenKey } from '../../ports/rows/sink.ts';

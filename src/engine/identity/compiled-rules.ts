@@ -10,7 +10,7 @@ import type {
 } from '../model/relational-model.ts';
 import { isSameName, type QName } from '../model/source-model.ts';
 import { rowColumns } from '../model/wide-rows.ts';
-import { itemByName } from '../xml/names/expanded-names.ts';
+import { itemByName } from '../xml/names/interned.ts';
 import type { NameTable } from '../xml/tokens.ts';
 import { lazyArray } from '../model/packed/lazy-array.ts';
 import { comparedAs, type ComparedAs } from './compared-values.ts';

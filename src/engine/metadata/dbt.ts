@@ -4,7 +4,7 @@
  */
 import { mapInSlices } from '../in-slices.ts';
 import { bareTypeName, postgresql } from '../sql/dialects/postgresql.ts';
-import { physicalName } from '../sql/physical-names.ts';
+import { physicalName } from '../sql/physical-model.ts';
 import type { DescribedColumn, DescribedModel, DescribedReference, DescribedTable } from './described.ts';
 import { plainNames, plainNamesOf } from './names.ts';
 import { yaml, yamlItem, type YamlValue } from './yaml.ts';

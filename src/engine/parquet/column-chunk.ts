@@ -2,7 +2,7 @@
 import * as layout from './kernel/layout.ts';
 import type { SpareBuffers } from '../spare-buffers.ts';
 import type { ColumnsKernel, Span } from './kernel/instance.ts';
-import { isWholeNumber, PHYSICAL, type ParquetType } from './values/column-types.ts';
+import { isWholeNumber, PHYSICAL, type ParquetType } from './column-types.ts';
 
 /** Numbers of the format. */
 export const ENCODING = { plain: 0, runs: 3, deltas: 5, lengths: 6, dictionary: 8 } as const;

@@ -3,7 +3,7 @@
  * At most one row group is in memory, compressed (docs/decisions/loading/columns.md).
  */
 import { ColumnChunk, type Compress, type ColumnPage } from './column-chunk.ts';
-import { valueTypeOf } from './values/column-types.ts';
+import { valueTypeOf } from './column-types.ts';
 import { ColumnsKernel } from './kernel/instance.ts';
 import { addLists, joinedTruthBytes, type JoinedItems } from './lists.ts';
 import type { WriterMemory } from './writer-memory.ts';
@@ -16,7 +16,7 @@ import {
   type PlacedGroup,
   type PlacedIndex,
   type PlacedPage,
-} from './metadata/footer.ts';
+} from './footer.ts';
 
 export interface ParquetColumn {
   readonly name: string;

@@ -10,7 +10,7 @@ import { holdsNames } from '../model/source-model.ts';
 import { keepsSpace } from '../model/white-space.ts';
 import { rowColumns, type RowColumn } from '../model/wide-rows.ts';
 import { hasOffsetBehind } from '../model/zones.ts';
-import { itemByName } from '../xml/names/expanded-names.ts';
+import { itemByName } from '../xml/names/interned.ts';
 import type { NameTable } from '../xml/tokens.ts';
 import { conversionFor, type ValueConversion } from './values/conversion.ts';
 import type { RowEncoder } from './rows/output.ts';

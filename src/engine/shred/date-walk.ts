@@ -9,7 +9,7 @@ import { lookedAt } from '../model/packed/reader.ts';
 import type { PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 import { isSameName } from '../model/source-model.ts';
 import { rowColumns, rowTables } from '../model/wide-rows.ts';
-import { itemByName } from '../xml/names/expanded-names.ts';
+import { itemByName } from '../xml/names/interned.ts';
 import {
   KIND_ATTRIBUTE,
   KIND_END,

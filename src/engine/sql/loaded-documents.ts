@@ -128,3 +128,58 @@ function loadedKeys(
   );
   return keys.join(' UNION ALL ');
 }
+
+// Selects versions of documents in a target that keeps replaced documents.
+
+/** `all`: all versions; `at`: the versions at a moment, ISO 8601 in UTC, to the millisecond. Absent: the current versions. */
+export type DocumentVersions = 'all' | { readonly at: string };
+
+/**
+ * Returns a condition on rows of `_documents`, whose columns are prefixed with `of`, or null if all versions are selected. `isMerged`:
+ * the table has the columns of merges; `literal`: writes a moment as a literal.
+ */
+export function versionCondition(
+  versions: DocumentVersions | undefined,
+  isMerged: boolean,
+  of: string,
+  literal: (moment: string) => string,
+): string | null {
+  if (versions === 'all') return null;
+  if (versions === undefined) return isMerged ? `${of}valid_to IS NULL` : null;
+  const moment = literal(versions.at);
+  return isMerged
+    ? `coalesce(${of}valid_from, ${of}loaded_at) <= ${moment} AND (${of}valid_to IS NULL OR ${of}valid_to > ${moment})`
+    : `${of}loaded_at <= ${moment}`;
+}
+
+/** The same of one document; texts as XML Schema writes moments, null for none. */
+export function isVersion(
+  versions: DocumentVersions | undefined,
+  document: { readonly loadedAt: string | null; readonly from: string | null; readonly to: string | null },
+): boolean {
+  if (versions === 'all') return true;
+  if (versions === undefined) return document.to === null;
+  const moment = Date.parse(versions.at);
+  const from = Date.parse(document.from ?? document.loadedAt ?? '');
+  return !(from > moment) && (document.to === null || Date.parse(document.to) > moment);
+}
+
+// The SQL query for the logical schemas that loaded a target.
+
+/**
+ * Returns the columns of `TargetLoad` by logical schema, the one that loaded last first. The ledger has deletions with negative numbers.
+ * Documents are only searched if the answer depends on them.
+ */
+export function targetLoadsQuery(relation: (table: string) => string): string {
+  const loads = relation(sideTableNames.loads);
+  const documents = relation(sideTableNames.documents);
+  return `WITH used AS (
+      SELECT installation, id_sch, id_lschma, model_sha256, max(published_at) AS published_at, max(job) AS job
+        FROM ${loads} WHERE documents >= 0 GROUP BY installation, id_sch, id_lschma, model_sha256)
+    SELECT u.installation, u.id_sch AS "idSch", u.id_lschma AS "idLschma", u.model_sha256 AS "modelHash",
+           CASE WHEN (SELECT count(*) FROM used) > 1 THEN EXISTS (
+             SELECT 1 FROM ${loads} l JOIN ${documents} d ON d.job_uuid = l.job_uuid
+              WHERE l.installation = u.installation AND (l.id_sch = u.id_sch OR (l.id_sch IS NULL AND u.id_sch IS NULL))
+                AND (l.id_lschma = u.id_lschma OR (l.id_lschma IS NULL AND u.id_lschma IS NULL)) AND (l.model_sha256 = u.model_sha256 OR (l.model_sha256 IS NULL AND u.model_sha256 IS NULL))) ELSE true END AS holds
+      FROM used u ORDER BY u.published_at DESC, u.job DESC`;
+}

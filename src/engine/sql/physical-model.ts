@@ -1,14 +1,14 @@
 /** The tables of one database, ready to be written as DDL: physical names, SQL types, keys, comments. */
 import { lazyArray } from '../model/packed/lazy-array.ts';
 import { rootTables } from '../model/keys.ts';
-import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
+import type { Column, RelationalModel, Table, ColumnType } from '../model/relational-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
 import { columnComment, identityNotes, tableComment } from './comment-text.ts';
 import type { Dialect } from './dialect.ts';
 import { placesOfRows, type PlacesOfRows } from './places-of-rows.ts';
-import { modelName, physicalName, physicalNames, type PhysicalTableNames } from './physical-names.ts';
+import { byteLength, stableHash, truncateToBytes } from '../map/names/identifiers.ts';
 
-export interface PhysicalColumn {
+interface PhysicalColumn {
   readonly name: string;
   readonly sqlType: string;
   readonly nullable: boolean;
@@ -25,7 +25,7 @@ export interface PhysicalForeignKey {
   readonly forward: boolean;
 }
 
-export interface PhysicalUniqueKey {
+interface PhysicalUniqueKey {
   readonly name: string;
   readonly columns: readonly string[];
   /** the columns of `columns` that may be NULL */
@@ -260,4 +260,56 @@ function boundedText(dialect: Dialect, table: Table): boolean {
 
 function unbounded(column: Column): Column['type'] {
   return column.type.kind === 'text' && !column.type.list ? { kind: 'text' } : column.type;
+}
+
+// Converts the model's logical names to the physical names of one database.
+
+export interface PhysicalTableNames {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+/**
+ * Returns a name unchanged if the dialect supports it. Otherwise, replaces refused characters by underscores, truncates a long name, and
+ * appends a hash of the whole name, so that different names remain different.
+ */
+export function physicalName(
+  dialect: Pick<Dialect, 'identifierMaxBytes' | 'refusedCharacters'>,
+  name: string,
+): string {
+  const refused = dialect.refusedCharacters;
+  const isClean = refused === null || !refused.test(name);
+  const clean = isClean ? name : name.replaceAll(new RegExp(refused.source, 'gu'), '_');
+  if (clean === name && byteLength(name) <= dialect.identifierMaxBytes) return name;
+  return `${truncateToBytes(clean, dialect.identifierMaxBytes - 9)}_${stableHash(name)}`;
+}
+
+/** Returns the name of another object of a model, beside its tables and columns. It is no longer than the model's own names. */
+export function modelName({ nameMaxLength }: Pick<RelationalModel, 'nameMaxLength'>, name: string): string {
+  return physicalName({ identifierMaxBytes: nameMaxLength, refusedCharacters: null }, name);
+}
+
+/** Names of all tables and columns in that dialect, in the model's order; of a large model, when they are looked at. */
+export function physicalNames(model: RelationalModel, dialect: Dialect): PhysicalTableNames[] {
+  return lazyArray(model.tables.length, (index) => {
+    const table = model.tables[index]!;
+    let columns: readonly string[] | null = null;
+    return {
+      name: physicalName(dialect, table.name),
+      get columns() {
+        return (columns ??= table.columns.map((column) => physicalName(dialect, column.name)));
+      },
+    };
+  });
+}
+
+// The number of digits after the point with which values of a type are written, regardless of the target column's present scale.
+
+const wholeNumbers: ReadonlySet<ColumnType['kind']> = new Set(['smallint', 'integer', 'bigint']);
+
+/** Returns the least number of digits, which a value may exceed, or null if the type has no such digits. */
+export function fractionDigits(type: ColumnType | undefined): number | null {
+  if (type === undefined) return null;
+  if (wholeNumbers.has(type.kind)) return 0;
+  return type.kind === 'numeric' ? (type.scale ?? 0) : null;
 }

@@ -13,7 +13,7 @@ import { sideTableDefinitions } from '../model/side-tables.ts';
 import { rowColumns, type RowColumn } from '../model/wide-rows.ts';
 import { commentLine } from '../sql/comment-text.ts';
 import { qualified, type Dialect } from '../sql/dialect.ts';
-import { modelName, physicalName } from '../sql/physical-names.ts';
+import { modelName, physicalName } from '../sql/physical-model.ts';
 import type { JoinedTexts, ViewColumn, ViewContent } from './entity-columns.ts';
 import { rowAboveOf, type JoinedRows, selectedIds } from './joined-rows.ts';
 import { createStepChooser } from '../map/names/distinctive-steps.ts';

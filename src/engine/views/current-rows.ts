@@ -3,7 +3,7 @@ import { structureWord } from '../map/names/identifiers.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { fileKeyName, sideTableNames } from '../model/side-tables.ts';
 import { qualified, type Dialect } from '../sql/dialect.ts';
-import { modelName, physicalName } from '../sql/physical-names.ts';
+import { modelName, physicalName } from '../sql/physical-model.ts';
 import type { CreatedView } from './create-view.ts';
 
 export interface CurrentRowsOptions {

@@ -6,7 +6,7 @@ import { isValueName } from '../model/source-model.ts';
 import { structureWord } from '../map/names/identifiers.ts';
 import type { MeantIds } from '../model/references.ts';
 import { qualified, type Dialect } from '../sql/dialect.ts';
-import { physicalName } from '../sql/physical-names.ts';
+import { physicalName } from '../sql/physical-model.ts';
 
 /** `names`: texts that name rows which several others also refer to */
 export const mostJoins = { hanging: 30, above: 12, names: 12 } as const;

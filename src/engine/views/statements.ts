@@ -6,7 +6,7 @@ import { meantIdsOf, allIds } from '../model/references.ts';
 import { sideTableNames } from '../model/side-tables.ts';
 import { commentLine } from '../sql/comment-text.ts';
 import { type Dialect, qualified } from '../sql/dialect.ts';
-import { modelName, physicalName } from '../sql/physical-names.ts';
+import { modelName, physicalName } from '../sql/physical-model.ts';
 import { byteLength, structureWord, truncateToBytes } from '../map/names/identifiers.ts';
 import { createView, type CreatedView, commentStatement } from './create-view.ts';
 import { viewContents, type ViewContent, type ViewContents } from './entity-columns.ts';

@@ -20,7 +20,7 @@ import type {
   ModelGroupDefinition,
   TypeDefinition,
 } from './components/terms.ts';
-import { checkComponents, reportInconsistent } from './check/declarations.ts';
+import { checkComponents, reportInconsistent } from './declaration-checks.ts';
 import { createContentSummarizer } from './derive/content-summary.ts';
 import { createGlobalElement, readElement } from './components/element-declaration.ts';
 import {

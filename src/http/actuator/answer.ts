@@ -2,7 +2,7 @@
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';
-import { negotiate } from '../answers/accept.ts';
+import { negotiate } from '../answers/problem.ts';
 import { actuatorTypes, type ActuatorType } from './health.ts';
 import type { AppEnv } from '../env.ts';
 

@@ -1,7 +1,7 @@
 /** Answers that a client saves as a file, whole or a range of bytes. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
-import { negotiate } from './accept.ts';
+import { negotiate } from './problem.ts';
 import { longBytes } from './long-answers.ts';
 
 // Sends files as answers.

@@ -8,8 +8,16 @@ import { Org } from './about.ts';
 import type { Guards } from '../middleware/auth.ts';
 import { jsonBody } from '../requests/json-body.ts';
 import { createGroup, json, operation, problems, removed } from '../requests/operation.ts';
-import { bodyId, displayName, plainText } from '../requests/parameters.ts';
-import { defaultPageSize, pageOf, pageParam, sizeQuery, toWirePage } from '../requests/paging.ts';
+import {
+  bodyId,
+  displayName,
+  plainText,
+  defaultPageSize,
+  pageOf,
+  pageParam,
+  sizeQuery,
+  toWirePage,
+} from '../requests/paging.ts';
 import { wire } from '../answers/wire.ts';
 
 const tags = ['admin'];

@@ -13,7 +13,7 @@ import { wire } from '../answers/wire.ts';
 import type { Guards } from '../middleware/auth.ts';
 import { jsonBody } from '../requests/json-body.ts';
 import { createGroup, json, operation, problems, removed } from '../requests/operation.ts';
-import { plainText } from '../requests/parameters.ts';
+import { plainText } from '../requests/paging.ts';
 
 const tags = ['admin'];
 const example = { name: 'bank-inbox', kind: 's3' as const, created: 1790000000000 };

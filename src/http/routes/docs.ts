@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';
 import type { AssetStore } from '../../ports/files.ts';
 import { clientPath } from '../middleware/auth.ts';
-import { wantsHtml } from '../answers/accept.ts';
+import { wantsHtml } from '../answers/problem.ts';
 import type { AppEnv } from '../env.ts';
 import { createGroup, json, problemsOnly, rawOperation } from '../requests/operation.ts';
 import { createWebhookDocument } from '../openapi/webhook-document.ts';

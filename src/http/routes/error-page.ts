@@ -1,11 +1,9 @@
 /** The error view: /error, for every method (docs/decisions/service/operator-endpoints.md). */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Clock } from '../../ports/clock.ts';
-import { negotiate } from '../answers/accept.ts';
+import { negotiate, escapeHtml, isoTimestamp } from '../answers/problem.ts';
 import { clientPath } from '../middleware/auth.ts';
-import { escapeHtml } from '../answers/html.ts';
 import { createGroup, notSent, problemsOnly, rawOperation } from '../requests/operation.ts';
-import { isoTimestamp } from '../answers/problem.ts';
 
 const methods = {
   get: 'getErrorView',

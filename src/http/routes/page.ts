@@ -5,7 +5,7 @@ import { routePath } from 'hono/route';
 import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { BuildInfo } from '../../ports/adapters.ts';
-import { wantsHtml } from '../answers/accept.ts';
+import { wantsHtml } from '../answers/problem.ts';
 import type { AppEnv } from '../env.ts';
 import { clientPath } from '../middleware/auth.ts';
 import { pageChoices } from '../page/choices.ts';

@@ -8,8 +8,7 @@ import { wire } from '../answers/wire.ts';
 import type { Guards } from '../middleware/auth.ts';
 import { jsonBody, optionalJsonBody, refuseProto } from '../requests/json-body.ts';
 import { createGroup, json, operation, problems, removed } from '../requests/operation.ts';
-import { defaultPageSize, sizeQuery, toWirePage } from '../requests/paging.ts';
-import { int32, int64 } from '../requests/parameters.ts';
+import { defaultPageSize, sizeQuery, toWirePage, int32, int64 } from '../requests/paging.ts';
 import {
   fileStatus,
   NewWatch,

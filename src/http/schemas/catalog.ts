@@ -1,6 +1,6 @@
 /** Schemas and mappings as they go over the wire (docs/decisions/service/catalogue.md). */
 import { z } from '@hono/zod-openapi';
-import { bodyId, displayName, plainText } from '../requests/parameters.ts';
+import { bodyId, displayName, plainText } from '../requests/paging.ts';
 
 const id = z.int().openapi({ format: 'int64' });
 

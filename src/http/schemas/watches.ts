@@ -1,8 +1,7 @@
 /** Watches and their files as they go over the wire (docs/watches.md). */
 import { z } from '@hono/zod-openapi';
 import type { WatchFileStatus } from '../../ports/stores/watches.ts';
-import { pageOf } from '../requests/paging.ts';
-import { bodyId, plainText } from '../requests/parameters.ts';
+import { pageOf, bodyId, plainText } from '../requests/paging.ts';
 
 const int = z.int().openapi({ format: 'int64' });
 /** texts of paths and targets: as long as options of tools may be */

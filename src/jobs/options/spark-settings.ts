@@ -1,6 +1,6 @@
 /** Settings of Spark as people may give and see them. */
 import type { RequestDraft } from '../request/tool-request.ts';
-import { maskSecrets } from '../secrets/mask-secrets.ts';
+import { maskSecrets } from '../mask-secrets.ts';
 
 /** Matches the settings that Spark's own `spark.redaction.regex` regards as secret, and keys of storage accounts. */
 const secretName = /secret|passw|token|credential|access[._-]?key|account[._-]?key|sas[._]|\.key$/i;

@@ -1,6 +1,6 @@
 /** Masks the secrets that a request names in all of its members, wherever they occur. */
 import { settingHoldsSecret } from '../options/spark-settings.ts';
-import { passwordsIn } from '../secrets/mask-secrets.ts';
+import { passwordsIn } from '../mask-secrets.ts';
 import type { ToolRequest } from './tool-request.ts';
 
 /**

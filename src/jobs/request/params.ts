@@ -2,7 +2,7 @@
  * Formats a request for display: `params`, one line for people, and `params_json`. Both hold only the given values, with secrets
  * masked.
  */
-import { createMask } from '../secrets/mask-secrets.ts';
+import { createMask } from '../mask-secrets.ts';
 import { secretsIn } from './known-secrets.ts';
 import { shellWord, type GivenOption, type ToolRequest } from './tool-request.ts';
 import { settingHoldsSecret, shownSettings } from '../options/spark-settings.ts';

@@ -1,7 +1,7 @@
 /** The request as it is stored with its job: JSON in which every member that holds a secret is `{"sealed":"…"}`. */
 import { AppError } from '../../errors.ts';
 import type { SecretBox } from '../../ports/stores/secret-box.ts';
-import { createMask } from '../secrets/mask-secrets.ts';
+import { createMask } from '../mask-secrets.ts';
 import { modesByName, parseModeLetters, saveModeLetters } from '../options/values.ts';
 import { settingHoldsSecret } from '../options/spark-settings.ts';
 import { secretsIn } from './known-secrets.ts';

@@ -1,6 +1,6 @@
 /** The destination of rows. A sink receives encoded rows by table, keeps them invisible, and publishes all of them or none. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import type { IndexChoice } from '../../engine/sql/key-indexes.ts';
+import type { IndexChoice } from '../../engine/sql/ddl.ts';
 import type { PartitionWish } from '../../engine/sql/partition-wish.ts';
 import type { EncodingName } from '../../engine/shred/rows/output.ts';
 import type { EnumeratedValues } from '../../engine/metadata/enumerations.ts';

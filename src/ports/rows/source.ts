@@ -1,7 +1,7 @@
 /** A source of rows: a target that documents were loaded into. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { TargetLoad } from './target-load.ts';
-import type { DocumentVersions } from '../../engine/sql/document-versions.ts';
+import type { DocumentVersions } from '../../engine/sql/loaded-documents.ts';
 import type { DocumentRows } from '../../engine/unshred/rows/document-rows.ts';
 
 export interface StoredDocument {

@@ -3,7 +3,7 @@
  * rows.
  */
 import { createHash } from 'node:crypto';
-import { maskSecrets } from '../../jobs/secrets/mask-secrets.ts';
+import { maskSecrets } from '../../jobs/mask-secrets.ts';
 import type { QueryMark } from '../../ports/stores/query-marks.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 

@@ -9,8 +9,8 @@ import {
 } from '../../adapters/processes/look-processes.ts';
 import { isRemoteLocation } from '../../files/remote-location.ts';
 import type { WatchedLocations, WatchedLocation, WatchedPlace } from '../../ports/watched-locations.ts';
-import { createScheduler, type Scheduler, LookLimit } from '../../watches/scheduler/turn.ts';
-import type { OpenedInstallation } from '../open/installation.ts';
+import { createScheduler, type Scheduler, LookLimit } from '../../watches/turn.ts';
+import type { OpenedInstallation } from '../open-installation.ts';
 import { remotePlaceOf } from './remote.ts';
 import { rowPlaceOf } from './rows.ts';
 import { createHash } from 'node:crypto';

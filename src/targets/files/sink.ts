@@ -1,6 +1,6 @@
 /** Rows into files that wait in the staging folder of a place until one step publishes them: what sinks of folders and of tables have in common. */
 import { randomBytes } from 'node:crypto';
-import { fileFault } from '../../adapters/file-staging/faults.ts';
+import { fileFault } from '../../adapters/file-staging/durable-file.ts';
 import type { HandedRows, StagedFiles } from '../../adapters/file-staging/staged-files.ts';
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { MergeCounts } from '../../ports/rows/merge.ts';

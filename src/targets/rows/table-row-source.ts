@@ -4,7 +4,7 @@ import { passed } from '../../engine/model/packed/lazy-array.ts';
 import { lookedAt } from '../../engine/model/packed/reader.ts';
 import { tableIndexes } from '../../engine/model/packed/table-names.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
-import { isVersion, type DocumentVersions } from '../../engine/sql/document-versions.ts';
+import { isVersion, type DocumentVersions } from '../../engine/sql/loaded-documents.ts';
 import type { RelationalModel, Table } from '../../engine/model/relational-model.ts';
 import type {
   DocumentRows,

@@ -7,7 +7,12 @@ import { randomBytes } from 'node:crypto';
 import { access, link, lstat, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { makeFolders, type CreatedFolders } from '../../adapters/file-staging/created-folders.ts';
+import {
+  makeFolders,
+  type CreatedFolders,
+  isStaging,
+  makeStaging,
+} from '../../adapters/file-staging/folders.ts';
 import {
   isDeadLock,
   lockFile,
@@ -16,7 +21,6 @@ import {
   type FileLock,
 } from '../../adapters/file-staging/lock.ts';
 import { syncPath } from '../../adapters/file-staging/durable-file.ts';
-import { isStaging, makeStaging } from '../../adapters/file-staging/marked-folder.ts';
 import { StagedFiles, type HandedRows } from '../../adapters/file-staging/staged-files.ts';
 import { pinFolder, type PinnedFolder } from '../../adapters/local-files/open-folder.ts';
 import type { ColumnType } from '../../engine/model/relational-model.ts';

@@ -7,8 +7,8 @@ import {
   unmappedContentQuery,
   type DocumentColumn,
   type Loading,
+  targetLoadsQuery,
 } from '../../engine/sql/loaded-documents.ts';
-import { targetLoadsQuery } from '../../engine/sql/target-loads.ts';
 import type { CurrentDocument, UnmappedOfDocument } from '../../ports/rows/merge.ts';
 import type { SinkPlan } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';

@@ -4,7 +4,7 @@ import { InputError } from '../../engine/diagnostics.ts';
 import { AppError, errorCatalogue, isDiskFull, isOutage, isOutOfMemory, type Outage } from '../../errors.ts';
 import { ConfigError } from '../../config/wrong-settings.ts';
 import { exitCodes, leftBehind, reconcileVariable } from '../../jobs/worker/tool-exit.ts';
-import { oneLine } from '../../jobs/secrets/mask-secrets.ts';
+import { oneLine } from '../../jobs/mask-secrets.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { Tool } from '../../jobs/request/tools.ts';
 import { noDetails, type Conversion } from '../reports/conversion-result.ts';

@@ -9,15 +9,20 @@ import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
 import { createLocalPackageFolder, replaceFolder } from '../../adapters/transfer/local-package-folder.ts';
 import type { PackageTransfer } from '../../adapters/transfer/package-transfer.ts';
 import { AppError } from '../../errors.ts';
-import { createMask } from '../../jobs/secrets/mask-secrets.ts';
+import { createMask } from '../../jobs/mask-secrets.ts';
 import { parseCloudLocation } from '../../transfer/cloud-location.ts';
 import { exportPackage } from '../../transfer/package/export.ts';
 import { importPackage } from '../../transfer/package/import.ts';
 import { manifestName, partNames } from '../../transfer/package/format.ts';
-import { openTransferDatabase } from '../package-transfer/database.ts';
-import type { TransferDatabase } from '../package-transfer/database.ts';
-import { transferUsage, readTransferCall, secretsOfTransfer } from '../package-transfer/request.ts';
-import type { TransferCall, ToolTransfer } from '../package-transfer/request.ts';
+import {
+  openTransferDatabase,
+  type TransferDatabase,
+  transferUsage,
+  readTransferCall,
+  secretsOfTransfer,
+  type TransferCall,
+  type ToolTransfer,
+} from '../package-transfer.ts';
 import { createTerminal } from '../cli/terminal.ts';
 
 /** Exit codes, as of the other tools (docs/decisions/service/tools-are-processes.md). */

@@ -3,7 +3,6 @@ import { InputError } from '../../engine/diagnostics.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import { nothingToLoad, type Conversion, noDetails, nothingKept } from '../reports/conversion-result.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
-import { checkBeforeCollecting, validateDocuments } from './check.ts';
 import { chooseSchema, makeSchema, settleSchema } from './settle-schema.ts';
 import { TargetOnDemand, type ConversionContext } from './context.ts';
 import { addsRoots, planAfterDrift, planConversion, type KnownOrigin } from './plan.ts';
@@ -17,6 +16,7 @@ import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { factsOf } from '../../engine/model/facts.ts';
 import { parseModeOf, storesNothing } from '../../jobs/request/tool-request.ts';
+import type { DocumentValidator } from '../../ports/processes.ts';
 
 export async function convertXml(given: ToolSession): Promise<Conversion> {
   if (given.request.from === undefined) return convertInputs(given, null);
@@ -288,4 +288,40 @@ export function outcomeOf(
     bytes: loaded?.bytes ?? collected?.bytes ?? 0,
     details: loaded?.details ?? { ...noDetails, rejects: rejects.details },
   };
+}
+
+// Finds documents that must not count before any of them is read for its content.
+
+/** Checks the documents in a separate pass first, because documents that will be skipped must not count. */
+export async function checkBeforeCollecting(context: ConversionContext): Promise<void> {
+  const { onError, validate, engine } = context.session.request;
+  const { origin } = context.plan;
+  if (onError === 'skip' && !validate) {
+    context.session.steps.begin('check');
+    // executors find it with the statistics
+    if (engine !== 'spark') await check(context, null);
+  } else if (origin !== null) await validateDocuments(context, origin.idSch);
+}
+
+/** `--validate`: a document that is not valid is rejected before any is read for its rows. */
+export async function validateDocuments(context: ConversionContext, idSch: number): Promise<void> {
+  const { session } = context;
+  if (!session.request.validate) return;
+  session.steps.begin('validate');
+  const { openValidator } = await import('../validation/open-validator.ts');
+  const validator = await openValidator(session, idSch);
+  try {
+    session.log(`checking the documents with ${validator.program}`);
+    await check(context, validator);
+  } finally {
+    await validator.close();
+  }
+}
+
+async function check(
+  { session, inputs, plan }: ConversionContext,
+  validator: DocumentValidator | null,
+): Promise<void> {
+  const { checkDocuments } = await import('../validation/check-documents.ts');
+  await checkDocuments(session, { inputs, rowTag: plan.rowTag, roots: plan.roots }, validator);
 }

@@ -1,7 +1,7 @@
 /** Prefixes in `--row-tag` and `--root`: those of the schema count first, then those that the documents declare. */
 import { InputError } from '../../engine/diagnostics.ts';
 import { rangeText } from '../../engine/shred/xml-capture.ts';
-import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
 import { createFastXmlTokenizer } from '../../engine/xml/tokenizer/fast.ts';
 import { KIND_MASK, KIND_NAMESPACE, RECORD_INTS } from '../../engine/xml/tokens.ts';
 import type { InputSet } from '../inputs/list-files.ts';

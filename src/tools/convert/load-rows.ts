@@ -21,7 +21,7 @@ import { replacedFilesOf, type DocumentHashes } from '../load/document-hashes.ts
 import { detailsOf, linesOf, unknownTypeLines, type LoadFindings } from '../load/findings.ts';
 import { Loader, type LoadOptions } from '../load/row-loader.ts';
 import { withZonesMet } from '../load/zones-met.ts';
-import type { ThreadLoad } from '../load/threads/units/place.ts';
+import type { ThreadLoad } from '../load/threads/unit-place.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 export interface LoadResult {

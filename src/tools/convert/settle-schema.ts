@@ -20,7 +20,7 @@ import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
 import { rootsNamed, startsWith } from '../../engine/map/chosen-roots.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
-import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
 import { parseModeOf, storesNothing } from '../../jobs/request/tool-request.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { peekRootName } from '../inputs/read-document.ts';

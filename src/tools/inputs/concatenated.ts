@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 import { InputError } from '../../engine/diagnostics.ts';
 import { createConcatenatedReader, type FoundDocument } from '../../engine/xml/concatenated.ts';
 import { partText } from '../../engine/shred/row-tag/parts.ts';
-import { fileFault } from '../../adapters/file-staging/faults.ts';
+import { fileFault } from '../../adapters/file-staging/durable-file.ts';
 import type { Spooled } from './file-spool.ts';
 import type { InputSet } from './list-files.ts';
 import type { InputMember } from './members.ts';

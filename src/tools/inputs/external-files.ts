@@ -6,7 +6,7 @@ import type {
   ExternalParts,
   ExternalPart,
   ExternalReference,
-} from '../../engine/xml/dtd/external/reference.ts';
+} from '../../engine/xml/dtd/external-reference.ts';
 import { createXmlTokenizer } from '../../engine/xml/tokenizer/portable.ts';
 import { AppError } from '../../errors.ts';
 import type { ArchiveKind } from './archives/kinds.ts';

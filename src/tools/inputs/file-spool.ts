@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { fileFault } from '../../adapters/file-staging/faults.ts';
+import { fileFault } from '../../adapters/file-staging/durable-file.ts';
 import type { RemoteFile, RemotePlace } from '../../runtime/remote/read-place.ts';
 import { archiveKindOf } from './archives/kinds.ts';
 import { smallFileBytes } from './open-file.ts';

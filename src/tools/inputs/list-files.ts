@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { fileFault } from '../../adapters/file-staging/faults.ts';
+import { fileFault } from '../../adapters/file-staging/durable-file.ts';
 import { AppError } from '../../errors.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
 import { archiveKind, type ArchiveKind } from './archives/kinds.ts';

@@ -7,7 +7,7 @@ import { createFastXmlTokenizer, type TokenizerKernels } from '../../engine/xml/
 import { createXmlTokenizer, type XmlTokenizerOptions } from '../../engine/xml/tokenizer/portable.ts';
 import type { NameTable, TextLocation, TokenBatch, XmlTokenizer } from '../../engine/xml/tokens.ts';
 import type { DocumentBytes, DocumentRange, InputMember } from './members.ts';
-import { sha256Of } from '../../adapters/file-staging/sha256.ts';
+import { sha256Of } from '../../adapters/file-staging/durable-file.ts';
 
 export interface DocumentReader {
   readonly names: NameTable;

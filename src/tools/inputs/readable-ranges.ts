@@ -10,7 +10,7 @@ import { createQuickCuts, createQuickPiece } from '../../engine/shred/row-tag/qu
 import { createRowCutFinder, endTagsOf, type RowCut } from '../../engine/shred/row-tag/ranges.ts';
 import { DECLARATION_BYTES, detectEncoding } from '../../engine/xml/encoding/detection.ts';
 import type { TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
-import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
 import { AppError } from '../../errors.ts';
 import { hashDocument, readDocument } from './read-document.ts';
 import { utf8Text } from '../../engine/xml/utf8.ts';

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { InputError } from '../../engine/diagnostics.ts';
-import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../engine/xml/tokenizer/portable.ts';
 import { parseXmlTree } from '../../engine/xml/tree.ts';
 import {

@@ -17,7 +17,7 @@ import { findCatalogs, foldersOf, mappedFile, mayBeCatalog, readCatalog } from '
 import { keyOfSource, sourceKey, type InputMember } from './members.ts';
 import { describesOthers, documentStart } from '../../engine/xsd/read/document.ts';
 import { includingSchema, isWsdl, wsdlParts } from '../../engine/xsd/read/wsdl.ts';
-import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
 import { readBatchText } from '../../engine/xml/kernel/tape.ts';
 import { createFastXmlTokenizer, createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import {

@@ -5,7 +5,7 @@
 import type { Worker } from 'node:worker_threads';
 import { startThread as startProgramThread } from '../../installation.ts';
 import type { Claim, JobStore } from '../../ports/stores/jobs.ts';
-import type { OpenedInstallation } from '../../runtime/open/installation.ts';
+import type { OpenedInstallation } from '../../runtime/open-installation.ts';
 import type { HeartbeatOrder } from './heartbeat-thread.ts';
 
 /** The size of the work ahead: elements of a source model that is drawn, or bytes of documents. */

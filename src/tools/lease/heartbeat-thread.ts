@@ -25,10 +25,10 @@ async function connect({
   leaseMs,
 }: HeartbeatOrder): Promise<() => Promise<'ok' | 'kill' | 'lost'>> {
   const { connectPostgres } = await import('../../adapters/postgres/client/connect.ts');
-  const { everyOrganisation } = await import('../../adapters/postgres/client/organisation-scope.ts');
+  const { everyOrganisation } = await import('../../adapters/postgres/client/organisation-pools.ts');
   const { createSocketOpener } = await import('../../adapters/postgres/client/watched-socket.ts');
   const { heartbeat } = await import('../../adapters/postgres/metadb/jobs/queue.ts');
-  const { serviceRole } = await import('../../adapters/postgres/roles/service-role.ts');
+  const { serviceRole } = await import('../../adapters/postgres/roles.ts');
   const sql = connectPostgres(databaseUrl, {
     applicationName: 'conversion-job-service tool',
     max: 1,

@@ -5,7 +5,7 @@ import type { SourceModel } from '../../engine/model/source-model.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { createRootCheck, type RootRule } from '../../engine/shred/unknown-root.ts';
-import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
 import type { OriginFile } from '../../ports/stores/catalog.ts';
 import { createDocumentCut, documentName } from './document-cut.ts';
 import type { InputSet } from '../inputs/list-files.ts';

@@ -6,7 +6,7 @@ import type { InputSet } from '../inputs/list-files.ts';
 import type { InputMember } from '../inputs/members.ts';
 import { smallFileBytes } from '../inputs/open-file.ts';
 import { hashDocument } from '../inputs/read-document.ts';
-import { sha256Of } from '../../adapters/file-staging/sha256.ts';
+import { sha256Of } from '../../adapters/file-staging/durable-file.ts';
 import type { ConversionDetails } from '../reports/conversion-result.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { ReplacedFile } from '../../ports/stores/watches.ts';

@@ -1,12 +1,11 @@
 /** `-S m`: finds the keys of documents, and decides what happens to each document. */
 import { createHash, type Hash } from 'node:crypto';
 import { InputError } from '../../engine/diagnostics.ts';
-import { parseKeyPaths, type KeyPath } from '../../engine/merge/key-paths.ts';
-import { createKeyReader } from '../../engine/merge/key-reader.ts';
+import { parseKeyPaths, type KeyPath, createKeyReader } from '../../engine/merge-keys.ts';
 import { pathSteps } from '../../engine/model/name-labels.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
-import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
 import { AppError } from '../../errors.ts';
 import type { WatchedFiles } from '../../jobs/request/shape.ts';
 import type { CurrentDocument, MergedDocument, MergeOrder } from '../../ports/rows/merge.ts';

@@ -9,7 +9,7 @@ import type { ConsumeBatch } from '../../engine/shred/row-tag/between-tags.ts';
 import { createShredder, type Shredder } from '../../engine/shred/shredder.ts';
 import type { OpenDocument } from '../../engine/shred/open-document.ts';
 import { createFastXmlTokenizer } from '../../engine/xml/tokenizer/fast.ts';
-import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
 import type { NameTable, TokenBatch } from '../../engine/xml/tokens.ts';
 import type { PlanEdge, RelationalModel } from '../../engine/model/relational-model.ts';
 import { isSameName, type QName } from '../../engine/model/source-model.ts';

@@ -7,7 +7,7 @@ import { membersOf } from '../../engine/model/packed/lazy-array.ts';
 import { createShredder, type Shredder, type ShredderOptions } from '../../engine/shred/shredder.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { BetweenTags } from '../../engine/shred/row-tag/between-tags.ts';
-import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
 import { AppError } from '../../errors.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import {

@@ -9,7 +9,7 @@ import { placeOf, withKinds } from '../../engine/model/retyped-columns.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { hasZone } from '../../engine/model/zones.ts';
 import { DateWalk, type ColumnPlace } from '../../engine/shred/date-walk.ts';
-import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
 import { createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import type { RowSink, ZoneTable } from '../../ports/rows/sink.ts';
 import type { InputSet } from '../inputs/list-files.ts';

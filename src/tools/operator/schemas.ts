@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { knownOrigins, originNamed } from '../../catalog/schemas/named.ts';
-import { fileFault } from '../../adapters/file-staging/faults.ts';
+import { fileFault } from '../../adapters/file-staging/durable-file.ts';
 import { dialectNames, type DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import { didYouMean } from '../../engine/closest-word.ts';
 import { exportFormats } from '../../engine/metadata/formats.ts';

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import type { LakeTarget } from '../../targets/files/lake/place.ts';
 import { openSources } from '../../files/remote-location.ts';
 import { createCredentialFinder } from '../session/tool-session.ts';
-import { fileFault } from '../../adapters/file-staging/faults.ts';
+import { fileFault } from '../../adapters/file-staging/durable-file.ts';
 import { AppError } from '../../errors.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
 import { UsageError, type Command, type Opened } from './specification.ts';

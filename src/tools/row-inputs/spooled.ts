@@ -10,7 +10,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { pack, type Pack } from 'tar-stream';
-import { fileFault } from '../../adapters/file-staging/faults.ts';
+import { fileFault } from '../../adapters/file-staging/durable-file.ts';
 import { carriedRecord } from '../inputs/archives/members.ts';
 import type { CarriedValues } from '../inputs/members.ts';
 import { createOutgoingGuard } from '../../access/outgoing-guard.ts';

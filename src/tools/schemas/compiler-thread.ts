@@ -19,7 +19,7 @@ import { inferSourceModel } from '../../engine/infer/source-model.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { packRelationalModel, packSourceModel, unpackSourceModel } from '../../engine/model/packed/models.ts';
 import { createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
-import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
 import { compileXsdSet } from '../../engine/xsd/compile-set.ts';
 import { XsdSetError } from '../../engine/xsd/report.ts';
 import { AppError } from '../../errors.ts';
@@ -31,7 +31,7 @@ import { documentTest } from '../inputs/document-names.ts';
 import { openInputs } from '../inputs/list-files.ts';
 import { buildModel } from './build-model.ts';
 import { readDocument } from '../inputs/read-document.ts';
-import { setFingerprint } from './fingerprints/set-fingerprint.ts';
+import { setFingerprint } from './set-fingerprint.ts';
 import { compileOptions, readXsdSet } from '../inputs/xsd-files.ts';
 import { parseToolArguments } from '../../jobs/request/read-request.ts';
 

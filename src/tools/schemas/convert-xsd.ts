@@ -14,7 +14,7 @@ import { buildModel, modelSize } from './build-model.ts';
 import { requireDocumentElements } from './document-elements.ts';
 import { storeOrigin } from './store-origin.ts';
 import { inputPaths } from '../session/resolve-inputs.ts';
-import { setFingerprint } from './fingerprints/set-fingerprint.ts';
+import { setFingerprint } from './set-fingerprint.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { compileOptions, followOf, readXsdSet, type XsdSetFiles } from '../inputs/xsd-files.ts';
 import { posix } from 'node:path';

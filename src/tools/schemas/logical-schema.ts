@@ -22,8 +22,8 @@ import {
 import type { ToolSession } from '../session/tool-session.ts';
 import { recogniseLoads } from './target-loads.ts';
 import { engineIdentity } from '../../installation.ts';
-import { sha256Of } from '../../adapters/file-staging/sha256.ts';
-import { shapingOptions } from './fingerprints/set-fingerprint.ts';
+import { sha256Of } from '../../adapters/file-staging/durable-file.ts';
+import { shapingOptions } from './set-fingerprint.ts';
 
 /** Returns whether options shape tables: with one of them a stored model is not used unchanged. */
 function shapesModel(request: ToolRequest, stored: RelationalModel | undefined): boolean {

@@ -18,7 +18,7 @@ import { settledSession, type ToolSession } from '../session/tool-session.ts';
 import { drawXsdSet } from './convert-xsd.ts';
 import { defaultName, firstInput } from './store-origin.ts';
 import { recogniseLoads } from './target-loads.ts';
-import { sha256Of } from '../../adapters/file-staging/sha256.ts';
+import { sha256Of } from '../../adapters/file-staging/durable-file.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 

@@ -16,7 +16,7 @@ import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { fetchFiles } from '../../adapters/local-files/file-store.ts';
 import { matchedLength, type PathPattern } from '../../files/path-pattern.ts';
-import { jobFolder } from '../../runtime/open/installation.ts';
+import { jobFolder } from '../../runtime/open-installation.ts';
 import { createLookBudget } from '../inputs/walk-files.ts';
 
 /** `by`: party that named the host. AppError `host_not_allowed` if it may not be reached. */

@@ -168,7 +168,7 @@ async function openFolder(
   };
   if (target.kind === 'bucket') {
     const folder = await openBucketFolder(session, target, use);
-    const { createBucketFiles } = await import('../../adapters/object-store/bucket-files.ts');
+    const { createBucketFiles } = await import('../../adapters/object-store/file-store.ts');
     const { fetchFiles } = await import('../../adapters/local-files/file-store.ts');
     return {
       lake: await inBucket(folder, target.location),

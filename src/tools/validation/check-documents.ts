@@ -6,7 +6,7 @@ import { InputError } from '../../engine/diagnostics.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { createRootCheck, type RootRule } from '../../engine/shred/unknown-root.ts';
 import { createFastXmlTokenizer } from '../../engine/xml/tokenizer/fast.ts';
-import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
 import {
   type TextLocation,
   type TokenBatch,
@@ -25,7 +25,7 @@ import type { Rejects } from '../load/findings.ts';
 import { createStreamMarker, createTagMarker, isUtf8 } from '../convert/tag-lines.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { EngineLimits } from '../../engine/limits.ts';
-import { withInternalSubset } from '../../engine/xml/dtd/external/as-internal.ts';
+import { withInternalSubset } from '../../engine/xml/dtd/as-internal.ts';
 import { namesParts } from '../inputs/external-files.ts';
 import type { InputMember } from '../inputs/members.ts';
 

@@ -4,9 +4,8 @@ import { closeSync, fsync, openSync, renameSync, write, writeSync } from 'node:f
 import { lstat, open, opendir, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { takeName } from '../../adapters/file-staging/durable-file.ts';
-import { fileFault } from '../../adapters/file-staging/faults.ts';
-import { makeFolder } from '../../adapters/file-staging/create-folder.ts';
+import { takeName, fileFault } from '../../adapters/file-staging/durable-file.ts';
+import { makeFolder } from '../../adapters/file-staging/folders.ts';
 import { pinFolder, type PinnedFolder } from '../../adapters/local-files/open-folder.ts';
 import { SpareBuffers } from '../../engine/spare-buffers.ts';
 import { AppError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /** The documents of a target that one logical schema writes: those that it loaded, and others of which it knows every place. */
 import { InputError } from '../../engine/diagnostics.ts';
 import { coversModel } from '../../engine/model/coverage.ts';
-import type { DocumentVersions } from '../../engine/sql/document-versions.ts';
+import type { DocumentVersions } from '../../engine/sql/loaded-documents.ts';
 import {
   createDocumentWriter,
   writeLateDocument,

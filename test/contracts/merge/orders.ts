@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { defaultEngineLimits } from '../../../src/engine/limits.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
-import type { DocumentVersions } from '../../../src/engine/sql/document-versions.ts';
+import type { DocumentVersions } from '../../../src/engine/sql/loaded-documents.ts';
 import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
 import { requestDefaults } from '../../../src/jobs/request/tool-request.ts';
 import type { Published, RowSink } from '../../../src/ports/rows/sink.ts';

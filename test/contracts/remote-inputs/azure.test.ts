@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createOutgoingGuard } from '../../../src/access/outgoing-guard.ts';
-import { blobsIn } from '../../../src/adapters/object-store/xml-answers.ts';
+import { blobsIn } from '../../../src/adapters/object-store/s3-requests.ts';
 import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts';
 import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
 import { downloadFile } from '../../../src/adapters/remote-inputs/download.ts';

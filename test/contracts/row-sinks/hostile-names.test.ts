@@ -10,7 +10,7 @@ import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { mysql } from '../../../src/engine/sql/dialects/mysql.ts';
 import { postgresql } from '../../../src/engine/sql/dialects/postgresql.ts';
 import { sqlite } from '../../../src/engine/sql/dialects/sqlite.ts';
-import { physicalName } from '../../../src/engine/sql/physical-names.ts';
+import { physicalName } from '../../../src/engine/sql/physical-model.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import { mariadbParts, startMariadb } from '../../support/servers/mariadb.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';

@@ -3,11 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { claimTargetSchema, removeTargetSchema } from '../../../src/adapters/postgres/metadb/target-names.ts';
 import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import {
-  ensureLoaderRole,
-  loaderRoleOf,
-  prepareLoaderRoles,
-} from '../../../src/adapters/postgres/roles/loader-role.ts';
+import { ensureLoaderRole, loaderRoleOf, prepareLoaderRoles } from '../../../src/adapters/postgres/roles.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { useTrial } from '../../support/service/trial.ts';
 

@@ -1,8 +1,6 @@
 /** Roles belong to the whole server: services of several databases may start at the same time. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { prepareLoaderRoles } from '../../../src/adapters/postgres/roles/loader-role.ts';
-import { ensureRole } from '../../../src/adapters/postgres/roles/ensure-role.ts';
-import { ensureServiceRole } from '../../../src/adapters/postgres/roles/service-role.ts';
+import { prepareLoaderRoles, ensureRole, ensureServiceRole } from '../../../src/adapters/postgres/roles.ts';
 import { migrate } from '../../../src/adapters/postgres/metadb/schema/run-migrations.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
 

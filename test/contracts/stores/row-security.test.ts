@@ -2,12 +2,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
 import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
-import { ensureLoaderRole, loaderRoleOf } from '../../../src/adapters/postgres/roles/loader-role.ts';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
-import { withinOrganisation } from '../../../src/adapters/postgres/client/organisation-scope.ts';
-import { createOrganisationPools } from '../../../src/adapters/postgres/client/organisation-pools.ts';
-import { serviceRole } from '../../../src/adapters/postgres/roles/service-role.ts';
+import { ensureLoaderRole, loaderRoleOf, serviceRole } from '../../../src/adapters/postgres/roles.ts';
+import { type Sql, connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
+import {
+  withinOrganisation,
+  createOrganisationPools,
+} from '../../../src/adapters/postgres/client/organisation-pools.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { submission, worker } from './jobs/contract.ts';

@@ -2,11 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
-import {
-  ensureLoaderRole,
-  loaderRoleOf,
-  prepareLoaderRoles,
-} from '../../../src/adapters/postgres/roles/loader-role.ts';
+import { ensureLoaderRole, loaderRoleOf, prepareLoaderRoles } from '../../../src/adapters/postgres/roles.ts';
 import {
   appliedAsJson,
   migrate,
@@ -16,8 +12,11 @@ import {
 } from '../../../src/adapters/postgres/metadb/schema/run-migrations.ts';
 import { createSocketOpener } from '../../../src/adapters/postgres/client/watched-socket.ts';
 import { openGate } from '../../support/gate.ts';
-import { createEmptyDatabase, createTestDatabase } from '../../support/servers/postgres.ts';
-import type { TestDatabase } from '../../support/servers/postgres.ts';
+import {
+  createEmptyDatabase,
+  createTestDatabase,
+  type TestDatabase,
+} from '../../support/servers/postgres.ts';
 import { needs } from '../../support/needs.ts';
 
 const databases: TestDatabase[] = [];

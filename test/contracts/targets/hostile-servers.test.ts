@@ -4,7 +4,7 @@ import { connectTarget } from '../../../src/targets/sql/postgres/connection.ts';
 import { createMessageCheck } from '../../../src/adapters/postgres/client/message-check.ts';
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
 import { createPostgresRowSource } from '../../../src/targets/sql/postgres/source.ts';
-import { openTransferDatabase } from '../../../src/tools/package-transfer/database.ts';
+import { openTransferDatabase } from '../../../src/tools/package-transfer.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
 import {
   accepted,

@@ -3,7 +3,7 @@ import type { RelationalModel } from '../../../src/engine/model/relational-model
 import { sideTableDefinitions } from '../../../src/engine/model/side-tables.ts';
 import { ByteBuffer } from '../../../src/engine/shred/rows/byte-buffer.ts';
 import { rowEncoderFor, rowFormFor } from '../../../src/engine/shred/rows/output.ts';
-import type { NamedType } from '../../../src/engine/shred/json-lines/members.ts';
+import type { NamedType } from '../../../src/engine/shred/json-line-members.ts';
 import type { RowEncoding, RowSink, SideTable, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { at, libraryModel, oddColumns } from '../../unit/engine/sql/library-model.ts';
 import { hashOfLogical, uuidOfJob } from '../../support/models/job-names.ts';

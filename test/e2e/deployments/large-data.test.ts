@@ -5,7 +5,7 @@ import { createPackageAssetStore } from '../../../src/adapters/server/package-as
 import { createApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/properties.ts';
 import { allScopes } from '../../../src/ports/stores/access.ts';
-import { openInstallation, type OpenedInstallation } from '../../../src/runtime/open/installation.ts';
+import { openInstallation, type OpenedInstallation } from '../../../src/runtime/open-installation.ts';
 import { largeModel } from '../../support/models/large.ts';
 import { createMemoryAdapters } from '../../support/memory/adapters.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';

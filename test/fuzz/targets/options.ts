@@ -2,7 +2,7 @@
 import { properties, readConfig } from '../../../src/config/properties.ts';
 import { ConfigError } from '../../../src/config/wrong-settings.ts';
 import { AppError } from '../../../src/errors.ts';
-import { maskSecrets } from '../../../src/jobs/secrets/mask-secrets.ts';
+import { maskSecrets } from '../../../src/jobs/mask-secrets.ts';
 import { parseTarget } from '../../../src/jobs/request/target.ts';
 import { tools } from '../../../src/jobs/request/tools.ts';
 import { toolOptions } from '../../../src/jobs/options/table.ts';

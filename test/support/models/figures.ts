@@ -5,7 +5,7 @@ import { pruneSourceModel } from '../../../src/engine/map/prune.ts';
 import type { MapLevel, RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
 import { postgresql } from '../../../src/engine/sql/dialects/postgresql.ts';
-import { keyIndexes } from '../../../src/engine/sql/key-indexes.ts';
+import { keyIndexes } from '../../../src/engine/sql/ddl.ts';
 import { physicalTables } from '../../../src/engine/sql/physical-model.ts';
 import { parseXmlTree } from '../../../src/engine/xml/tree.ts';
 import { shred, statisticsOf } from './shredding.ts';

@@ -4,10 +4,10 @@ import { createRowElements } from '../../../src/engine/shred/row-tag/elements.ts
 import { partText } from '../../../src/engine/shred/row-tag/parts.ts';
 import { createShredder, type Shredder, type ShredderOptions } from '../../../src/engine/shred/shredder.ts';
 import { createFastXmlTokenizer } from '../../../src/engine/xml/tokenizer/fast.ts';
-import { createNameTable } from '../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';
 import type { NameTable, TextLocation, TokenBatch, XmlTokenizer } from '../../../src/engine/xml/tokens.ts';
-import { sha256Of } from '../../../src/adapters/file-staging/sha256.ts';
+import { sha256Of } from '../../../src/adapters/file-staging/durable-file.ts';
 import { bytesOf } from './shredding.ts';
 import { uuidOfJob } from './job-names.ts';
 

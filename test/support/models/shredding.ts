@@ -12,7 +12,7 @@ import { inferSourceModel } from '../../../src/engine/infer/source-model.ts';
 import type { DocumentStatistics } from '../../../src/engine/infer/statistics.ts';
 import { createShredder, type Shredder, type ShredderOptions } from '../../../src/engine/shred/shredder.ts';
 import type { RowChunk } from '../../../src/engine/shred/rows/output.ts';
-import { createNameTable } from '../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../src/engine/xml/names/interned.ts';
 import type { NameTable } from '../../../src/engine/xml/tokens.ts';
 import { createFastXmlTokenizer, type TokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';

@@ -6,7 +6,7 @@ import type { MergeOrder } from '../../../src/ports/rows/merge.ts';
 import type { Published, RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import type { RowSource } from '../../../src/ports/rows/source.ts';
 import { createShredder } from '../../../src/engine/shred/shredder.ts';
-import { createNameTable } from '../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';
 import { writeDocuments } from './in-memory.ts';
 import { hashOfLogical, uuidOfJob } from '../models/job-names.ts';

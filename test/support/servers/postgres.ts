@@ -2,11 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { joinEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
-import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { migrate } from '../../../src/adapters/postgres/metadb/schema/run-migrations.ts';
-import { everyOrganisation } from '../../../src/adapters/postgres/client/organisation-scope.ts';
-import { ensureServiceRole, serviceRole } from '../../../src/adapters/postgres/roles/service-role.ts';
+import { everyOrganisation } from '../../../src/adapters/postgres/client/organisation-pools.ts';
+import { ensureServiceRole, serviceRole } from '../../../src/adapters/postgres/roles.ts';
 
 export interface TestDatabase {
   /** `postgres://…`, of a superuser */

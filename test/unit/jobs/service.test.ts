@@ -1,12 +1,11 @@
 /** The service as people start it: a process with a home folder of its own. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
-import { openInstallation } from '../../../src/runtime/open/installation.ts';
+import { openInstallation } from '../../../src/runtime/open-installation.ts';
 import { eventually, temporaryFolder } from './tool-runner.ts';
 import { needs } from '../../support/needs.ts';
 

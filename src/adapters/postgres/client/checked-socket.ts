@@ -7,9 +7,8 @@ import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { createMessageCheck, type MessageCheck, type MessageCheckOptions } from './message-check.ts';
 import type { RowTap } from './row-tap.ts';
-import { ServerFault } from './server-fault.ts';
-import { presentSocket } from './socket-file.ts';
-import { firstOpenSocket, openUnixSocket, type ServerAddress } from './watched-socket.ts';
+import { ServerFault, firstOpenSocket, openUnixSocket, type ServerAddress } from './watched-socket.ts';
+import { presentSocket } from './connect.ts';
 
 export interface CheckedSocketOptions {
   readonly servers: readonly ServerAddress[];

@@ -1,7 +1,7 @@
 /** Connections to PostgreSQL, set up the one way that the stores expect. Runs wherever postgres.js does. */
 import postgres from 'postgres';
-import { readCheckedAddress } from './checked-address.ts';
-import { createPoolSockets, type PoolSocket } from './pool-sockets.ts';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /** The pool that the stores are written against. */
 export type Sql = postgres.Sql<{ bigint: number }>;
@@ -172,4 +172,125 @@ export function isId(id: number): boolean {
 /** PostgreSQL's text cannot hold U+0000. */
 export function storable(text: string): string {
   return text.replaceAll('\0', '\u{FFFD}');
+}
+
+// Finds the Unix socket of the embedded database, which has another name if the server had to use another port.
+
+/** The file, or the one other socket of PostgreSQL in its folder, which is private to one server. */
+export function presentSocket(path: string): string {
+  if (existsSync(path)) return path;
+  const folder = dirname(path);
+  try {
+    const others = readdirSync(folder).filter((name) => /^\.s\.PGSQL\.\d+$/.test(name));
+    return others.length === 1 ? join(folder, others[0]!) : path;
+  } catch {
+    return path;
+  }
+}
+
+// Addresses of the embedded database, as the processes of this program use them. Any local user may listen on its port while it is down,
+// so that a connection goes through a Unix socket in a private folder, or the server has to prove that it knows the password.
+
+/** the parameters have the names and meanings of libpq's */
+const socketParameter = 'host';
+const proofParameter = 'require_auth';
+const proof = 'scram-sha-256';
+
+export interface CheckedAddress {
+  /** the address without those parameters */
+  readonly url: string;
+  /** path of the Unix socket to connect to in place of host and port; null: TCP */
+  readonly socketPath: string | null;
+  /** a server that does not prove by SCRAM-SHA-256 that it knows the password is refused */
+  readonly requiresProof: boolean;
+}
+
+/** The address with the way to reach it safely. */
+export function checkedAddress(url: string, socketFolder: string | null): string {
+  const checked = new URL(url);
+  if (socketFolder === null) checked.searchParams.set(proofParameter, proof);
+  else checked.searchParams.set(socketParameter, socketFolder);
+  return checked.href;
+}
+
+/** Addresses that URL cannot read, such as those with several hosts, stay as they are. */
+export function readCheckedAddress(url: string): CheckedAddress {
+  const parsed = URL.parse(url);
+  const folder = parsed?.searchParams.get(socketParameter) ?? null;
+  const requiresProof = parsed?.searchParams.get(proofParameter) === proof;
+  const isSocket = folder !== null && folder.startsWith('/');
+  if (parsed === null || (!isSocket && !requiresProof))
+    return { url, socketPath: null, requiresProof: false };
+  const socketPath = isSocket ? `${folder}/.s.PGSQL.${parsed.port || '5432'}` : null;
+  if (isSocket) parsed.searchParams.delete(socketParameter);
+  parsed.searchParams.delete(proofParameter);
+  return { url: parsed.href, socketPath, requiresProof };
+}
+
+/** The address as other programs take it. */
+export function plainAddress(url: string): string {
+  return readCheckedAddress(url).url;
+}
+
+/**
+ * The sockets of a pool, none of which outlives it. The driver (3.4.9) forgets a connection that is being opened while its pool ends:
+ * it is opened all the same, is never used, and keeps the process alive.
+ */
+/** The part of a Node socket that is needed. */
+export interface PoolSocket {
+  /** the driver has said goodbye on it */
+  readonly writableEnded: boolean;
+  destroy(): unknown;
+  once(event: 'close', listener: () => void): unknown;
+}
+
+interface Endable {
+  /** `timeout`: seconds that queries may take */
+  end(options?: { readonly timeout?: number }): Promise<void>;
+}
+
+export interface PoolSockets {
+  /** The socket; one that comes when its pool has ended is closed, and CONNECTION_DESTROYED thrown. */
+  add<Opened extends PoolSocket>(socket: Opened): Opened;
+  /** The pool, changed: with its end, all its sockets end. */
+  endWith<Ended extends Endable>(pool: Ended): Ended;
+}
+
+const openSockets = new WeakMap<object, () => number>();
+
+/** Returns the number of open connections of a pool; 0 for other objects. */
+export function openConnections(pool: object): number {
+  return openSockets.get(pool)?.() ?? 0;
+}
+
+export function createPoolSockets(): PoolSockets {
+  const open = new Set<PoolSocket>();
+  let hasEnded = false;
+  return {
+    add(socket) {
+      if (hasEnded) {
+        socket.destroy();
+        throw Object.assign(new Error('the pool has ended'), { code: 'CONNECTION_DESTROYED' });
+      }
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
+      return socket;
+    },
+    endWith(pool) {
+      const end = pool.end.bind(pool);
+      openSockets.set(pool, () => open.size);
+      return Object.assign(pool, {
+        async end(options?: { readonly timeout?: number }): Promise<void> {
+          // queries that are under way may need a connection until then
+          if (options?.timeout === 0) hasEnded = true;
+          try {
+            await end(options);
+          } finally {
+            hasEnded = true;
+            for (const socket of open) if (!socket.writableEnded) socket.destroy();
+          }
+        },
+      });
+    },
+  };
 }

@@ -2,6 +2,8 @@
  * Takes rows as the server sends them off a connection before the driver (3.4.9) converts them: the driver sees an answer without rows.
  * Formats: PostgreSQL manual §54.7.
  */
+import { promisify } from 'node:util';
+import { deflateRaw, inflateRaw, inflateRawSync } from 'node:zlib';
 
 /** length of a message header: kind and length of the rest */
 const headerBytes = 5;
@@ -82,4 +84,22 @@ function lengthOf([, a, b, c, d]: Uint8Array): number {
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+}
+
+// Bytes as they are stored: deflated. The data is packed already, a higher level gains little and costs much.
+
+const deflateAsync = promisify(deflateRaw);
+const inflateAsync = promisify<Uint8Array, Buffer<ArrayBuffer>>(inflateRaw);
+
+export function deflated(bytes: Uint8Array): Promise<Buffer> {
+  return deflateAsync(bytes, { level: 1 });
+}
+
+/** Inflates synchronously, because it is not known in advance which parts of a model are read. */
+export function inflated(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return inflateRawSync(bytes);
+}
+
+export function inflatedApart(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  return inflateAsync(bytes);
 }

@@ -1,9 +1,7 @@
 /** Node sockets to a database that detect when the peer is gone: a half-open connection gives no sign of itself. */
 import { connect, type Socket } from 'node:net';
-import type { SocketChecks } from './connect.ts';
+import { type SocketChecks, presentSocket } from './connect.ts';
 import { createMessageCheck } from './message-check.ts';
-import { ServerFault } from './server-fault.ts';
-import { presentSocket } from './socket-file.ts';
 
 /** `to`: connected to in place of the host, which was resolved to it. */
 export interface ServerAddress {
@@ -155,4 +153,20 @@ function watch(socket: Socket, limitMs: number, measure: () => number): Socket {
   }, everyMs);
   timer.unref();
   return socket;
+}
+
+// Faults of servers that the driver does not find by itself.
+
+/**
+ * The fault of a server that is untrustworthy or unreachable, in words that follow its name. `code` is as in other faults of
+ * connections.
+ */
+export class ServerFault extends Error {
+  readonly code: 'SERVER_FAULT' | 'CONNECTION_CLOSED';
+
+  constructor(message: string, code: ServerFault['code'] = 'SERVER_FAULT') {
+    super(message);
+    this.name = 'ServerFault';
+    this.code = code;
+  }
 }

@@ -2,7 +2,7 @@
 import { AppError } from '../../../errors.ts';
 import type { CredentialRecord, CredentialStore } from '../../../ports/stores/credentials.ts';
 import { sqlState, storable, type Sql } from '../client/connect.ts';
-import { withinOrganisation } from '../client/organisation-scope.ts';
+import { withinOrganisation } from '../client/organisation-pools.ts';
 
 export function createPostgresCredentialStore(sql: Sql): CredentialStore {
   return {

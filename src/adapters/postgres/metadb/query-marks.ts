@@ -1,7 +1,7 @@
 /** Marks of queries on PostgreSQL. */
 import type { QueryMark, QueryMarkStore } from '../../../ports/stores/query-marks.ts';
 import type { Sql } from '../client/connect.ts';
-import { withinOrganisation } from '../client/organisation-scope.ts';
+import { withinOrganisation } from '../client/organisation-pools.ts';
 
 export function createPostgresQueryMarks(sql: Sql): QueryMarkStore {
   return {

@@ -5,9 +5,8 @@
  */
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
-import { sqlState } from '../client/connect.ts';
-import type { Sql, TransactionSql } from '../client/connect.ts';
-import { actAsLoader } from '../roles/loader-role.ts';
+import { sqlState, type Sql, type TransactionSql } from '../client/connect.ts';
+import { actAsLoader } from '../roles.ts';
 
 /** SQL for the jobs of `svc.target_schema t` that have not ended. */
 const running = 'array(select j.id_job from svc.job j where j.id_job = any(t.jobs) and j.end_date is null)';

@@ -1,10 +1,9 @@
 /** Reads a column of a file page by page. Each page is in the kernel's memory until its rows have been read. */
 import * as layout from './kernel/layout.ts';
 import { ENCODING } from '../column-chunk.ts';
-import { PHYSICAL, valueTypeOf } from '../values/column-types.ts';
-import { countOf, readThrift, structOf, type ThriftFields } from '../metadata/thrift-reader.ts';
+import { PHYSICAL, valueTypeOf } from '../column-types.ts';
+import { countOf, readThrift, structOf, type ThriftFields, type StoredChunk } from './footer.ts';
 import type { CellsKernel, Region } from './kernel/instance.ts';
-import type { StoredChunk } from './footer.ts';
 
 export interface ChunkSource {
   readonly read: (at: number, length: number) => Promise<Uint8Array<ArrayBuffer>>;

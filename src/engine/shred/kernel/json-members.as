@@ -1,4 +1,4 @@
-// Part of src/engine/shred/kernel/shred.as: values in COPY text as members of JSON Lines, as src/engine/shred/json-lines/members.ts writes them.
+// Part of src/engine/shred/kernel/shred.as: values in COPY text as members of JSON Lines, as src/engine/shred/json-line-members.ts writes them.
 
 /** The most bytes that one byte of a value becomes. */
 const MOST_JSON_BYTES: usize = 6;

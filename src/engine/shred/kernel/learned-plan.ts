@@ -5,7 +5,7 @@
 import * as layout from './layout.ts';
 import type { PlanEdge, PlanNode, Column, ColumnRole } from '../../model/relational-model.ts';
 import { ByteBuffer } from '../rows/byte-buffer.ts';
-import { jsonRoom, isNumber, memberPrefix } from '../json-lines/members.ts';
+import { jsonRoom, isNumber, memberPrefix } from '../json-line-members.ts';
 import type { CompiledPlan, CompiledTable } from '../compiled-plan.ts';
 import { isJsonEncoding, type EncodingName, type RowEncoder } from '../rows/output.ts';
 import type { KernelMemory } from './layout.ts';

@@ -7,7 +7,7 @@ import {
   pushJsonValue,
   type JsonMember,
   type NamedType,
-} from '../json-lines/members.ts';
+} from '../json-line-members.ts';
 
 export interface RowChunk {
   /** index of a table of the model, or the name of a side table */

@@ -13,7 +13,7 @@ import {
   type CalendarValue,
 } from './calendar.ts';
 import { type RowEncoder, takesListsApart, type EncodingName } from '../rows/output.ts';
-import { isNumber } from '../json-lines/members.ts';
+import { isNumber } from '../json-line-members.ts';
 
 /**
  * FITS: the column holds the whole value. INEXACT: it does, but not the value's form; keep the text in `_lexical` too. EMPTY: an empty

@@ -1,5 +1,5 @@
 /** The stored parts of a document type declaration: entities and attribute lists. */
-import type { ExternalReference } from './external/reference.ts';
+import type { ExternalReference } from './external-reference.ts';
 
 /** An entity declared in a DTD. */
 export interface Entity {

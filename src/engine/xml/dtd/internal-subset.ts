@@ -18,7 +18,7 @@ import type { AttributeDefinition, DocumentType, Entity } from './document-type.
 import { utf8Text, writeCodePoint } from '../utf8.ts';
 import { scanNameEnd } from '../scan/qualified-name.ts';
 import { REFERENCE_CUT, replacementText, scanCharacterReference } from '../scan/references.ts';
-import { readExternal } from './external/parts.ts';
+import { readExternal } from './external-parts.ts';
 
 /** Declarations up to `]`, or up to the end of an external part or of a parameter entity's replacement text. */
 export function readSubset(reader: DeclarationReader, documentType: DocumentType, nesting: number): void {

@@ -338,5 +338,5 @@ function skipMixedValue(p: usize, quote: u32): usize {
   }
 }
 
-/** Slots that are looked at for a name: those of src/engine/xml/names/byte-interner.ts. */
+/** Slots that are looked at for a name: those of src/engine/xml/names/interned.ts. */
 const MOST_PROBES: i32 = 32;

@@ -1,11 +1,10 @@
 /** The kernel of the tokeniser in WebAssembly, and the memory it shares with the scanners of TypeScript (layout: src/engine/xml/kernel/layout.ts). */
 import { compileModule } from '../../compile-module.ts';
-import type { ByteInterner } from '../names/byte-interner.ts';
+import type { ByteInterner } from '../names/interned.ts';
 import { nameClass } from '../characters.ts';
 import type { TokenizerMemory } from '../tokenizer/memory.ts';
 import { areAlike, isReusable, restart } from '../tokenizer/next-document.ts';
-import { DECODED_BATCH_BYTES, TokenizerState } from '../tokenizer/state.ts';
-import type { TokenizerSettings } from '../tokenizer/state.ts';
+import { DECODED_BATCH_BYTES, TokenizerState, type TokenizerSettings } from '../tokenizer/state.ts';
 import {
   WINDOW,
   END,

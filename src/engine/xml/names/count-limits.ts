@@ -1,5 +1,5 @@
 /** Limits of the number of names in a document: names are kept as long as the document, and some as long as the job. */
-import { longNameLength } from './byte-interner.ts';
+import { longNameLength } from './interned.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
 
 /** A document with more distinct names than this is an attack, not data. */

@@ -1,5 +1,5 @@
 /** Namespace contexts: which prefixes are bound to which namespaces at an element. */
-import { ByteInterner, hashBytes } from './byte-interner.ts';
+import { ByteInterner, hashBytes } from './interned.ts';
 
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';

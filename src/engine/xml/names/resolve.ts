@@ -1,7 +1,7 @@
 /** Resolves raw names to expanded names in a namespace context. */
 import { MAX_NAMESPACES_IN_FORCE, XMLNS_NAMESPACE, XML_NAMESPACE } from './namespace-contexts.ts';
 import { checkNameCount } from './count-limits.ts';
-import { NAME_DECLARATION, NAME_PREFIXED } from './raw-names.ts';
+import { NAME_DECLARATION, NAME_PREFIXED } from './interned.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
 import { FLAG_DECODED, KIND_MASK, KIND_NAMESPACE, RECORD_INTS } from '../tokens.ts';
 

@@ -45,8 +45,8 @@ import {
 } from '../tokens.ts';
 import { codePointAt, sequenceLength, skipMultiByte } from '../utf8.ts';
 import { DeclarationReader, IncompleteDeclaration } from '../dtd/declaration-reader.ts';
-import { readExternalSubset } from '../dtd/external/subset.ts';
-import type { ExternalReference } from '../dtd/external/reference.ts';
+import { readExternalSubset } from '../dtd/external-subset.ts';
+import type { ExternalReference } from '../dtd/external-reference.ts';
 import { readSubset } from '../dtd/internal-subset.ts';
 import { createDocumentType } from '../dtd/document-type.ts';
 import { resolveElement } from '../names/resolve.ts';

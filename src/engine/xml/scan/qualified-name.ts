@@ -1,5 +1,5 @@
 /** Qualified names of elements and attributes. */
-import { hashStep } from '../names/byte-interner.ts';
+import { hashStep } from '../names/interned.ts';
 import { checkNameCount } from '../names/count-limits.ts';
 import {
   AMPERSAND,

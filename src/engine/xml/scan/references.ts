@@ -1,7 +1,7 @@
 /** Character and entity references. */
 import { HASH, SEMICOLON, SPACE, isXmlCharacter } from '../characters.ts';
 import type { Entity } from '../dtd/document-type.ts';
-import { readExternal } from '../dtd/external/parts.ts';
+import { readExternal } from '../dtd/external-parts.ts';
 import { scanNameEnd } from './qualified-name.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
 import { utf8Text } from '../utf8.ts';

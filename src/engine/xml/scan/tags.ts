@@ -17,7 +17,7 @@ import {
   AMPERSAND,
   LESS,
 } from '../characters.ts';
-import { NAME_LOCAL } from '../names/raw-names.ts';
+import { NAME_LOCAL } from '../names/interned.ts';
 import { nameAttribute, resolveAttributes, unresolved } from '../names/resolve.ts';
 import { scanName } from './qualified-name.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';

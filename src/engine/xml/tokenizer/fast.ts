@@ -1,13 +1,11 @@
 /** The tokenizer with its kernel in WebAssembly, and when that pays. */
-import { createNameTable } from '../names/expanded-names.ts';
-import { createTokenizerOn, createXmlTokenizer, settingsOf } from './portable.ts';
-import type { XmlTokenizerOptions } from './portable.ts';
+import { createNameTable } from '../names/interned.ts';
+import { createTokenizerOn, createXmlTokenizer, settingsOf, type XmlTokenizerOptions } from './portable.ts';
 import type { TokenizerState } from './state.ts';
 import type { NameTable, TextLocation, XmlTokenizer } from '../tokens.ts';
 import { scanContentFast } from '../kernel/fast-content.ts';
-import { compileKernel, createScanKernel } from '../kernel/instance.ts';
+import { compileKernel, createScanKernel, type ScanKernel } from '../kernel/instance.ts';
 import { KERNEL_WINDOW_BYTES } from '../kernel/layout.ts';
-import type { ScanKernel } from '../kernel/instance.ts';
 
 /** Kernels of the documents that are being read and that have been read. Consecutive documents share one. */
 export interface TokenizerKernels {

@@ -1,11 +1,10 @@
 /** The state of a tokenizer, which its scanners share. */
 import { codePointLabel, InputError, withVisibleCharacters } from '../../diagnostics.ts';
 import type { EngineLimits } from '../../limits.ts';
-import { grown, hashBytes } from '../names/byte-interner.ts';
+import { grown, hashBytes, RawNames } from '../names/interned.ts';
 import type { DocumentType, Entity } from '../dtd/document-type.ts';
-import type { ExternalParts } from '../dtd/external/reference.ts';
+import type { ExternalParts } from '../dtd/external-reference.ts';
 import { NamespaceContexts, ROOT_CONTEXT, XML_NAMESPACE } from '../names/namespace-contexts.ts';
-import { RawNames } from '../names/raw-names.ts';
 import { LocationCounter } from '../text-location.ts';
 import { beginsPage, htmlPage, isPageRoot, xhtmlNamespace } from './html-page.ts';
 import type { TokenizerMemory } from './memory.ts';

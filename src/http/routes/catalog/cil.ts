@@ -45,8 +45,8 @@ import {
   sliceOf,
   sliceQuery,
   toWirePage,
+  bigDigits,
 } from '../../requests/paging.ts';
-import { bigDigits } from '../../requests/parameters.ts';
 import { wire } from '../../answers/wire.ts';
 
 const prefix = '/v2/extensions/cil';

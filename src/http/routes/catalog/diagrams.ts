@@ -5,7 +5,7 @@ import type { Config } from '../../../config/shape.ts';
 import { AppError } from '../../../errors.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import type { Slots } from '../../../transfer/run-transfer.ts';
-import { negotiate } from '../../answers/accept.ts';
+import { negotiate } from '../../answers/problem.ts';
 import { jsonRecord, longText } from '../../answers/long-answers.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import { jsonBody } from '../../requests/json-body.ts';
@@ -17,7 +17,7 @@ import {
   undeclared,
   rawOperation,
 } from '../../requests/operation.ts';
-import { bodyId, int64, logicalSchemaQuery } from '../../requests/parameters.ts';
+import { bodyId, int64, logicalSchemaQuery } from '../../requests/paging.ts';
 
 const tags = ['diagrams'];
 const id = z.int().openapi({ format: 'int64' });

@@ -14,8 +14,15 @@ import type { Guards } from '../../middleware/auth.ts';
 import { bytesType, savedFile } from '../../answers/download.ts';
 import { jsonArray } from '../../answers/long-answers.ts';
 import { createGroup, json, problems, rawOperation, notSent, operation } from '../../requests/operation.ts';
-import { linkHeader, linkNext, sliceOf, sliceQuery } from '../../requests/paging.ts';
-import { int64, logicalSchemaQuery, bodyId } from '../../requests/parameters.ts';
+import {
+  linkHeader,
+  linkNext,
+  sliceOf,
+  sliceQuery,
+  int64,
+  logicalSchemaQuery,
+  bodyId,
+} from '../../requests/paging.ts';
 import { ByteArrayResource, Mapping, MappingComparison, StatsMapping } from '../../schemas/catalog.ts';
 import { setActivation } from '../../../catalog/mappings/activation.ts';
 import { jsonBody } from '../../requests/json-body.ts';

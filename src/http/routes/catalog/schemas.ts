@@ -31,8 +31,16 @@ import {
   removed,
   undeclared,
 } from '../../requests/operation.ts';
-import { linkHeader, linkNext, sliceOf, sliceQuery } from '../../requests/paging.ts';
-import { dialectQuery, int64, integerBetween, logicalSchemaQuery } from '../../requests/parameters.ts';
+import {
+  linkHeader,
+  linkNext,
+  sliceOf,
+  sliceQuery,
+  dialectQuery,
+  int64,
+  integerBetween,
+  logicalSchemaQuery,
+} from '../../requests/paging.ts';
 import {
   CreateSchemaRequest,
   SchemaDetails,

@@ -9,12 +9,20 @@ import type { Guards } from '../../middleware/auth.ts';
 import type { Followers } from '../../middleware/followers.ts';
 import { ExecutionsResponse, Job, JobLog } from '../../schemas/jobs.ts';
 import { createGroup, json, operation, problems, removed } from '../../requests/operation.ts';
-import { defaultPageSize, mapPage, pageParam, sizeQuery, toWirePage } from '../../requests/paging.ts';
-import { int64, byteCount, int32 } from '../../requests/parameters.ts';
+import {
+  defaultPageSize,
+  mapPage,
+  pageParam,
+  sizeQuery,
+  toWirePage,
+  int64,
+  byteCount,
+  int32,
+} from '../../requests/paging.ts';
 import { wire } from '../../answers/wire.ts';
 import type { Context } from 'hono';
 import { followJobLog, readJobLog, streamJobLog, type LogEvent } from '../../../jobs/log.ts';
-import { negotiate } from '../../answers/accept.ts';
+import { negotiate } from '../../answers/problem.ts';
 import { connectionOf, type AppEnv } from '../../env.ts';
 
 const tags = ['executions'];

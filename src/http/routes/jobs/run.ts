@@ -28,10 +28,9 @@ import {
   longestWait,
   preferredWait,
 } from '../../requests/operation.ts';
-import { int64 } from '../../requests/parameters.ts';
+import { int64 } from '../../requests/paging.ts';
 import { recipes } from '../../schemas/recipes.ts';
-import { toolOptionsText } from '../../schemas/tool-options.ts';
-import { RerunJobResponse, RunCmdResponse, executionRequest } from '../../schemas/run.ts';
+import { toolOptionsText, RerunJobResponse, RunCmdResponse, executionRequest } from '../../schemas/run.ts';
 import { wire } from '../../answers/wire.ts';
 
 const tags = ['run'];

@@ -6,8 +6,7 @@ import type { Adapters } from '../../../ports/adapters.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import { GetWorkflowNameResponse, Workflow, WorkflowsResponse } from '../../schemas/jobs.ts';
 import { createGroup, json, operation, problems } from '../../requests/operation.ts';
-import { defaultPageSize, mapPage, pageParam, sizeQuery, toWirePage } from '../../requests/paging.ts';
-import { int64 } from '../../requests/parameters.ts';
+import { defaultPageSize, mapPage, pageParam, sizeQuery, toWirePage, int64 } from '../../requests/paging.ts';
 import { wire } from '../../answers/wire.ts';
 
 const tags = ['workflows'];

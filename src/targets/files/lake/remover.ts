@@ -5,7 +5,7 @@ import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/keys.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { RemovalPlan, Removed, RowRemover } from '../../../ports/rows/remover.ts';
-import { fileFault } from '../../../adapters/file-staging/faults.ts';
+import { fileFault } from '../../../adapters/file-staging/durable-file.ts';
 import { decideStep, stagingPrefix } from '../place/journal.ts';
 import type { HeldLakePlace, LakeTarget } from './place.ts';
 import { isByLogicalSchema } from '../folder/manifest.ts';

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
-import { fractionDigits } from '../../../engine/sql/fraction-digits.ts';
+import { fractionDigits } from '../../../engine/sql/physical-model.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { AppError } from '../../../errors.ts';

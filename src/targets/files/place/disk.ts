@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { makeFolders } from '../../../adapters/file-staging/created-folders.ts';
+import { makeFolders, makeStaging, removeDeadStaging } from '../../../adapters/file-staging/folders.ts';
 import {
   createOnce,
   readIfThere,
@@ -12,7 +12,6 @@ import {
   writeDurably,
 } from '../../../adapters/file-staging/durable-file.ts';
 import { lockFolder } from '../../../adapters/file-staging/lock.ts';
-import { makeStaging, removeDeadStaging } from '../../../adapters/file-staging/marked-folder.ts';
 import { inPinnedFolder, pinFolder } from '../../../adapters/local-files/open-folder.ts';
 import { AppError } from '../../../errors.ts';
 import {

@@ -7,7 +7,7 @@ import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RowRemover } from '../../../ports/rows/remover.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
-import { fileFault } from '../../../adapters/file-staging/faults.ts';
+import { fileFault } from '../../../adapters/file-staging/durable-file.ts';
 import { columnId, usualRoom } from '../../rows/unfit-columns.ts';
 import {
   createDatabaseFileRemover,

@@ -4,7 +4,7 @@
  * not fit into memory on the disk.
  */
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
-import { fileFault } from '../../../adapters/file-staging/faults.ts';
+import { fileFault } from '../../../adapters/file-staging/durable-file.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import type { StoredForm } from '../../../engine/parquet/reading/stored-column.ts';
 import { textBlock } from '../../../engine/unshred/rows/values.ts';

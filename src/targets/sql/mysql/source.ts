@@ -4,12 +4,11 @@
  */
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
-import { versionCondition, type DocumentVersions } from '../../../engine/sql/document-versions.ts';
+import { versionCondition, type DocumentVersions } from '../../../engine/sql/loaded-documents.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
-import { fractionDigits } from '../../../engine/sql/fraction-digits.ts';
+import { fractionDigits, physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { withListTables, type ListTable } from '../../../engine/sql/list-tables.ts';
 import { doubleForReal } from '../../../engine/sql/mysql-values.ts';
-import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import type {
   DocumentRows,
   LexicalRow,

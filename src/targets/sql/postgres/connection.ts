@@ -1,17 +1,16 @@
 /** Connections to a target database: what is at the other end, the settings of a load, and the watch over answers that never come. */
 import postgres from 'postgres';
 import type { Socket } from 'node:net';
-import { readCheckedAddress } from '../../../adapters/postgres/client/checked-address.ts';
-import { createCheckedSockets } from '../../../adapters/postgres/client/checked-socket.ts';
 import {
+  readCheckedAddress,
   withoutLateQueries,
   type Sql,
   type TransactionSql,
+  createPoolSockets,
 } from '../../../adapters/postgres/client/connect.ts';
-import { createPoolSockets } from '../../../adapters/postgres/client/pool-sockets.ts';
+import { createCheckedSockets } from '../../../adapters/postgres/client/checked-socket.ts';
 import type { RowTap } from '../../../adapters/postgres/client/row-tap.ts';
-import { ServerFault } from '../../../adapters/postgres/client/server-fault.ts';
-import { closeWhenStalled } from '../../../adapters/postgres/client/watched-socket.ts';
+import { ServerFault, closeWhenStalled } from '../../../adapters/postgres/client/watched-socket.ts';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError, isOutOfMemory, serverOutage } from '../../../errors.ts';
 import { createSilenceWatch, type SilenceWatch } from '../silence-watch.ts';

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
-import { keyIndexes } from '../../../engine/sql/key-indexes.ts';
+import { keyIndexes } from '../../../engine/sql/ddl.ts';
 import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { ownPrefix, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';

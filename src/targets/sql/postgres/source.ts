@@ -3,12 +3,15 @@
  * document order. No index on parent keys is needed, and nothing is held but the next rows of each table.
  */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
-import { fractionDigits } from '../../../engine/sql/fraction-digits.ts';
-import { physicalNames, type PhysicalTableNames } from '../../../engine/sql/physical-names.ts';
+import {
+  fractionDigits,
+  physicalNames,
+  type PhysicalTableNames,
+} from '../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
-import { versionCondition, type DocumentVersions } from '../../../engine/sql/document-versions.ts';
+import { versionCondition, type DocumentVersions } from '../../../engine/sql/loaded-documents.ts';
 import type {
   DocumentRows,
   RowStream,

@@ -5,7 +5,7 @@ import { truncateToBytes } from '../../../engine/map/names/identifiers.ts';
 import { ownPrefix, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
-import { keyIndexStatement, keyIndexes, type KeyIndex } from '../../../engine/sql/key-indexes.ts';
+import { keyIndexStatement, keyIndexes, type KeyIndex } from '../../../engine/sql/ddl.ts';
 import { physicalSideTable, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { addForeignKey, commentStatements, indexStatements } from '../../../engine/sql/statements.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';

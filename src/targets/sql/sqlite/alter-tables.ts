@@ -10,7 +10,7 @@ import { findAlterations } from '../alterations.ts';
 import { runAll, temporaryName } from '../database.ts';
 import { drawModel, type FoundTable, type FoundTables, type DrawnModel } from '../found-tables.ts';
 import type { Publication } from '../publication.ts';
-import { physicalName } from '../../../engine/sql/physical-names.ts';
+import { physicalName } from '../../../engine/sql/physical-model.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
 

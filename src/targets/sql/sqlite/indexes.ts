@@ -1,7 +1,7 @@
 /** Indexes of the tables: unique keys that the rows keep, and what queries and removals need (`--indexes`). */
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
-import { keyIndexes, keyIndexStatement } from '../../../engine/sql/key-indexes.ts';
-import { modelName, physicalName } from '../../../engine/sql/physical-names.ts';
+import { keyIndexes, keyIndexStatement } from '../../../engine/sql/ddl.ts';
+import { modelName, physicalName } from '../../../engine/sql/physical-model.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import { brokenUnique, foldedName, type SqliteDb } from './database.ts';
 import { readTables } from './tables.ts';

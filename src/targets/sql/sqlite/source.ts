@@ -1,8 +1,7 @@
 /** The tables of a SQLite file, for reading rows back: one read transaction, in which several statements go through their rows at once. */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
-import { fractionDigits } from '../../../engine/sql/fraction-digits.ts';
-import { physicalName } from '../../../engine/sql/physical-names.ts';
+import { fractionDigits, physicalName } from '../../../engine/sql/physical-model.ts';
 import { withListTables } from '../../../engine/sql/list-tables.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import {

@@ -14,7 +14,7 @@ import type { InputSet } from '../../inputs/list-files.ts';
 import type { DocumentHashes } from '../document-hashes.ts';
 import { KeyRanges } from '../document-cut.ts';
 import { type DelegatedLoad, type Loader, type LoadOptions, loadingJob } from '../row-loader.ts';
-import { withSpark, type SparkApplication, type Units } from './application/orders.ts';
+import { withSpark, type SparkApplication, type Units } from './orders.ts';
 import {
   collectUnits,
   reportsOf,

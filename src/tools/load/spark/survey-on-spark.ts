@@ -20,7 +20,7 @@ import {
   type SurveyedDocument,
 } from '../one-document.ts';
 import { readingJob, type ReadingJob, type LoadOptions } from '../row-loader.ts';
-import { type SparkApplication, withSpark } from './application/orders.ts';
+import { type SparkApplication, withSpark } from './orders.ts';
 import { noneSurveyed, rangeBytesOf, writeUnits, type SurveyedFiles } from './units.ts';
 import {
   readReport,

@@ -11,7 +11,7 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
-import { makeFolder } from '../../../adapters/file-staging/create-folder.ts';
+import { makeFolder } from '../../../adapters/file-staging/folders.ts';
 import type { QName } from '../../../engine/model/source-model.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';

@@ -9,7 +9,7 @@ import { loadingJob, type DelegatedLoad } from '../row-loader.ts';
 import { Gathering } from './gathering.ts';
 import type { ThreadJob } from './messages.ts';
 import { Thread, Threads } from './pool.ts';
-import { unitsOf, type ThreadLoad } from './units/place.ts';
+import { unitsOf, type ThreadLoad } from './unit-place.ts';
 
 /** Least size of a unit: the cost of beginning one is small beside that. */
 const minUnitBytes = 256 * 1024;

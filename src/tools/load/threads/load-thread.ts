@@ -19,7 +19,7 @@ import {
   type ThreadUnit,
   type ToThread,
 } from './messages.ts';
-import { UnitMembers } from './units/members.ts';
+import { UnitMembers } from './unit-members.ts';
 
 /** bytes under way to the sink, beyond which the thread waits */
 const fullBytes = 8 * 1024 * 1024;

@@ -1,7 +1,7 @@
 /** Reads back what `load.mysql.sql` made: the items of lists put together again, as PostgreSQL writes arrays. */
 import { dialectOf } from '../../../../src/engine/sql/dialects/every-dialect.ts';
 import { withListTables } from '../../../../src/engine/sql/list-tables.ts';
-import { physicalName } from '../../../../src/engine/sql/physical-names.ts';
+import { physicalName } from '../../../../src/engine/sql/physical-model.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import type { TestMariadb } from '../../../support/servers/mariadb.ts';
 import type { TargetReader, TextRow } from '../../row-sinks/readers.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createIdentityChecker, type IdentityChecker } from '../../../../src/engine/identity/checker.ts';
 import type { MapLevel } from '../../../../src/engine/model/relational-model.ts';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import { bytesOf, compiled, modelOf } from '../../../support/models/shredding.ts';
 

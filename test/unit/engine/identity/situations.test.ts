@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileRules } from '../../../../src/engine/identity/compiled-rules.ts';
 import { Situations, type Situation } from '../../../../src/engine/identity/checker.ts';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 
 const attributes = Array.from({ length: 12 }, (_, at) => `p${at}`);

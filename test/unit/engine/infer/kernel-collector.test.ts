@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createStatisticsCollector } from '../../../../src/engine/infer/collector.ts';
 import type { DocumentStatistics } from '../../../../src/engine/infer/statistics.ts';
 import { createRowElements } from '../../../../src/engine/shred/row-tag/elements.ts';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import type { XmlTokenizer } from '../../../../src/engine/xml/tokens.ts';
 import { corpusFiles, readCorpus } from '../../../support/corpus.ts';

@@ -4,7 +4,7 @@ import { createStatisticsCollector } from '../../../../src/engine/infer/collecto
 import { pathLimits } from '../../../../src/engine/infer/path-tree.ts';
 import type { DocumentStatistics } from '../../../../src/engine/infer/statistics.ts';
 import { createFastXmlTokenizer } from '../../../../src/engine/xml/tokenizer/fast.ts';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { needs } from '../../../support/needs.ts';
 
 const limit = expect.objectContaining({ diagnostic: expect.objectContaining({ code: 'path_count_limit' }) });

@@ -1,7 +1,7 @@
 /** Attributes that a wildcard allows lie in one column, a line each, whatever the rows are encoded as. */
 import { describe, expect, it } from 'vitest';
 import { createShredder } from '../../../../src/engine/shred/shredder.ts';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 import { uuidOfJob } from '../../../support/models/job-names.ts';

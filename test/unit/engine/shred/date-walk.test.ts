@@ -4,7 +4,7 @@ import { placeOf, withKinds } from '../../../../src/engine/model/retyped-columns
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { DateWalk, type ColumnPlace } from '../../../../src/engine/shred/date-walk.ts';
 import { createShredder } from '../../../../src/engine/shred/shredder.ts';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import type { NameTable, TextLocation, TokenBatch } from '../../../../src/engine/xml/tokens.ts';
 import { bytesOf, compiled, modelOf } from '../../../support/models/shredding.ts';

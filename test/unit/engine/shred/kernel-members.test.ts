@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { createShredder } from '../../../../src/engine/shred/shredder.ts';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import { bytesOf, compiled, modelOf } from '../../../support/models/shredding.ts';
 import { shredToBytes, type ShreddingWay } from '../../../support/models/shredded-bytes.ts';

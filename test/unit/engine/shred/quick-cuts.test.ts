@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RowElementName } from '../../../../src/engine/shred/row-tag/elements.ts';
 import { createQuickCuts } from '../../../../src/engine/shred/row-tag/quick-cuts.ts';
 import { createRowCutFinder, type RowCut } from '../../../../src/engine/shred/row-tag/ranges.ts';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 
 const row: RowElementName = { namespaceUri: null, localName: 'row' };

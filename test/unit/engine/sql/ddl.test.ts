@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dialectNames, dialectOf } from '../../../../src/engine/sql/dialects/every-dialect.ts';
 import { renderDdl } from '../../../../src/engine/sql/ddl.ts';
-import { physicalNames } from '../../../../src/engine/sql/physical-names.ts';
+import { physicalNames } from '../../../../src/engine/sql/physical-model.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { byteLength, defaultNaming } from '../../../../src/engine/map/names/identifiers.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { dialectNames, dialectOf } from '../../../../src/engine/sql/dialects/every-dialect.ts';
 import { renderDdl } from '../../../../src/engine/sql/ddl.ts';
 import { withListTables } from '../../../../src/engine/sql/list-tables.ts';
-import { physicalNames } from '../../../../src/engine/sql/physical-names.ts';
+import { physicalNames } from '../../../../src/engine/sql/physical-model.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../../../src/engine/model/side-tables.ts';

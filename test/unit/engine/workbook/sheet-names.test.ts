@@ -1,6 +1,6 @@
 /** Names of sheets: those that Excel takes, and no two that it takes for one. */
 import { expect, it } from 'vitest';
-import { sheetNames } from '../../../../src/engine/workbook/sheet-names.ts';
+import { sheetNames } from '../../../../src/engine/workbook.ts';
 
 it.each([
   ['order', 'order'],

@@ -1,8 +1,7 @@
 /** Limits of the tokenizer. */
 import { describe, expect, test } from 'vitest';
-import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
-import type { EngineLimits } from '../../../../src/engine/limits.ts';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { defaultEngineLimits, type EngineLimits } from '../../../../src/engine/limits.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { readFailure, readTokens } from './read-tokens.ts';
 
 function limited(changes: Partial<EngineLimits>): { limits: EngineLimits } {

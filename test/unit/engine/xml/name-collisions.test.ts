@@ -1,6 +1,6 @@
 /** Names that were chosen to fall into one slot of the name table: reading them takes no longer than as many others. */
 import { describe, expect, test } from 'vitest';
-import { ByteInterner, hashBytes, hashStep } from '../../../../src/engine/xml/names/byte-interner.ts';
+import { ByteInterner, hashBytes, hashStep } from '../../../../src/engine/xml/names/interned.ts';
 import { createFastXmlTokenizer, createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fast.ts';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import { bytesOf, readTokens } from './read-tokens.ts';

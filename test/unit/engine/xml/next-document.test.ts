@@ -1,7 +1,7 @@
 /** Documents after one another on one kernel: what was learnt of one is kept, and changes nothing of what the next one says. */
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../../../src/engine/diagnostics.ts';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import type { ScanKernel } from '../../../../src/engine/xml/kernel/instance.ts';
 import {
@@ -10,14 +10,16 @@ import {
   type TokenizerKernels,
 } from '../../../../src/engine/xml/tokenizer/fast.ts';
 import type { TokenizerState } from '../../../../src/engine/xml/tokenizer/state.ts';
-import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
+import {
+  createXmlTokenizer,
+  type XmlTokenizerOptions,
+} from '../../../../src/engine/xml/tokenizer/portable.ts';
 import {
   KIND_MASK,
   RECORD_INTS,
   type TokenBatch,
   type XmlTokenizer,
 } from '../../../../src/engine/xml/tokens.ts';
-import type { XmlTokenizerOptions } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import { rangeText } from '../../../../src/engine/shred/xml-capture.ts';
 
 /** What a document says, by names and text, or the place and code of its fault. */

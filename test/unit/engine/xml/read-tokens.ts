@@ -1,6 +1,6 @@
 /** The tokens of a document, in pieces of any size, as lines to compare. */
 import { InputError, type Diagnostic } from '../../../../src/engine/diagnostics.ts';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { describeRecord } from '../../../../src/engine/xml/kernel/tape.ts';
 import {
   createXmlTokenizer,

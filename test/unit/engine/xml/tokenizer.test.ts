@@ -1,6 +1,6 @@
 /** Tokens of documents that are well-formed, and faults of those that are not. */
 import { describe, expect, test } from 'vitest';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { describeRecord } from '../../../../src/engine/xml/kernel/tape.ts';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import { KIND_MASK, KIND_START, RECORD_INTS } from '../../../../src/engine/xml/tokens.ts';

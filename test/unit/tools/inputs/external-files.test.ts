@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { describeRecord } from '../../../../src/engine/xml/kernel/tape.ts';
 import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fast.ts';
 import { documentTest } from '../../../../src/tools/inputs/document-names.ts';

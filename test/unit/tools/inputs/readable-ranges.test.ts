@@ -7,7 +7,7 @@ import { InputError } from '../../../../src/engine/diagnostics.ts';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import { endTagsOf } from '../../../../src/engine/shred/row-tag/ranges.ts';
 import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fast.ts';
-import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { createDocumentCut } from '../../../../src/tools/load/document-cut.ts';
 import { memberOfRange, rangesAsFound, splitDocument } from '../../../../src/tools/inputs/readable-ranges.ts';
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';

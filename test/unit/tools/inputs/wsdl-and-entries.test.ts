@@ -11,7 +11,7 @@ import {
   type XsdSetFiles,
 } from '../../../../src/tools/inputs/xsd-files.ts';
 import { defaultLimits } from '../../../../src/config/limits.ts';
-import { setFingerprint } from '../../../../src/tools/schemas/fingerprints/set-fingerprint.ts';
+import { setFingerprint } from '../../../../src/tools/schemas/set-fingerprint.ts';
 import { parseToolArguments } from '../../../../src/jobs/request/read-request.ts';
 
 const xs = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';

@@ -1,6 +1,6 @@
 /** Facts that the driver of a job on Spark tells, between the lines of its log and within them. */
 import { describe, expect, it } from 'vitest';
-import { createFactReader } from '../../../../src/tools/load/spark/application/orders.ts';
+import { createFactReader } from '../../../../src/tools/load/spark/orders.ts';
 
 const read = createFactReader('a1b2');
 

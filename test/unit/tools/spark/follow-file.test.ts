@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { followFile } from '../../../../src/tools/load/spark/application/orders.ts';
+import { followFile } from '../../../../src/tools/load/spark/orders.ts';
 import { eventually } from '../../../support/service/waiting.ts';
 
 let folder: string;

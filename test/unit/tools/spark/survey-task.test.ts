@@ -11,7 +11,7 @@ import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fast.ts';
 import { defaultArchiveLimits } from '../../../../src/tools/inputs/archives/limits.ts';
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
-import { sha256Of } from '../../../../src/adapters/file-staging/sha256.ts';
+import { sha256Of } from '../../../../src/adapters/file-staging/durable-file.ts';
 import { splitDocument, rangesOfPieces } from '../../../../src/tools/inputs/readable-ranges.ts';
 import type { HashReport, PieceReport, SurveyJob } from '../../../../src/tools/load/spark/survey-on-spark.ts';
 import { jobFile, makePassFolder, unitFile, type SparkUnit } from '../../../../src/tools/load/spark/work.ts';

@@ -22,7 +22,7 @@ import type {
   TableRecord,
 } from '../../../../ports/stores/catalog.ts';
 import { isId, type Sql, type TransactionSql } from '../../client/connect.ts';
-import { deflated, inflated, inflatedApart } from '../../client/deflate.ts';
+import { deflated, inflated, inflatedApart } from '../../client/row-tap.ts';
 import { bareTypeName } from '../../../../engine/sql/dialects/postgresql.ts';
 import { keyHolders, rootTables } from '../../../../engine/model/keys.ts';
 import { mapInSlices } from '../../../../engine/in-slices.ts';

@@ -20,7 +20,7 @@ import type {
   CachedSet,
 } from '../../../../ports/stores/catalog.ts';
 import { isId, type Sql, type TransactionSql, storable } from '../../client/connect.ts';
-import { deflated, inflated } from '../../client/deflate.ts';
+import { deflated, inflated } from '../../client/row-tap.ts';
 import type { Diagnostic } from '../../../../engine/diagnostics.ts';
 
 export async function createOrigin(sql: Sql, origin: NewOrigin): Promise<OriginRecord> {

@@ -41,7 +41,7 @@ import {
   readInTransaction,
   withinOrganisation,
   type OrganisationReader,
-} from '../../client/organisation-scope.ts';
+} from '../../client/organisation-pools.ts';
 import { targetKeys, targetKeysOf } from './target-keys.ts';
 import {
   claimTargetSchema,

@@ -2,7 +2,7 @@
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import type { Sql } from '../../client/connect.ts';
-import { actAsLoader } from '../../roles/loader-role.ts';
+import { actAsLoader } from '../../roles.ts';
 
 /**
  * Returns the counters by table, read in a transaction for the organisation, or null if the schema belongs to another, or nothing was

@@ -27,7 +27,7 @@ import {
   readInTransaction,
   withinOrganisation,
   type OrganisationReader,
-} from '../../client/organisation-scope.ts';
+} from '../../client/organisation-pools.ts';
 import { rerun, startByHand, submit } from './submission.ts';
 import type { JobStoreSettings } from './settings.ts';
 import { terminalStatuses, type JobRecord, type JobStatus } from '../../../../jobs/record.ts';

@@ -2,9 +2,10 @@
 import { AppError } from '../../../../errors.ts';
 import type { Logger } from '../../../../ports/log.ts';
 import type { Sql } from '../../client/connect.ts';
-import { appliedAsJson, newestMigration, versionFault } from './run-migrations.ts';
+import { appliedAsJson, newestMigration, versionFault, areAllApplied } from './run-migrations.ts';
+import { areLoaderRolesReady, serviceRoleReady } from '../../roles.ts';
 
-export interface DatabaseVersion {
+interface DatabaseVersion {
   /** newest migration of the database */
   readonly database: string;
   /** newest migration that this program knows */
@@ -66,4 +67,16 @@ export function watchVersion(sql: Sql, logger: Logger): VersionWatch {
       clearTimeout(timer);
     },
   };
+}
+
+// Whether a metadata database needs nothing done to it: one question, as each run of a tool asks.
+
+/**
+ * Asked under the service's role: all migrations are there, and the roles have their rights. AppError as `migrate`, for a newer
+ * version.
+ */
+export async function isDatabaseReady(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ migrations: string | null; service: boolean | null; loader: boolean | null }[]>`
+    select ${appliedAsJson(sql)} as migrations, ${serviceRoleReady(sql)} as service, ${areLoaderRolesReady(sql)} as loader`;
+  return row?.service === true && row.loader === true && areAllApplied(row.migrations);
 }

@@ -15,7 +15,7 @@ import {
   readInTransaction,
   withinOrganisation,
   type OrganisationReader,
-} from '../../client/organisation-scope.ts';
+} from '../../client/organisation-pools.ts';
 import { countsOf, fileColumns, watchColumns, watchRecord, type WatchRow } from './records.ts';
 
 const uniqueViolation = '23505';

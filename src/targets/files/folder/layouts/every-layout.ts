@@ -12,7 +12,7 @@ import {
   warehouseScripts,
 } from './scripts.ts';
 import { ColumnsBeside } from '../../parquet/beside.ts';
-import { workbookLimits } from '../../../../engine/workbook/parts.ts';
+import { workbookLimits } from '../../../../engine/workbook.ts';
 import type { FileLayoutName } from '../../../../ports/rows/layouts.ts';
 import type { SinkPlan } from '../../../../ports/rows/sink.ts';
 import { writeDurably } from '../../../../adapters/file-staging/durable-file.ts';

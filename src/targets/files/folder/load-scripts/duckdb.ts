@@ -1,8 +1,7 @@
 /** `load.sql` of a folder of Parquet: for DuckDB, which reads it where it lies. */
 import { duckdb } from '../../../../engine/sql/dialects/duckdb.ts';
 import { passed } from '../../../../engine/model/packed/lazy-array.ts';
-import { physicalTables } from '../../../../engine/sql/physical-model.ts';
-import { physicalName } from '../../../../engine/sql/physical-names.ts';
+import { physicalTables, physicalName } from '../../../../engine/sql/physical-model.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
 import { pathLiteral } from '../../../sql/duckdb/database.ts';

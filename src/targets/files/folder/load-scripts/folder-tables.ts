@@ -1,6 +1,6 @@
 /** The tables of a folder as its load scripts make and fill them: with the types that the rows need, and what comes of lists. */
 import { standardLiteral, type Dialect } from '../../../../engine/sql/dialect.ts';
-import { physicalName } from '../../../../engine/sql/physical-names.ts';
+import { physicalName, physicalTables } from '../../../../engine/sql/physical-model.ts';
 import { lazyArray, memberOf, passed } from '../../../../engine/model/packed/lazy-array.ts';
 import { tableIndexes } from '../../../../engine/model/packed/table-names.ts';
 import { withOtherColumns, withOtherParts } from '../../../../engine/model/packed/models.ts';
@@ -15,7 +15,6 @@ import { codesTable, sideTableNames } from '../../../../engine/model/side-tables
 import type { TargetManifest, ManifestTable, ManifestFile } from '../manifest.ts';
 import { tableColumns } from '../table-columns.ts';
 import { withListTables, type ListTable } from '../../../../engine/sql/list-tables.ts';
-import { physicalTables } from '../../../../engine/sql/physical-model.ts';
 import { columnSqlType, decimalDigits, larger } from '../../../sql/duckdb/types.ts';
 
 /** A script of these paragraphs, in pieces: that of thousands of tables is not held. */

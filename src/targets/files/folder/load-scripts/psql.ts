@@ -10,7 +10,7 @@ import {
 } from './folder-tables.ts';
 import { ddlInOrder } from '../../../../engine/sql/ddl.ts';
 import { standardLiteral, type Dialect } from '../../../../engine/sql/dialect.ts';
-import { physicalName } from '../../../../engine/sql/physical-names.ts';
+import { physicalName } from '../../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import type { TargetManifest, ManifestTable } from '../manifest.ts';

@@ -5,7 +5,7 @@
  */
 import { ddlInOrder } from '../../../../engine/sql/ddl.ts';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { memberName } from '../../../../engine/shred/json-lines/members.ts';
+import { memberName } from '../../../../engine/shred/json-line-members.ts';
 import { sqlite } from '../../../../engine/sql/dialects/sqlite.ts';
 import type { ColumnType, RelationalModel } from '../../../../engine/model/relational-model.ts';
 import {

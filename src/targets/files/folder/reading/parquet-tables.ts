@@ -4,7 +4,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { zstdDecompressSync } from 'node:zlib';
 import type { ColumnType } from '../../../../engine/model/relational-model.ts';
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { fractionDigits } from '../../../../engine/sql/fraction-digits.ts';
+import { fractionDigits } from '../../../../engine/sql/physical-model.ts';
 import type { ClosableBlocks, DocumentRowsOnly } from '../../../rows/table-row-source.ts';
 import { pathLiteral } from '../../../sql/duckdb/database.ts';
 import type { SourceTable } from '../../../sql/duckdb/reader.ts';

@@ -3,7 +3,7 @@
  * days from 1900-03-01 to 9999-12-31 with three digits of a second. Every other value is text.
  */
 import type { ColumnType } from '../../../../engine/model/relational-model.ts';
-import { booleanCell, numberCell, styleOfFormat, textCell } from '../../../../engine/workbook/parts.ts';
+import { booleanCell, numberCell, styleOfFormat, textCell } from '../../../../engine/workbook.ts';
 
 /** Formats of numbers in the workbook. An instant is shown in UTC. */
 const formats = {

@@ -12,8 +12,8 @@ import {
   textCell,
   workbookLimits,
   workbookParts,
-} from '../../../../engine/workbook/parts.ts';
-import { sheetNames } from '../../../../engine/workbook/sheet-names.ts';
+  sheetNames,
+} from '../../../../engine/workbook.ts';
 import { membersOf } from '../../../../engine/model/packed/lazy-array.ts';
 import { AppError } from '../../../../errors.ts';
 import type { FinishedFile } from '../../../../adapters/file-staging/staged-files.ts';

@@ -19,7 +19,7 @@ import {
   type Release,
   type StagedForm,
 } from './staged-table.ts';
-import type { KeyIndex } from '../../../../engine/sql/key-indexes.ts';
+import type { KeyIndex } from '../../../../engine/sql/ddl.ts';
 import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { sideTableDefinitions } from '../../../../engine/model/side-tables.ts';

@@ -3,7 +3,7 @@ import type { Sql } from '../../../../adapters/postgres/client/connect.ts';
 import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
-import { keyIndexStatement, type KeyIndex } from '../../../../engine/sql/key-indexes.ts';
+import { keyIndexStatement, type KeyIndex } from '../../../../engine/sql/ddl.ts';
 import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import type { UnconvertedValue } from '../../../../ports/rows/sink.ts';
 import type { Lane } from './copy-stream.ts';

@@ -4,9 +4,8 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { InputError } from '../../../../../src/engine/diagnostics.ts';
-import { parseXmlTree } from '../../../../../src/engine/xml/tree.ts';
-import type { ExternalParts } from '../../../../../src/engine/xml/dtd/external/reference.ts';
-import type { XmlElement } from '../../../../../src/engine/xml/tree.ts';
+import { parseXmlTree, type XmlElement } from '../../../../../src/engine/xml/tree.ts';
+import type { ExternalParts } from '../../../../../src/engine/xml/dtd/external-reference.ts';
 import { skippedCases, skippedWithParts } from './exceptions.ts';
 import { readTokens } from '../read-tokens.ts';
 

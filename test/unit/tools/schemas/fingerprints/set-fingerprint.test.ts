@@ -1,7 +1,7 @@
 /** Two XSD sets have the same fingerprint only where nothing can make another model of them. */
 import { expect, test } from 'vitest';
 import { defaultEngineLimits } from '../../../../../src/engine/limits.ts';
-import { setFingerprint } from '../../../../../src/tools/schemas/fingerprints/set-fingerprint.ts';
+import { setFingerprint } from '../../../../../src/tools/schemas/set-fingerprint.ts';
 import { parseToolArguments } from '../../../../../src/jobs/request/read-request.ts';
 
 const record = (name: string, sha256: string) => ({ name, sha256, bytes: 1 });

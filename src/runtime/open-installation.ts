@@ -1,0 +1,676 @@
+/** Opens a home folder: settings, database, stores. The service, workers and the tools all start with it. */
+import { pathToFileURL } from 'node:url';
+import { createJsonLogger } from '../adapters/system/json-logger.ts';
+import { createSecretBox, decodeKey, readOrMakeKey } from '../adapters/system/secret-box.ts';
+import { createServiceLog } from '../adapters/system/service-log.ts';
+import { createSystemClock } from '../adapters/system/clock.ts';
+import { createPostgresAccessStore } from '../adapters/postgres/metadb/access-store.ts';
+import { createPostgresCatalogStore } from '../adapters/postgres/metadb/catalog/store.ts';
+import { createPostgresCredentialStore } from '../adapters/postgres/metadb/credential-store.ts';
+import {
+  type Sql,
+  connectPostgres,
+  openConnections,
+  checkedAddress,
+  plainAddress,
+  presentSocket,
+} from '../adapters/postgres/client/connect.ts';
+import { createPostgresJobStore } from '../adapters/postgres/metadb/jobs/store.ts';
+import { readOperationFigures } from '../adapters/postgres/metadb/operation-figures.ts';
+import { createPostgresQueryMarks } from '../adapters/postgres/metadb/query-marks.ts';
+import { createPostgresWatchSchedule } from '../adapters/postgres/metadb/watches/schedule.ts';
+import { createPostgresWatchStore } from '../adapters/postgres/metadb/watches/store.ts';
+import {
+  watchVersion,
+  type VersionWatch,
+  isDatabaseReady,
+} from '../adapters/postgres/metadb/schema/version-watch.ts';
+import type { QueryMarkStore } from '../ports/stores/query-marks.ts';
+import type { WatchSchedule } from '../ports/stores/watches.ts';
+import {
+  readInTransaction,
+  everyOrganisation,
+  createOrganisationPools,
+} from '../adapters/postgres/client/organisation-pools.ts';
+import { readConfig } from '../config/properties.ts';
+import type { Config } from '../config/shape.ts';
+import { ConfigError } from '../config/wrong-settings.ts';
+import { secretsOfAccess } from '../config/source-access.ts';
+import { createMask } from '../jobs/mask-secrets.ts';
+import { settingHoldsSecret } from '../jobs/options/spark-settings.ts';
+import type { Adapters } from '../ports/adapters.ts';
+import type { HealthComponent } from '../ports/health-probe.ts';
+import type { LogAppender, FileStore } from '../ports/files.ts';
+import {
+  locateHome,
+  openHomeFolder,
+  readIfThere,
+  type Environment,
+  type Home,
+  writePrivateFile,
+} from './home.ts';
+import { parseTraceparent } from '../jobs/trace-context.ts';
+import { mergeSettings, parseProperties, settingOrigins } from '../config/java-properties.ts';
+import { join } from 'node:path';
+import { launcher, startThread } from '../installation.ts';
+import { createLookProcesses } from '../adapters/processes/look-processes.ts';
+import { createFetchingCompiler } from '../adapters/schema-compiler/with-download.ts';
+import { createTurns } from '../adapters/schema-compiler/fair-turns.ts';
+import { createIsolatedSchemaCompiler } from '../adapters/schema-compiler/in-thread.ts';
+import { fixedLimits } from '../config/limits.ts';
+import { isRemoteLocation } from '../files/remote-location.ts';
+import type { SchemaCompiler } from '../ports/processes.ts';
+import { createAddressCompiler } from './remote/fetching-compiler.ts';
+import { realpath, stat } from 'node:fs/promises';
+import {
+  ensureLoaderRole,
+  prepareLoaderRoles,
+  ensureServiceRole,
+  serviceRole,
+} from '../adapters/postgres/roles.ts';
+import { migrate } from '../adapters/postgres/metadb/schema/run-migrations.ts';
+import { createSocketOpener } from '../adapters/postgres/client/watched-socket.ts';
+import type { Logger } from '../ports/log.ts';
+import { createLocalFileStore } from '../adapters/local-files/file-store.ts';
+import { openLocalLog } from '../adapters/processes/tool-process.ts';
+import { boundedLog } from '../jobs/bounded-log.ts';
+import { readBuildInfo } from '../adapters/server/build-info.ts';
+import type { Tracer } from '../ports/tracer.ts';
+
+export interface OpenOptions {
+  /**
+   * `service`: owns the embedded database while it runs. `tool`: joins the database of the home folder's service, and starts the
+   * embedded one if none runs; that ends by itself after a minute without use.
+   */
+  readonly role: 'service' | 'tool';
+  /** most connections at a time (service 10, tool 4) */
+  readonly maxConnections?: number;
+  /** takes the lines of the log, their ends included */
+  readonly write: (line: string) => void;
+}
+
+/** Connections for each of the organisations that ask most: a few, as statements share them. */
+const readingConnections = { max: 3, idleTimeoutMs: 30_000 };
+
+export interface OpenedInstallation {
+  readonly config: Config;
+  readonly home: Home;
+  /** the metadata database, migrated; under a role that row-level security restricts, if one can be made */
+  readonly sql: Sql;
+  /** whether the database lets us make roles for the service and for loads */
+  readonly roles: DatabaseRoles;
+  readonly loaderRole: OpenedDatabase['loaderRole'];
+  /** holds a password */
+  readonly databaseUrl: string;
+  readonly adapters: Pick<
+    Adapters,
+    | 'jobs'
+    | 'catalog'
+    | 'watches'
+    | 'access'
+    | 'credentials'
+    | 'files'
+    | 'compiler'
+    | 'secrets'
+    | 'clock'
+    | 'logger'
+    | 'log'
+    | 'settings'
+    | 'tracer'
+    | 'figures'
+  >;
+  /** whether the database still has the version of this program; null for tools, which check it once at their start */
+  readonly version: VersionWatch | null;
+  /** the operations that schedulers use for watches */
+  readonly schedule: WatchSchedule;
+  /** the progress of loads of rows */
+  readonly marks: QueryMarkStore;
+  /** for a worker: opens the log for the output of an attempt at a job */
+  openLog(idJob: number, epoch: number): Promise<LogAppender>;
+  /** health of the file store, unless that is a folder */
+  readonly storeHealth: (() => Promise<HealthComponent>) | null;
+  /** masks the secrets of this home, and whatever looks like a secret, in a line of log or message */
+  mask(text: string): string;
+  /** Closes the connections; a service's embedded database ends with it. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** ConfigError names wrong settings; AppError `service_unavailable` if no database is available. */
+export async function openInstallation(
+  environment: Environment,
+  options: OpenOptions,
+): Promise<OpenedInstallation> {
+  const home = await openHomeFolder(locateHome(environment));
+  const file = parseProperties((await readIfThere(home.propertiesFile)) ?? '');
+  const config = readConfig(mergeSettings(file, environment));
+  for (const path of config.targetModules) await importTargets(path);
+  let maskKnown = createMask(secretsOf(config));
+  const mask = (text: string): string => maskKnown(text);
+  const log = createServiceLog(options.write);
+  const trace = options.role === 'tool' ? parseTraceparent(environment['TRACEPARENT']) : null;
+  const logger = createJsonLogger({
+    write: log.write,
+    mask,
+    level: log.level,
+    ...(trace === null ? {} : { fields: { trace_id: trace.traceId } }),
+  });
+  const tracer = options.role === 'service' ? await openTracer(environment) : null;
+
+  const database = await openDatabase(config, home, options, logger);
+  maskKnown = createMask([...secretsOf(config), ...passwordsOf(database.url)]);
+  const { sql: pool, roles } = database;
+  const version = options.role === 'service' ? watchVersion(pool, logger) : null;
+  try {
+    const reading =
+      options.role === 'service'
+        ? createOrganisationPools({
+            connect: (idOrg) => database.connect(idOrg, readingConnections),
+            shared: pool,
+          })
+        : null;
+    const read = reading?.read ?? readInTransaction(pool);
+    const key =
+      config.secretKey === null
+        ? await readOrMakeKey(home.secretKeyFile)
+        : decodeKey(config.secretKey, 'svc.secret.key');
+    const { limits } = config;
+    const { files, openLog, storeHealth } = await openFiles(config, home);
+    const jobSettings = {
+      maxRunningPerOrg: limits.runningJobs,
+      maxQueuedPerOrg: limits.queuedJobs,
+      maxAttempts: limits.attempts,
+      deadlineMs: limits.jobDeadlineMs,
+      idempotencyKeyMs: limits.keepIdempotencyKeysMs,
+    };
+    const jobs = createPostgresJobStore(pool, jobSettings, read);
+    const schedule = createPostgresWatchSchedule(pool, jobs.notifications, jobs.settings);
+    const credentials = createPostgresCredentialStore(pool);
+    const secrets = createSecretBox(
+      key,
+      config.oldSecretKeys.map((old) => decodeKey(old, 'svc.secret.old_keys')),
+    );
+    let compiler: Promise<OpenedCompiler> | null = null;
+    const opened = (): Promise<OpenedCompiler> =>
+      (compiler ??= import('./open-installation.ts').then(({ openCompiler }) =>
+        openCompiler({ files, home, config, adapters: { credentials, secrets } }),
+      ));
+    let closed: Promise<void> | null = null;
+    return {
+      config,
+      home,
+      sql: pool,
+      roles,
+      loaderRole: database.loaderRole,
+      databaseUrl: database.url,
+      version,
+      adapters: {
+        jobs: {
+          ...jobs,
+          claimJob: async (...claim) => {
+            version?.requireFit();
+            return jobs.claimJob(...claim);
+          },
+        },
+        catalog: createPostgresCatalogStore(pool, read),
+        watches: createPostgresWatchStore(pool, read),
+        access: createPostgresAccessStore(pool),
+        credentials,
+        files,
+        compiler: {
+          compile: async (...given) => (await opened()).compile(...given),
+          generate: async (sources) => (await opened()).generate(sources),
+        },
+        secrets,
+        clock: createSystemClock(),
+        logger,
+        log,
+        settings: settingOrigins(file, environment),
+        ...(tracer === null ? {} : { tracer }),
+        figures: {
+          read: () => readOperationFigures(pool, limits.keepJobsMs),
+          pools: () => ({ shared: { open: openConnections(pool), max: pool.options.max } }),
+        },
+      },
+      schedule: {
+        ...schedule,
+        claimWatch: async (...claim) => {
+          version?.requireFit();
+          return schedule.claimWatch(...claim);
+        },
+      },
+      marks: createPostgresQueryMarks(pool),
+      openLog,
+      storeHealth,
+      mask,
+      close: () => {
+        version?.stop();
+        closed ??= jobs
+          .close()
+          .then(async () => (await compiler)?.close())
+          .then(() => reading?.close())
+          .then(() => tracer?.close())
+          .then(() => database.close());
+        return closed;
+      },
+    };
+  } catch (error) {
+    version?.stop();
+    await tracer?.close();
+    await database.close();
+    throw error;
+  }
+}
+
+async function importTargets(path: string): Promise<void> {
+  try {
+    await import(pathToFileURL(path).href);
+  } catch (error) {
+    throw new ConfigError([`svc.targets.modules: ${path} cannot be imported: ${(error as Error).message}`]);
+  }
+}
+
+/** Addresses of receivers count: they may hold a token. */
+function secretsOf({
+  secretKey,
+  metricsToken,
+  oldSecretKeys,
+  events,
+  objectStore,
+  sources,
+  spark,
+}: Config): string[] {
+  const { webhook, openLineage } = events;
+  return [
+    secretKey,
+    metricsToken,
+    ...oldSecretKeys,
+    objectStore?.secretAccessKey,
+    ...(sources ?? []).flatMap(({ access }) => secretsOfAccess(access)),
+    webhook?.url,
+    webhook?.secret,
+    openLineage?.url,
+    openLineage?.key,
+    ...Object.entries(spark.conf).flatMap(([name, value]) =>
+      settingHoldsSecret(name, value) ? [value] : [],
+    ),
+  ].filter((text) => typeof text === 'string');
+}
+
+/** Returns the password as written in the address, and decoded. */
+function passwordsOf(url: string): string[] {
+  const password = URL.canParse(url) ? new URL(url).password : '';
+  return password === '' ? [] : [password, decodeURIComponent(password)];
+}
+
+// The compiler of schemas that are made over the API. It is imported lazily, as tools never use it.
+
+/** Schemas that are compiled at the same time; each may take the memory that one is allowed. */
+const compilerThreads = 2;
+
+export interface CompilerParts {
+  readonly files: FileStore;
+  readonly home: Home;
+  readonly config: Pick<Config, 'limits' | 'allowedHosts' | 'sources'>;
+  readonly adapters: Pick<Adapters, 'credentials' | 'secrets'>;
+}
+
+export interface OpenedCompiler extends SchemaCompiler {
+  /** Ends the processes that fetch sources. */
+  close(): Promise<void>;
+}
+
+export function openCompiler({ files, home, config, adapters }: CompilerParts): OpenedCompiler {
+  const { limits } = config;
+  const directory = join(home.directory, 'tmp');
+  const isolated = createIsolatedSchemaCompiler({
+    startThread: (options) => startThread('service/schema-compiler', options),
+    timeMs: limits.xsdTimeMs,
+    memoryBytes: limits.xsdMemoryBytes,
+    settings: limits,
+  });
+  const compiler = createFetchingCompiler(files, directory, isolated);
+  const turns = createTurns({
+    slots: compilerThreads,
+    slotsOfOne: limits.compiles,
+    mostWaiting: fixedLimits.waitingCompiles,
+    waitMs: fixedLimits.compileWaitMs,
+    what: 'schemas',
+  });
+  const inTurn = async <T>(idOrg: number, waitMs: number, work: () => Promise<T>): Promise<T> => {
+    const end = await turns.take(idOrg, waitMs);
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  };
+  const waiting = (waitMs: number): SchemaCompiler => ({
+    compile: (sources, find, follow) =>
+      inTurn(sources.idOrg, waitMs, () => compiler.compile(sources, find, follow)),
+    generate: (sources) => inTurn(sources.idOrg, waitMs, () => compiler.generate(sources)),
+  });
+  const here = waiting(fixedLimits.compileWaitMs);
+  const processes = createLookProcesses({
+    entry: [launcher, 'service/fetch'],
+    workingDirectory: home.directory,
+    memoryBytes: limits.lookMemoryBytes,
+    most: fixedLimits.schemaFetches,
+    waitMs: null,
+  });
+  const addressed = createAddressCompiler(
+    {
+      adapters,
+      sources: config.sources ?? [],
+      allowedHosts: config.allowedHosts,
+      directory,
+      mostBytes: limits.uploadBytes,
+      processes,
+      turns: createTurns({
+        slots: fixedLimits.schemaFetches,
+        slotsOfOne: fixedLimits.schemaFetchesOfOne,
+        mostWaiting: fixedLimits.waitingCompiles,
+        waitMs: fixedLimits.schemaFetchWaitMs,
+        what: 'fetches of schemas',
+      }),
+    },
+    waiting(fixedLimits.compileWaitMs - fixedLimits.schemaFetchWaitMs),
+  );
+  return {
+    compile: (sources, find, follow) =>
+      ([...sources.xsd, ...sources.xml].some(isRemoteLocation) ? addressed : here).compile(
+        sources,
+        find,
+        follow,
+      ),
+    generate: here.generate,
+    close: () => processes.close(),
+  };
+}
+
+// The metadata database of a home: found or started, made ready, and connected to under a role with few rights.
+
+export interface DatabaseRoles {
+  /** the service works under a role that row-level security binds */
+  readonly service: boolean;
+  /** loads of each organisation run under a role that cannot touch `svc` or another organisation's targets */
+  readonly loader: boolean;
+}
+
+export interface OpenedDatabase {
+  /** holds a password */
+  readonly url: string;
+  readonly roles: DatabaseRoles;
+  /** across organisations */
+  readonly sql: Sql;
+  /** Returns a pool that sees only one organisation's rows, if row-level security applies to us. */
+  connect(idOrg: string, more: { readonly max: number; readonly idleTimeoutMs?: number }): Sql;
+  /**
+   * The role that reads and writes the organisation's target schemas; it owns `sqlSchema` if that is one. Null: the database allows
+   * none.
+   */
+  loaderRole(idOrg: number, sqlSchema: string): Promise<string | null>;
+  /** Closes `sql`; a service's embedded database ends with it. */
+  close(): Promise<void>;
+}
+
+interface DatabaseServer {
+  /** with parameters for a safe connection, if it is the embedded one (`checkedAddress`) */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Silence that is allowed during a migration, which may take long without sending anything. */
+const preparingSilenceMs = 3_600_000;
+/** Silence after which the connection to the metadata database is reopened; its queries take moments. */
+const silenceMs = 45_000;
+
+export async function openDatabase(
+  config: Config,
+  home: Home,
+  options: { readonly role: 'service' | 'tool'; readonly maxConnections?: number },
+  logger: Logger,
+): Promise<OpenedDatabase> {
+  const applicationName = `conversion-job-service ${options.role}`;
+  const max = options.maxConnections ?? (options.role === 'service' ? 10 : 4);
+  const recorded = (await readIfThere(home.metadbUrlFile))?.trim() ?? '';
+  const connecting =
+    (url: string, { service }: DatabaseRoles): OpenedDatabase['connect'] =>
+    (idOrg, more) =>
+      connectPostgres(url, {
+        applicationName,
+        openSocket: createSocketOpener(silenceMs),
+        ...(service ? { role: serviceRole, idOrg } : {}),
+        ...more,
+      });
+  const opened = (server: DatabaseServer, roles: DatabaseRoles, existing?: Sql): OpenedDatabase => {
+    const connect = connecting(server.url, roles);
+    const sql = existing ?? connect(everyOrganisation, { max });
+    const close = async (): Promise<void> => {
+      await sql.end({ timeout: 5 });
+      await server.stop();
+    };
+    const loaderRole: OpenedDatabase['loaderRole'] = (idOrg, sqlSchema) =>
+      ensureLoaderRole(sql, idOrg, sqlSchema);
+    return { url: server.url, roles, sql, connect, loaderRole, close };
+  };
+
+  const known = config.metadbUrl ?? (await recordedAddress(home, recorded));
+  if (options.role === 'tool' && known !== '') {
+    const roles = { service: true, loader: true };
+    const sql = connecting(known, roles)(everyOrganisation, { max });
+    if (await isReady(sql)) {
+      await record(home, recorded, known);
+      return opened(external(known), roles, sql);
+    }
+    await sql.end({ timeout: 1 });
+  }
+  const server = await findServer(config, home, options.role, recorded, logger);
+  try {
+    const { applied, roles } = await prepare(server.url, applicationName);
+    if (applied.length > 0) logger.info('metadata database migrated', { applied });
+    await record(home, recorded, server.url);
+    return opened(server, roles);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+/**
+ * Whether a connection under the service's role finds all made ready, as it does for nearly every run of a tool: it spares the
+ * connections that would look for the database and prepare it.
+ */
+async function isReady(sql: Sql): Promise<boolean> {
+  try {
+    return await isDatabaseReady(sql);
+  } catch {
+    // whoever prepares the database tells what is wrong with it
+    return false;
+  }
+}
+
+/** What needs the rights of the login itself, before we take on fewer. */
+async function prepare(
+  url: string,
+  applicationName: string,
+): Promise<{ readonly applied: readonly string[]; readonly roles: DatabaseRoles }> {
+  const sql = connectPostgres(url, {
+    applicationName,
+    max: 1,
+    openSocket: createSocketOpener(preparingSilenceMs),
+  });
+  try {
+    const applied = await migrate(sql);
+    return {
+      applied,
+      roles: { service: await ensureServiceRole(sql), loader: await prepareLoaderRoles(sql) },
+    };
+  } catch (error) {
+    const { targetFault } = await import('../targets/sql/postgres/connection.ts');
+    // of an address with several hosts none is the one
+    const host = URL.parse(url)?.host ?? '';
+    throw targetFault(error, host === '' ? 'the metadata database' : `the metadata database at ${host}`);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+async function record(home: Home, recorded: string, url: string): Promise<void> {
+  // libpq knows both spellings, other programs that read the file only the long one
+  const written = plainAddress(url).replace(/^postgres:/, 'postgresql:');
+  if (recorded !== written) await writePrivateFile(home.metadbUrlFile, `${written}\n`);
+}
+
+async function findServer(
+  config: Config,
+  home: Home,
+  role: 'service' | 'tool',
+  recorded: string,
+  logger: Logger,
+): Promise<DatabaseServer> {
+  if (config.metadbUrl !== null) return external(config.metadbUrl);
+  if (role === 'service') {
+    const server = await (
+      await embedded()
+    ).startEmbeddedPostgres({
+      directory: home.databaseDirectory,
+      logger,
+    });
+    return { url: checkedAddress(server.url, server.socketFolder), stop: server.stop };
+  }
+  const known = await recordedAddress(home, recorded);
+  // The service may have its database from an environment that this process does not share
+  if (known !== '' && (await answers(known))) return external(known);
+  const joined = await (await embedded()).joinEmbeddedPostgres({ directory: home.databaseDirectory, logger });
+  return external(checkedAddress(joined.url, joined.socketFolder));
+}
+
+/**
+ * The address of `metadb.url`. That of the embedded database gets the way to reach it safely: while it is down, any local user may
+ * listen on its port.
+ */
+async function recordedAddress(home: Home, recorded: string): Promise<string> {
+  const url = URL.parse(recorded);
+  if (url === null || url.hostname !== '127.0.0.1') return recorded;
+  const password = await readIfThere(join(home.databaseDirectory, 'password'));
+  if (password === null || url.password !== password.trim()) return recorded;
+  const socketFolder = join(await realpath(home.databaseDirectory), 'socket');
+  const socket = await stat(presentSocket(join(socketFolder, `.s.PGSQL.${url.port}`))).catch(() => null);
+  return checkedAddress(recorded, socket?.isSocket() === true ? socketFolder : null);
+}
+
+/** Imports the module when it is needed: most runs join an existing database. */
+function embedded(): Promise<typeof import('../adapters/embedded-postgres/server.ts')> {
+  return import('../adapters/embedded-postgres/server.ts');
+}
+
+/** A database that does not end with this process. */
+function external(url: string): DatabaseServer {
+  return { url, stop: () => Promise.resolve() };
+}
+
+async function answers(url: string): Promise<boolean> {
+  const sql = connectPostgres(url, {
+    applicationName: 'conversion-job-service probe',
+    max: 1,
+    openSocket: createSocketOpener(silenceMs),
+  });
+  try {
+    await sql`select 1`;
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+// The file store and the logs of an installation: folders of the home, or a store that several machines share.
+
+export interface OpenedFiles {
+  readonly files: FileStore;
+  /** for a worker: opens the log for the output of an attempt */
+  openLog(idJob: number, epoch: number): Promise<LogAppender>;
+  /** health of the file store, if it is shared */
+  readonly storeHealth: (() => Promise<HealthComponent>) | null;
+}
+
+/** The code of a store that is not used is not loaded: each tool starts here. */
+export async function openFiles(config: Config, home: Home): Promise<OpenedFiles> {
+  const { filesDirectory, logsDirectory } = home;
+  const folders = createLocalFileStore({ filesDirectory, logsDirectory, roots: config.fileRoots });
+  if (config.objectStore === null) {
+    return withBoundedLogs(folders, config, (idJob) => openLocalLog(logsDirectory, idJob), null);
+  }
+  const { prefix, bucket } = config.objectStore;
+  const [{ createS3ObjectStore }, { createObjectFileStore }, { openObjectLog }, { createObjectStoreHealth }] =
+    await Promise.all([
+      import('../adapters/object-store/s3.ts'),
+      import('../adapters/object-store/file-store.ts'),
+      import('../adapters/object-store/job-log.ts'),
+      import('../adapters/object-store/health.ts'),
+    ]);
+  const objects = createS3ObjectStore(config.objectStore);
+  return withBoundedLogs(
+    createObjectFileStore({ objects, prefix, roots: config.fileRoots.length === 0 ? null : folders }),
+    config,
+    (idJob, epoch) => openObjectLog(objects, prefix, idJob, epoch),
+    createObjectStoreHealth({ objects, prefix, location: `s3://${bucket}/${prefix}` }),
+  );
+}
+
+function withBoundedLogs(
+  files: FileStore,
+  { limits }: Config,
+  open: OpenedFiles['openLog'],
+  storeHealth: OpenedFiles['storeHealth'],
+): OpenedFiles {
+  return {
+    files,
+    storeHealth,
+    async openLog(idJob, epoch) {
+      const size = (await files.logSize(idJob)) ?? 0;
+      return boundedLog(await open(idJob, epoch), size, limits.jobLogBytes);
+    },
+  };
+}
+
+/** Returns the folder for local files of a running job whose permanent files are stored elsewhere. */
+export function jobFolder(home: Pick<Home, 'directory'>, idJob: number): string {
+  return join(home.directory, 'tmp', `job-${idJob}`);
+}
+
+// The exporter of spans that the environment asks for, by the variables of OpenTelemetry.
+
+/** Returns null without `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`. ConfigError if it is no address. */
+export async function openTracer(environment: Environment): Promise<Tracer | null> {
+  const traces = environment['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']?.trim() ?? '';
+  const all = environment['OTEL_EXPORTER_OTLP_ENDPOINT']?.trim() ?? '';
+  if ((traces === '' && all === '') || environment['OTEL_SDK_DISABLED'] === 'true') return null;
+  const url = traces === '' ? `${all.replace(/\/$/, '')}/v1/traces` : traces;
+  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+    throw new ConfigError([
+      'OTEL_EXPORTER_OTLP_ENDPOINT: must be an address such as http://collector.example:4318',
+    ]);
+  const { createOtlpTracer } = await import('../adapters/telemetry/otlp-tracer.ts');
+  const { name, version } = await readBuildInfo();
+  return createOtlpTracer({
+    url,
+    headers: headersOf(
+      environment['OTEL_EXPORTER_OTLP_TRACES_HEADERS'] ?? environment['OTEL_EXPORTER_OTLP_HEADERS'] ?? '',
+    ),
+    serviceName: environment['OTEL_SERVICE_NAME'] || name,
+    serviceVersion: version,
+  });
+}
+
+/** `name=value,name=value`, values percent-encoded. */
+function headersOf(text: string): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair.includes('='));
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())];
+    }),
+  );
+}
