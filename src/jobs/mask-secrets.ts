@@ -66,10 +66,6 @@ export function passwordsIn(text: string): string[] {
   return passwords.flatMap((pattern) => [...text.matchAll(pattern)].map(([, , password]) => password!));
 }
 
-function holdsSecret(text: string): boolean {
-  return maskSecrets(text) !== text;
-}
-
 // The encoded forms of a secret: in an address, JSON, XML, SQL, a shell command, base64, hex.
 
 /** shorter secrets are looked for as they are alone: their encodings would eat the text around them */

@@ -219,10 +219,6 @@ const attributeEscapes: Escapes = new Map([
   ['\r', '&#13;'],
 ]);
 
-function escapeText(text: string): string {
-  return text.replaceAll(/[&<>\r]/g, (character) => textEscapes.get(character)!);
-}
-
 export function escapeAttribute(value: string): string {
   return value.replaceAll(/[&<"\t\n\r]/g, (character) => attributeEscapes.get(character)!);
 }

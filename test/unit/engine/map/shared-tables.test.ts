@@ -538,28 +538,28 @@ describe('a child of a type and of one that extends it', () => {
 const attributes = (name: string, count: number): string =>
   Array.from({ length: count }, (_, at) => `<xs:attribute name="${name}${at}"/>`).join('');
 
-describe('elements and types that had a table each beside that of their head', () => {
-  const group = (count: number): SourceModel =>
-    compiled(
-      xs(`<xs:element name="r"><xs:complexType>${sequence('<xs:element ref="h" maxOccurs="9"/>')}</xs:complexType></xs:element>
-      <xs:element name="h" type="H" abstract="true"/><xs:element name="m" type="M" substitutionGroup="h"/><xs:element name="n" type="N" substitutionGroup="h"/>
-      <xs:complexType name="H"/>
-      <xs:complexType name="M"><xs:complexContent><xs:extension base="H">${attributes('m', 3)}</xs:extension></xs:complexContent></xs:complexType>
-      <xs:complexType name="N"><xs:complexContent><xs:extension base="H">${attributes('n', count)}</xs:extension></xs:complexContent></xs:complexType>`),
-    );
-  const types = (count: number): SourceModel =>
-    compiled(
-      xs(`<xs:element name="r"><xs:complexType>${sequence('<xs:element name="h" type="H" maxOccurs="9"/>')}</xs:complexType></xs:element>
-      <xs:complexType name="H"><xs:attribute name="a"/></xs:complexType>
-      <xs:complexType name="M"><xs:complexContent><xs:extension base="H">${attributes('m', 3)}</xs:extension></xs:complexContent></xs:complexType>
-      <xs:complexType name="N"><xs:complexContent><xs:extension base="H">${attributes('n', count)}</xs:extension></xs:complexContent></xs:complexType>`),
-    );
+const groupOfTwo = (count: number): SourceModel =>
+  compiled(
+    xs(`<xs:element name="r"><xs:complexType>${sequence('<xs:element ref="h" maxOccurs="9"/>')}</xs:complexType></xs:element>
+    <xs:element name="h" type="H" abstract="true"/><xs:element name="m" type="M" substitutionGroup="h"/><xs:element name="n" type="N" substitutionGroup="h"/>
+    <xs:complexType name="H"/>
+    <xs:complexType name="M"><xs:complexContent><xs:extension base="H">${attributes('m', 3)}</xs:extension></xs:complexContent></xs:complexType>
+    <xs:complexType name="N"><xs:complexContent><xs:extension base="H">${attributes('n', count)}</xs:extension></xs:complexContent></xs:complexType>`),
+  );
+const typesOfTwo = (count: number): SourceModel =>
+  compiled(
+    xs(`<xs:element name="r"><xs:complexType>${sequence('<xs:element name="h" type="H" maxOccurs="9"/>')}</xs:complexType></xs:element>
+    <xs:complexType name="H"><xs:attribute name="a"/></xs:complexType>
+    <xs:complexType name="M"><xs:complexContent><xs:extension base="H">${attributes('m', 3)}</xs:extension></xs:complexContent></xs:complexType>
+    <xs:complexType name="N"><xs:complexContent><xs:extension base="H">${attributes('n', count)}</xs:extension></xs:complexContent></xs:complexType>`),
+  );
 
+describe('elements and types that had a table each beside that of their head', () => {
   it.each([
-    ['members of a substitution group', group, '<r><m m0="1"/></r>', 'm'],
+    ['members of a substitution group', groupOfTwo, '<r><m m0="1"/></r>', 'm'],
     [
       'types that xsi:type names',
-      types,
+      typesOfTwo,
       '<r><h xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="M" m0="1"/></r>',
       'm',
     ],
