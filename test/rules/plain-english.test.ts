@@ -28,16 +28,16 @@ function commentsOf(path: string): Comment[] {
   });
 }
 
+const shown = (matching: readonly Comment[]): string =>
+  matching
+    .slice(0, 20)
+    .map(({ where, text }) => `${where} ${text.slice(0, 80)}`)
+    .join('\n');
+
 describe('comments', () => {
   const comments = listFiles()
     .filter((path) => /^src\/.*\.ts$/.test(path))
     .flatMap(commentsOf);
-  const shown = (matching: readonly Comment[]): string =>
-    matching
-      .slice(0, 20)
-      .map(({ where, text }) => `${where} ${text.slice(0, 80)}`)
-      .join('\n');
-
   it('open with a subject', () => {
     const offenders = comments.filter(({ text }) => headless.test(text));
     expect(offenders.length, shown(offenders)).toBeLessThanOrEqual(openingsLeft);
