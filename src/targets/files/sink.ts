@@ -33,7 +33,7 @@ export abstract class StagedFileSink<
   /** Adds rows to a file of this process. */
   protected abstract writeFile(table: string, name: string, rows: HandedRows): Promise<void>;
 
-  /** What executors are told; null: files are written by this process alone. */
+  /** The rules for executors; null if only this process writes files. */
   protected abstract unitRules(): UnitRules | null;
 
   /** Ends what still runs or is open beside the files. */

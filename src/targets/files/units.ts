@@ -19,10 +19,13 @@ import { TableRows } from './folder/layouts/folder-layout.ts';
 import { AppError } from '../../errors.ts';
 import { isOwnName } from './json.ts';
 
-/** What values in units have decided for the files of all of them. */
+/** The column types that values in the units have decided for the files of all units. */
 export interface SettledColumns {
   readonly unfit: readonly UnfitColumn[];
-  /** of tables whose decimals without bounds have more digits than usual, the most of each such column, before and after the point */
+  /**
+   * for tables with decimals that are unbounded and have more digits than usual: the maximum number of digits of each such column, before
+   * and after the point
+   */
   readonly digits: readonly (readonly [
     table: number | string,
     columns: readonly (readonly [column: number, whole: number, fraction: number])[],
@@ -34,7 +37,7 @@ const nothingSettled: SettledColumns = { unfit: [], digits: [] };
 export interface FileUnitToken extends UnitToken {
   readonly kind: 'folder' | 'lake';
   readonly format: FileLayoutName;
-  /** as in ParquetSettings (src/targets/files/parquet/writing.ts) */
+  /** see ParquetSettings (src/targets/files/parquet/writing.ts) */
   readonly deltas: boolean;
   readonly settled: SettledColumns;
 }
@@ -44,7 +47,7 @@ export function tableName(model: RelationalModel, key: number | string): string 
   return typeof key === 'number' ? model.tables[key]!.name : sideTableNames[key as SideTable];
 }
 
-/** Of a table, as the units have settled it. */
+/** Returns the column types of a table, as the units have settled them. */
 export function typingOf(
   model: RelationalModel,
   key: number | string,
@@ -63,7 +66,7 @@ export function digitsOf(key: number | string, { digits }: SettledColumns): Colu
   return new Map(found.map(([column, whole, fraction]) => [column, { whole, fraction }]));
 }
 
-/** What a format of tables adds to Parquet files. */
+/** The additions of a table format to Parquet files. */
 interface ParquetTables {
   readonly typing: (key: number | string) => Pick<ParquetTable, 'typeOf' | 'fieldIdsOf'>;
   readonly told: (key: number | string, file: ParquetFile) => Pick<UnitFile, 'stats' | 'fieldIds'>;
@@ -185,7 +188,7 @@ class FileUnitSink implements UnitSink {
   }
 }
 
-/** What a kind of target tells executors, and asks of their files. */
+/** The rules that a kind of target gives to executors, and its requirements for their files. */
 export interface UnitRules {
   readonly tokenFor: (settled: SettledColumns) => Promise<FileUnitToken>;
   /** null: files have no types */
@@ -236,7 +239,7 @@ export function createFileUnits(options: FileUnitsOptions): UnitTarget {
   };
 }
 
-/** What they have decided so far: digits grow until each unit has counted its own. */
+/** Returns what the receipts have decided so far. The numbers of digits grow until each unit has counted its own. */
 async function settledBy(receipts: readonly UnitReceipt[]): Promise<SettledColumns> {
   // loaded where files have types
   const { mostDigits } = await import('./parquet/writing.ts');

@@ -1,4 +1,4 @@
-/** What of a model's enumerated values a target keeps (`--codes`). */
+/** Selects the enumerated values of a model that a target keeps (`--codes`). */
 import { modelCodes, type ModelCodes } from '../../engine/sql/code-lists.ts';
 import type { SinkPlan } from '../../ports/rows/sink.ts';
 

@@ -2,7 +2,7 @@
 import type { CurrentDocument, UnmappedOfDocument } from '../../ports/rows/merge.ts';
 
 export interface CurrentDocumentRow {
-  /** as text where a driver has no whole numbers of 64 bits */
+  /** text if the driver does not return 64-bit integers */
   readonly document_key: bigint | string;
   readonly merge_key: string | null;
   readonly name: string | null;

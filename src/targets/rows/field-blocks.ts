@@ -4,10 +4,10 @@ import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
 /** Characters that no value of a document has (XML 1.0 §2.2): U+001F sets fields apart, a field of U+001E alone is NULL. */
 const [fieldEnd, noValue] = [0x1f, 0x1e];
 
-/** What a value is to XSD; null: what it is already. */
+/** Converts a stored value to its XSD form. Returns null if the bytes already are that form. */
 export type ValueDecoder = (bytes: Uint8Array, from: number, to: number) => Uint8Array | null;
 
-/** Which fields rows have, and what their values are of. */
+/** The fields of rows, and how their values are decoded. */
 export interface FieldPlan {
   /** by field: index of the column */
   readonly columns: readonly number[];

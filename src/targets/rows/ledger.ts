@@ -13,7 +13,7 @@ export function publishedQuery(
   return `SELECT 1 FROM ${relation(sideTableNames.loads)} WHERE job_uuid = ${standardLiteral(jobUuid)}`;
 }
 
-/** What the job added, less what it removed. */
+/** The numbers of documents and rows that the job added, minus those that it removed. */
 interface Added {
   readonly documents: number;
   readonly rows: number;

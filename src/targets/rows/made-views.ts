@@ -9,7 +9,10 @@ import type { SinkPlan } from '../../ports/rows/sink.ts';
 /** End of the comment of a view that a load made. */
 export const viewMark = 'Made by the load, which keeps it up to date.';
 
-/** What tells one definition from another stands in the comment: what the database makes of the text is its own. */
+/**
+ * Returns the comment of a view with a digest of its definition. The digest identifies the definition, because databases rewrite the text
+ * of a view in their own way.
+ */
 export async function markedComment({ comment, query }: CreatedView): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(query)));
   const told = Array.from(digest.slice(0, 6), (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -22,7 +25,7 @@ export interface ColumnsThere {
   /** `_documents` tells until when its documents are valid */
   readonly knowsVersions: boolean;
   readonly hasTable: (table: number) => boolean;
-  /** of a table that is there: the type as the model has it, text, or another one; null: it does not have the column */
+  /** the type of a column of an existing table: the one of the model, text, or another one; null if the table does not have the column */
   readonly typeOf: (table: number, column: number) => 'as modelled' | 'text' | 'other' | null;
   /** all columns that a table has, with their comments */
   readonly columnsOf: (table: number) => readonly ColumnThere[];
@@ -67,7 +70,7 @@ export async function viewsOver(
   ];
 }
 
-// what makes views is loaded by those that make some: most loads do not
+// the module that creates views is loaded only when views are wanted: most loads want none
 
 async function currentViewsOver(
   model: RelationalModel,
@@ -107,7 +110,10 @@ async function entityViewsOver(
   });
 }
 
-/** What became text cannot be counted with, what is a number yet cannot be put together, and what has no time zone is no instant. */
+/**
+ * Gives columns the types that they have in the database. Text cannot be summed, a number cannot be concatenated, and a timestamp without a
+ * time zone is no instant.
+ */
 function withTypes(
   model: RelationalModel,
   types: readonly (readonly ReturnType<ColumnsThere['typeOf']>[] | null)[],
@@ -126,7 +132,7 @@ function withTypes(
 
 function typeThere(type: ColumnType, found: 'text' | 'other'): ColumnType {
   if (found === 'text') return { kind: 'text' };
-  // of what the model takes for text, nothing is known but that it is none
+  // the model has text, but the database has an unknown other type: any type that is not text will do
   if (type.kind === 'text') return { ...type, kind: 'boolean' };
   return type.kind === 'timestamptz' ? { ...type, kind: 'timestamp' } : type;
 }

@@ -1,10 +1,10 @@
-/** What merges of all targets have in common: what has been done, the time from which documents are valid, and which staged one is which. */
+/** The parts that merges have in common in all targets: the counts, the time from which documents are valid, and the staged versions. */
 import type { MergeCounts, MergedDocument } from '../../ports/rows/merge.ts';
 import type { RemovedDocuments } from './removed-documents.ts';
 
 /** A merge within the publishing transaction, once documents that were there have been removed or closed. */
 export interface Merging<Documents> {
-  /** of the job: what tells the key of each */
+  /** identifies the keys of the documents of the job */
   readonly documents: Documents;
   /** from which they are valid */
   readonly moment: string;

@@ -12,7 +12,7 @@ const alias = 'svc_rows';
 
 /** `query`: as a person gave it. */
 export function tableOf(query: string): string {
-  // what a comment at its end hides is on another line
+  // the line break ends a comment at the end of the query
   return `(${query.trim().replace(/;+$/, '')}\n) AS ${alias}`;
 }
 
@@ -33,7 +33,7 @@ export function selectRows(
   return `${selection}${condition} ORDER BY ${column}`;
 }
 
-/** Of a database whose values come as text where they are cast to `type`; bytes stay bytes. */
+/** The columns cast to `type`, for a database that returns cast values as text. Columns of bytes are not cast. */
 export function textsOf(
   columns: readonly QueryColumn[],
   quote: QueryDialect['quote'],

@@ -6,7 +6,7 @@ import { cellNumber } from '../../engine/unshred/rows/values.ts';
 import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
 import type { ClosableBlocks } from './table-row-source.ts';
 
-/** What one look at the keys of a table tells, in spans of so many rows as they lie. */
+/** The keys of a table, read once and summarized in spans of `spanRows` rows in stored order. */
 export interface KeySpans {
   readonly rows: number;
   /** by span: the lowest key of a row that is not late */
@@ -59,7 +59,7 @@ export interface ReorderedTable {
   /** all rows, from the first on */
   readonly open: () => Promise<ClosableBlocks>;
   readonly spans: KeySpans;
-  /** of `width` columns */
+  /** the index of the key column, among `width` columns */
   readonly key: number;
   readonly width: number;
 }
@@ -241,7 +241,7 @@ class ReorderedRows implements ClosableBlocks {
     this.#merged = waiting;
     this.#answered = 0;
     this.#held.push({ block, begin });
-    // what is not late does not wait for longer
+    // a row that is not late is emitted within this distance
     const since = begin - (waitingSpans + 1) * spanRows;
     while (this.#held[0]!.begin + this.#held[0]!.block.rows <= since) this.#held.shift();
   }

@@ -1,4 +1,4 @@
-/** What sinks that stage rows have in common: save modes, what opening led to, and faults in the words of the target. */
+/** The parts that sinks with staged rows have in common: save modes, the outcome of opening, and errors that name the target. */
 import { AppError } from '../../errors.ts';
 import type { MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
 import type { Fence, Published, SinkPlan, UnconvertedValue } from '../../ports/rows/sink.ts';
@@ -27,10 +27,10 @@ export abstract class StagedRowSink {
   /** by `columnId`: NOT NULL goes when the job publishes */
   protected readonly nullAllowed = new Set<string>();
   protected readonly unfit = new UnfitColumns();
-  /** of the target */
+  /** the precision limit of decimals in the target */
   protected readonly decimalRoom: DecimalRoom = usualRoom;
 
-  /** Of most targets, rows are written by the process that publishes them. */
+  /** Null for most targets, because the process that publishes the rows also writes them. */
   get units(): UnitTarget | null {
     return null;
   }
@@ -64,7 +64,7 @@ export abstract class StagedRowSink {
     this.nullAllowed.add(columnId(table, column));
   }
 
-  /** What follows from the plan alone; nothing of the target is touched. */
+  /** Prepares what follows from the plan alone. Does not access the target. */
   protected abstract prepare(plan: SinkPlan): void;
 
   /** Finds out what is in the target and readies the staging area. Sets `outcome`. */

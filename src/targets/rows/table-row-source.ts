@@ -21,7 +21,7 @@ import type { TargetLoad } from '../../ports/rows/target-load.ts';
 
 /** A table as the place has it; columns by the model's names. */
 export interface ReadTable {
-  /** what stands behind FROM */
+  /** the relation that follows FROM */
   readonly from: string;
   /** a key or position as a whole number; null where the table has no such column */
   whole(column: string): string | null;
@@ -31,7 +31,7 @@ export interface ReadTable {
 
 /** The order that rows are to be given in. */
 export interface RowOrder {
-  /** of the table, and what of it is read */
+  /** the name of the table */
   readonly name: string;
   /** behind ORDER BY */
   readonly by: readonly string[];
@@ -49,7 +49,7 @@ export interface DocumentRowsOnly {
 export interface RowQuery {
   readonly rest: string;
   readonly order?: RowOrder;
-  /** what `rest` says, where it asks for the rows of one document and for nothing else */
+  /** the same condition as `rest`, if `rest` asks only for the rows of one document */
   readonly only?: DocumentRowsOnly | null;
 }
 
@@ -86,10 +86,10 @@ interface BesideQuery {
   /** its column with the name of the table that they tell of, and that name */
   readonly nameColumn: string;
   readonly name: string;
-  /** of `columns`: whole numbers that they are in the order of */
+  /** the columns among `columns` that give the order; their values are integers */
   readonly by: readonly string[];
   readonly columns: readonly string[];
-  /** what the order is known by */
+  /** the name under which the order is cached */
   readonly orderName: string;
 }
 
@@ -99,7 +99,7 @@ interface DocumentRange {
   readonly documentKey: string;
 }
 
-/** What is asked of a document. */
+/** The columns that describe a document. */
 const documentFacts = ['document_key', 'name', 'job_uuid', 'loaded_at', 'valid_from', 'valid_to'];
 
 export function createTableRowSource<Known extends ReadTable>(
@@ -240,7 +240,10 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
     return table;
   }
 
-  /** Which tables a table beside the data tells of: each is asked for by itself, and most have nothing there. */
+  /**
+   * Returns the names of the tables that have rows in a table beside the data. Each table is queried separately, and most have no rows
+   * there.
+   */
   #namesIn(table: Known, column: string): Promise<ReadonlySet<string>> {
     let names = this.#named.get(column);
     if (names === undefined) {

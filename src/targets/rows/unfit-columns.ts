@@ -102,7 +102,7 @@ function widerNumber(
   return { kind: 'numeric', precision: digits, scale: behind };
 }
 
-/** Of a number without exponent, sign of plus, or zeros before it; null: the text is nothing of the kind. */
+/** Counts the digits of a number that has no exponent, plus sign or leading zeros. Returns null for any other text. */
 export function plainDigits(value: string): UnfitDigits | null {
   const parts = plainNumber.exec(value);
   if (parts === null) return null;

@@ -23,8 +23,8 @@ export interface TextColumn {
 }
 
 /**
- * Those that are to be written. `textOf`: of a column of a table that has rows of the job: whether it is text in the target, and was turned into it now;
- * `hasWritten`: the job has rows for `_lexical`.
+ * Returns the columns whose texts the job must write. `textOf`: for a column of a table with rows of the job, whether the target has it as
+ * text, and whether this job turned it into text; `hasWritten`: the job has rows for `_lexical`.
  */
 export function textColumns(
   { tables }: RelationalModel,
@@ -61,7 +61,10 @@ export interface TextUpdates {
   readonly joins: boolean;
 }
 
-/** Of what stands in `_lexical` as `l`, the values of the column: those of this job alone where others say already what documents say. */
+/**
+ * Returns the condition that selects the values of the column from `_lexical AS l`. If the column was text before this job, only the values
+ * of this job are selected, because earlier values are already as written in the documents.
+ */
 export function isWrittenText(
   { of, isTurned }: Pick<TextColumn, 'of' | 'isTurned'>,
   jobUuid: string,

@@ -53,7 +53,7 @@ async function manifestIn(files: Pick<BucketFiles, 'read'>): Promise<TargetManif
 
 class HeldBucketFolder extends BucketFiles implements HeldFolder {
   readonly #lock: PlaceLock;
-  /** of the step that is handed over, or was read */
+  /** the journal of the step that was handed over or read */
   #journal: BucketJournal | null = null;
 
   constructor(options: BucketFolderOptions, lock: PlaceLock) {
@@ -125,7 +125,7 @@ class HeldBucketFolder extends BucketFiles implements HeldFolder {
   async sweep(): Promise<void> {
     const left = await namesBelow(this.objects, this.prefix, journalPrefix);
     if (left.length === 0) return;
-    // what this process believes may not be what was stored
+    // read the stored manifest, because this process may remember another one
     const manifest = await this.readManifest();
     const listed = new Set(manifest?.tables.flatMap((table) => table.files.map(({ name }) => name)));
     for (const name of left) {

@@ -1,4 +1,4 @@
-/** Which documents a folder of tables holds: read from the files of `_documents` that its manifest lists. */
+/** Lists the documents in a folder of tables: reads the files of `_documents` that its manifest lists. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
@@ -18,7 +18,7 @@ const recordHash: Readonly<Record<RecordFormat, (row: string) => string | undefi
   jsonl: jsonHash,
 };
 
-/** Of a file of `_documents`. */
+/** Reads the SHA-256 hashes from a text file of `_documents`. */
 export async function* textHashes(path: string, format: RecordFormat): AsyncIterable<string> {
   const hashOf = recordHash[format];
   const { isQuoted } = recordForms[format];
@@ -64,7 +64,7 @@ function jsonHash(row: string): string | undefined {
   return (JSON.parse(row) as { sha256?: string }).sha256;
 }
 
-/** As `textHashes`. `directory`: the only one that DuckDB may read. */
+/** Reads the SHA-256 hashes from a Parquet file of `_documents`. `directory`: the only one that DuckDB may read. */
 export async function* parquetHashes(directory: string, path: string): AsyncIterable<string> {
   const { openDuckDb, pathLiteral } = await import('../../sql/duckdb/database.ts');
   const database = await openDuckDb(':memory:', { directory, memoryBytes: 128 * 1024 * 1024 });

@@ -1,4 +1,4 @@
-/** What a folder of tables says of itself, and the way from one manifest to the next, with the columns that values changed. */
+/** The manifest of a folder of tables, and the computation of the next manifest, with the columns whose types values have changed. */
 import { isList, isObject, isOwnName, parsed } from '../json.ts';
 import { manifestName } from '../place/journal.ts';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
@@ -22,7 +22,7 @@ export const dataPackageName = 'datapackage.json';
 
 export interface ManifestFile {
   readonly name: string;
-  /** of the job that wrote it */
+  /** the job that wrote the file */
   readonly job_uuid: string;
   readonly job: number;
   readonly rows: number;
@@ -48,7 +48,7 @@ export interface ManifestTable {
   readonly decimal_digits?: Readonly<Record<string, readonly [whole: number, fraction: number]>>;
   /** NOT NULL columns that some row left empty */
   readonly nullable_columns: readonly string[];
-  /** of the columns of dates with times those whose values are instants; absent in tables beside the data */
+  /** the columns of dates with times whose values are instants; absent in tables beside the data */
   readonly zoned_columns?: readonly string[];
 }
 
@@ -232,7 +232,7 @@ function newestFirst(jobs: readonly ManifestJob[]): readonly ManifestJob[] {
   return jobs.toSorted((a, b) => Date.parse(b.published_at) - Date.parse(a.published_at) || b.job - a.job);
 }
 
-/** Of tables of the model, those that were given rows. */
+/** Counts the added rows of each table of the model that was given rows. */
 export function rowsByTable(added: ManifestStep['added']): Record<string, number> {
   const counts = [...added].map(([table, files]) => [table, rowsOf(files)] as const);
   return Object.fromEntries(counts.filter(([table, rows]) => rows > 0 && !sideNames.has(table)));
@@ -247,8 +247,8 @@ export function isByLogicalSchema(
 }
 
 /**
- * What an overwrite leaves: files of other jobs than those that wrote rows of this model's tables, or by it. A file is of one job, and goes
- * whole.
+ * Returns the files that an overwrite keeps. It removes the files of each job that wrote rows into this model's tables or loaded by this
+ * logical schema. A file belongs to one job, and is removed as a whole.
  */
 export function remainingTables({ tables, jobs }: TargetManifest, plan: SinkPlan): ManifestTable[] {
   const { model } = plan;
@@ -295,11 +295,11 @@ export interface ManifestStep {
   readonly nullAllowed: NotedColumns;
   readonly lastKeys: ReadonlyMap<string, number>;
   readonly format: TargetManifest['format'];
-  /** as `TargetManifest.location` */
+  /** see `TargetManifest.location` */
   readonly location?: string;
   /** a `datapackage.json` is written */
   readonly hasPackage: boolean;
-  /** those of earlier jobs among them; null: what is there stays */
+  /** all codes, including those of earlier jobs; null keeps the existing ones */
   readonly codes: readonly CodeRow[] | null;
 }
 
@@ -394,7 +394,7 @@ function zonedColumns(
   };
 }
 
-/** As `RowSink.zonesThere`: what the files that are there were written as. */
+/** Returns `RowSink.zonesThere` for the existing files, from their manifest. */
 export function zonesOfManifest(manifest: TargetManifest, tables: readonly ZoneTable[]): ZonesThere {
   const known = new Map(manifest.tables.map((table) => [table.name, table]));
   const found = new Map<string, ReadonlyMap<string, boolean>>();

@@ -1,4 +1,4 @@
-/** Where a folder of files is, such as a disk or a bucket, and how several of its files change as one step. */
+/** The place of a folder of files, such as a disk or a bucket, and the change of several of its files in one step. */
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { AppError } from '../../../errors.ts';
 import { isList, isObject, isOwnName, parsed } from '../json.ts';
@@ -60,7 +60,7 @@ export const folderRecords: StepRecords<FolderStep, TargetManifest> = {
 
 type Journal = Pick<FolderStep, 'staging' | 'files' | 'remove' | 'manifest'>;
 
-/** As hostile as a manifest: it names what is moved and removed. */
+/** Checks a journal. It is as untrusted as a manifest, because it names files that are moved and removed. */
 function isJournal({ staging, files, remove, manifest }: Partial<Journal>): boolean {
   return (
     typeof staging === 'string' &&

@@ -55,7 +55,10 @@ interface FolderFilesOptions extends Partial<ParquetSettings> {
   readonly format: FileLayoutName;
   /** address of the folder in a bucket, for scripts that load the files from there, as in the manifest */
   readonly location?: string;
-  /** of a thread that makes Parquet files beside the load (src/targets/files/parquet/beside.ts); absent: all is done in this one */
+  /**
+   * options of a thread that makes Parquet files beside the load (src/targets/files/parquet/beside.ts); absent: the main thread makes them
+   * all
+   */
   readonly columnsThread?: ColumnsThreadOptions;
 }
 
@@ -293,7 +296,10 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
     return plan.saveMode === 'write-schema' ? 'skip' : 'load';
   }
 
-  /** What stays of the jobs that wrote into tables of this model, or by it beside them: documents that it does not know, kept whole. */
+  /**
+   * Returns the kept files of the jobs that wrote into tables of this model or loaded by this logical schema. Their documents, which this
+   * job does not know, are kept whole.
+   */
   #ownDocuments(): readonly ManifestTable[] {
     const own = tableIndexes(this.plan.model);
     const jobs = new Set(

@@ -26,15 +26,15 @@ interface ReadingTurn {
   end(): Promise<void>;
 }
 
-/** as for a writer */
+/** the same wait as for a writer */
 const waitMs = 15 * 60_000;
 const pollMs = 100;
 /** a lock of another machine that was not refreshed for so long is a dead one's, as far as this machine's clock tells */
 const staleMs = 60_000;
 
 /**
- * What a job began to publish there, and died over, is published first. AppError `conflict`: that cannot be done where nothing can be
- * written; `service_unavailable`: another job writes there, and goes on to.
+ * Locks a folder for reading. First publishes what a dead job had begun to publish there. AppError `conflict` if that is impossible because
+ * the folder is read-only; `service_unavailable` if another job keeps writing there.
  */
 export async function readingTurn(
   directory: string,
@@ -92,7 +92,7 @@ async function isHeld(path: string): Promise<boolean> {
   try {
     return !(await isDeadLock(path));
   } catch (error) {
-    // of another machine: what time it is there cannot be asked where nothing can be written
+    // the lock is of another machine, whose clock cannot be read in a read-only folder
     if (!isReadOnly(error)) throw error;
     const found = await lstat(path).catch(() => null);
     return found !== null && Date.now() - found.mtimeMs <= staleMs;
@@ -126,7 +126,9 @@ export function createFolderRowSource(options: FolderRowSourceOptions): RowSourc
   });
 }
 
-/** What is read stays as it was: the folder is locked meanwhile, or it is known at the end. */
+/**
+ * Opens the tables of a folder. The folder is locked meanwhile; if it cannot be locked, a change during the read is detected at the end.
+ */
 async function openTables(
   { directory: path, label = path, refuseLinks = false }: FolderRowSourceOptions,
   model: RelationalModel,

@@ -52,7 +52,7 @@ export interface KeptCodes {
   readonly changes: readonly string[];
 }
 
-/** What a folder's manifest says of them. */
+/** The part of a folder's manifest that concerns codes. */
 export interface CodesBefore extends Pick<TargetManifest, 'codes'> {
   readonly tables: readonly { readonly name: string }[];
 }

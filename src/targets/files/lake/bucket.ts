@@ -55,7 +55,7 @@ class BucketPlace extends BucketFiles implements SteadyPlace {
 
   async readManifest(): Promise<LakeManifest | null> {
     const { manifest } = await this.newest();
-    // of an attempt that died before the first job
+    // an attempt that died before the first job leaves a manifest without jobs
     return manifest?.jobs.length === 0 ? null : manifest;
   }
 
@@ -74,9 +74,9 @@ class BucketPlace extends BucketFiles implements SteadyPlace {
 
 class HeldBucketPlace extends BucketPlace implements HeldLakePlace {
   readonly #lock: PlaceLock;
-  /** of the step that this writer decided last, or found */
+  /** the number of the step that this writer decided last, or found */
   #number: number | null = null;
-  /** what became of the decision is not known: its files stay for whoever ends it */
+  /** the outcome of the decision is unknown: its files remain for the writer that finishes the step */
   readonly #undecided = new Set<string>();
   readonly #handed = new Map<string, readonly string[]>();
 
@@ -189,7 +189,7 @@ class HeldBucketPlace extends BucketPlace implements HeldLakePlace {
   }
 }
 
-/** What an attempt uploads. */
+/** The list of the files that an attempt uploads. */
 interface Note {
   readonly format: LakeManifest['format'];
   readonly paths: readonly string[];
@@ -204,15 +204,15 @@ function noteName(staging: string): string {
 }
 
 const stepsFolder = '.svc-steps/';
-/** as many steps are kept as a writer that slept may be behind */
+/** the number of steps that are kept, for a writer that is that far behind */
 const keptSteps = 200;
 
 interface StepsThere {
-  /** of the newest step; 0: none */
+  /** the number of the newest step; 0 if there is none */
   readonly number: number;
   /** null: it is done */
   readonly pending: LakeStep | null;
-  /** as of the last step that is done; null: none */
+  /** the manifest after the last finished step; null if there is none */
   readonly manifest: LakeManifest | null;
 }
 

@@ -11,18 +11,18 @@ import { type LakeFile, isOwnFile } from './table-format.ts';
 
 /** files below that are small */
 const smallBytes = 32 * 1024 * 1024;
-/** what small files become is not larger */
+/** the maximum size of a file that small files are compacted into */
 const mostBytesOfFile = 128 * 1024 * 1024;
-/** what a job writes anew for the sake of those that read after it; more is for `compactLake` */
+/** the maximum that a job rewrites for later readers; `compactLake` rewrites the rest */
 const mostBytesOfJob = 256 * 1024 * 1024;
-/** as many files as a table may have before the next job compacts it */
+/** the number of files of a table above which the next job compacts it */
 export const usualMostFiles = 64;
 /** in a commit of a compaction, in place of the installation */
 const compactor = 'compaction';
 
 /**
- * What became of the tables, in words; none where no table has two small files. AppErrors as of a job; `conflict`: some files cannot be read, and
- * stay as they are; all others are compacted.
+ * Compacts the tables, and returns the changes in words; none if no table has two small files. AppErrors as for a job; `conflict` if some
+ * files cannot be read: these remain as they are, and all others are compacted.
  */
 export async function compactLake(target: LakeTarget): Promise<readonly string[]> {
   const place = await holdPlace(target, false);

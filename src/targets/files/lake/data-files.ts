@@ -15,7 +15,7 @@ import type { ColumnFacts } from '../../../engine/parquet/file-writer.ts';
 
 /** Types of which readers are told the least and the greatest value, where those are exact in JSON. */
 const compared = new Set(['SMALLINT', 'INTEGER', 'BIGINT', 'DATE']);
-/** as many as readers look at */
+/** the number of columns whose statistics readers use */
 const mostStatistics = 32;
 
 export interface TypedName {
@@ -34,18 +34,18 @@ function toldColumns<T extends TypedName>(columns: readonly T[]): readonly T[] {
   );
 }
 
-/** Of this machine: its path, with what its table tells of its rows, if it does. */
+/** A file on this machine: its path, with the values that its table gives for all of its rows, if any. */
 export type LocalRows = string | { readonly path: string; readonly told: readonly ToldValue[] };
 
 /** A file of the table: its path in the place, and below the table's folder. */
 export interface PresentFile {
   readonly path: string;
   readonly name: string;
-  /** what the table says of it */
+  /** the entry of the table for the file */
   readonly of: LakeFile;
 }
 
-/** As statements read them. */
+/** Returns the files in the form that statements read. */
 export async function rowFiles(
   place: LakePlace,
   present: readonly Pick<PresentFile, 'path' | 'of'>[],
@@ -55,11 +55,11 @@ export async function rowFiles(
   return found;
 }
 
-/** What a rewrite makes of a column. */
+/** The change of a column in a rewrite. */
 export interface TypeChange {
   readonly from: string;
   readonly to: string;
-  /** of an instant that becomes text: the column with its offset */
+  /** for an instant that becomes text: the column with its offset */
   readonly offset?: string | undefined;
   /** an expression of the value as its document writes it, over the table `t`; NULL: as the column gives it */
   readonly written?: string;
@@ -70,7 +70,7 @@ export interface Rewriting {
   readonly conversions: ReadonlyMap<string, TypeChange>;
   /** all columns of the table, as they will be */
   readonly columns: readonly TypedName[];
-  /** which rows stay: a condition */
+  /** the condition that selects the rows to keep */
   readonly where: string | null;
   /** numbers that the columns have in the new file, where they have any */
   readonly fieldIds: FieldIds | null;
@@ -107,7 +107,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
     (opened ??= openDuckDb(':memory:', { directory, spill: join(scratch, 'spill'), memoryBytes }).then(
       (duckdb) => inTurn(duckdb, (error) => dataFileFault(error, directory)),
     ));
-  /** Of files that could not be read together: the first one that cannot be read by itself. */
+  /** Finds the first file that cannot be read on its own, among files that could not be read together. */
   const broken = async (error: unknown, paths: readonly string[]): Promise<unknown> => {
     const { read } = await database();
     for (const path of paths) {
@@ -284,7 +284,7 @@ function inTurn({ run, read, close }: DuckDb, faultOf: (error: unknown) => unkno
     const done = last.then(work).catch((error: unknown): never => {
       throw faultOf(error);
     });
-    // whoever asked is told
+    // the caller gets the error
     last = done.catch(() => undefined);
     return done;
   };
@@ -300,7 +300,7 @@ function isPlain(text: string): boolean {
   return /^-?\d+$|^\d{4}-\d\d-\d\d$/.test(text);
 }
 
-/** What stands behind FROM; a column that some of the files do not have is NULL there, where the table does not tell it. */
+/** Returns the relation that follows FROM. A column that a file does not have is NULL, unless the table gives its value. */
 export function parquet(files: readonly LocalRows[]): string {
   const plain: string[] = [];
   const parts: string[] = [];
@@ -326,7 +326,7 @@ function readParquet(paths: readonly string[]): string {
   return `read_parquet([${paths.map(pathLiteral).join(', ')}], union_by_name = true, hive_partitioning = false)`;
 }
 
-/** As `parquet`, with all of the columns, whatever the files have. */
+/** Like `parquet`, but with all of the columns, even if no file has them. */
 export function wholeRows(files: readonly LocalRows[], columns: readonly TypedName[]): string {
   const typed = columns.map(({ name, sqlType }) => `NULL::${sqlType} AS ${doubleQuoted(name)}`);
   const none = `SELECT ${typed.join(', ')} WHERE false`;
@@ -335,7 +335,7 @@ export function wholeRows(files: readonly LocalRows[], columns: readonly TypedNa
 
 const dayMs = 86_400_000;
 
-/** As `DataFiles.statistics`, of what was noted when the file was written; `facts`: by column. */
+/** Returns `DataFiles.statistics` from the facts that were noted when the file was written. `facts`: by column. */
 export function fileStatistics(
   rows: number,
   columns: readonly TypedName[],

@@ -18,7 +18,7 @@ export function mainFormat(name: LakeFormatName): TableFormat {
   return formatsOf(name)[0]!;
 }
 
-/** What a column is made of for one of that type of DuckDB. */
+/** Returns the DuckDB type that the format stores for a column of that DuckDB type. */
 export function storedTypeIn(name: LakeFormatName, sqlType: string): string {
   return formatsOf(name).reduce((type, format) => format.storedType(type), sqlType);
 }

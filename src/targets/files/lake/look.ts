@@ -1,4 +1,4 @@
-/** What a folder of tables tells before a job holds it. */
+/** Reads what a folder of tables contains before a job locks it. */
 import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { AppError } from '../../../errors.ts';
@@ -38,7 +38,7 @@ export async function readLakeLoads(target: LakeTarget): Promise<readonly Target
   return [...found.values()];
 }
 
-/** As `RowSink.zonesThere`. */
+/** Returns `RowSink.zonesThere` for the tables of the target. */
 export async function readLakeZones(target: LakeTarget, tables: readonly ZoneTable[]): Promise<ZonesThere> {
   const found = new Map<string, ReadonlyMap<string, boolean>>();
   await target.look(async (place) => {

@@ -1,6 +1,6 @@
 /**
- * What a folder of tables says of itself, and the step that a job takes in it: written whole before the first table is touched, so
- * that whoever opens the folder next ends what a dead process began.
+ * The manifest of a folder of tables, and the step of a job in it. The whole step is written before the first table is changed, so that the
+ * next process to open the folder can finish what a dead process began.
  */
 import { createHash } from 'node:crypto';
 import { AppError } from '../../../errors.ts';
@@ -44,7 +44,7 @@ export interface LakeManifest {
   readonly codes?: readonly CodeRow[];
 }
 
-/** What one job does to one table. */
+/** The changes that one job makes to one table. */
 export interface TableStep {
   readonly name: string;
   readonly directory: string;
@@ -60,9 +60,9 @@ export interface TableStep {
   readonly keptDocuments?: readonly string[];
   /** rows of the documents of these keys go, decimal digits; columns are told only where the job has rows, too */
   readonly without: readonly string[];
-  /** what the table is partitioned by, if it is */
+  /** the partition fields of the table, if it is partitioned */
   readonly partitioning?: readonly PartitionField[];
-  /** of `_documents`, once documents are merged */
+  /** for `_documents`, if documents are merged */
   readonly closing?: DocumentClosing;
   /** files below the table's folder, each list of which becomes one file with the same rows; nothing else is told then */
   readonly merges?: readonly (readonly string[])[];
@@ -83,7 +83,7 @@ export interface LakeStep extends StagedStep {
   readonly installation: string;
   /** in the order in which they are committed */
   readonly tables: readonly TableStep[];
-  /** as it will be, but for versions */
+  /** the manifest after the step, except for the versions */
   readonly manifest: LakeManifest;
 }
 

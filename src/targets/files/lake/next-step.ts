@@ -1,4 +1,4 @@
-/** What a job will do to the tables of a folder, of the rows that it staged. */
+/** Plans the changes that a job makes to the tables of a folder, from the rows that it staged. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
@@ -46,10 +46,10 @@ import { fieldOf, type LakeColumn, type NewFile } from './table-format.ts';
 export interface StagedJob {
   readonly plan: SinkPlan;
   readonly before: LakeManifest;
-  /** as in ParquetSettings */
+  /** see ParquetSettings (src/targets/files/parquet/writing.ts) */
   readonly deltas: boolean;
   readonly known: TablesThere;
-  /** what new tables of the model are partitioned by */
+  /** the partition fields of new tables of the model */
   readonly partitions: ReadonlyMap<string, readonly PartitionField[]>;
   /** folder of the staged files, and its name */
   readonly staging: string;
@@ -111,7 +111,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
       if (!changes && (there !== null || !isMade || !own.has(name))) return;
       const columns = description.columns.map((column, at): LakeColumn => ({
         ...column,
-        // of all files the same
+        // the type is the same in all files
         sqlType: added[0]?.types?.[at] ?? storedTypeIn(before.format, column.sqlType),
       }));
       const made = added.flatMap((file) => (file.rows === 0 ? [] : [newFile(file)]));
@@ -136,7 +136,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
     };
     for (const [index, table] of physicalTables(model, duckdb).entries())
       await addStep(model.tables[index]!.name, describeTable(job, index, table));
-    // of other versions of the model
+    // tables of other versions of the model
     for (const { name, directory } of before.tables)
       if (gone.has(name) && !own.has(name) && !sideNames.includes(name))
         steps.push(removalStep(name, directory, merge!.gone));
@@ -145,7 +145,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
       steps.push({ ...removalStep(name, directory, []), replace: true, keptJobs, keptDocuments });
     }
     for (const name of sideNames) await addStep(name, sideDescription(name, merge));
-    // those of earlier jobs are among them
+    // the codes include those of earlier jobs
     if (written.has(codesTable.name)) await addStep(codesTable.name, sideColumns(codesTable.name), true);
     const record = jobRecord(job, written, own, gone);
     steps.push(await loadsStep(record, job.known, staging));

@@ -1,5 +1,5 @@
 /**
- * What the rows of a table are kept apart by: each file has rows of one partition. The values of a partition are told as text, alike in both
+ * The partition fields of a table: each file has rows of one partition. The values of a partition are text, in the same form in both
  * formats: a value as it is cast to text, a year as `2026`, a month as `2026-03`, a day as `2026-03-04`, an hour as `2026-03-04-07` (UTC).
  */
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
@@ -35,7 +35,7 @@ export function partitionExpression({ column, part }: PartitionField, sqlType: s
 
 const wholes = new Set(['VARCHAR', 'BOOLEAN', 'SMALLINT', 'INTEGER', 'BIGINT', 'DATE']);
 
-/** What is wrong with a partition by a column of that type; null: nothing. */
+/** Returns why a column of that type cannot have the partition field; null if it can. */
 export function typeFault({ part }: Pick<PartitionField, 'part'>, sqlType: string): string | null {
   if (part === 'identity')
     return wholes.has(sqlType)

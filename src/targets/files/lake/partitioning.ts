@@ -86,7 +86,10 @@ export function partitionsOf(
   return found;
 }
 
-/** What is near in letters may be meant; otherwise columns are named that it can be done by, of the table that was named or of all. */
+/**
+ * Returns the error for an unknown column. It suggests columns with similar names; if there are none, it lists the columns that can
+ * partition the named table, or all tables.
+ */
 function unknownColumn(
   { tables }: RelationalModel,
   format: LakeFormatName,
@@ -137,7 +140,7 @@ export async function checkPartitioning(
 
 interface PartitionedFiles {
   readonly fields: readonly PartitionField[];
-  /** of the table, with those that Delta has of parts of values */
+  /** the columns of the table, including the ones that Delta has for parts of values */
   readonly columns: readonly LakeColumn[];
   readonly files: readonly NewFile[];
 }
@@ -152,7 +155,7 @@ interface TableOfJob {
   readonly staging: string;
 }
 
-/** What the table is, or is to be, partitioned by; none: nothing. */
+/** Returns the partition fields that the table has or is to have; empty if there are none. */
 export async function partitioningOf({
   known,
   table,
@@ -219,9 +222,9 @@ const keyColumn = '_svc_partition';
 interface Splitting {
   readonly table: string;
   readonly fields: readonly PartitionField[];
-  /** of the files */
+  /** the columns of the files */
   readonly columns: readonly TypedName[];
-  /** those that the new files have beside them, with values of the fields */
+  /** the columns that the new files have in addition, with values of the partition fields */
   readonly derived: readonly LakeColumn[];
   /** numbers of all columns; null: none */
   readonly fieldIds: FieldIds | null;

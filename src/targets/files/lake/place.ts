@@ -1,4 +1,4 @@
-/** Where a target of tables is: a folder of this machine, a bucket, or a namespace of a catalogue. */
+/** The place of a target of tables: a folder of this machine, a bucket, or a namespace of a catalogue. */
 import { diskTarget, type DiskOptions } from '../place/disk.ts';
 import type { HeldPlace, PlaceTarget, TargetPlace } from '../place/journal.ts';
 import { lakeRecords, type LakeManifest, type LakeStep } from './manifest.ts';

@@ -34,7 +34,10 @@ import { lakeUnitRules } from './units.ts';
 export interface LakeRowSinkOptions {
   readonly target: LakeTarget;
   readonly format: LakeFormatName;
-  /** as in ParquetSettings (src/targets/files/parquet/writing.ts); absent: with Delta alone, as readers of Iceberg do not all take them */
+  /**
+   * see ParquetSettings (src/targets/files/parquet/writing.ts); absent: true for Delta alone, because some readers of Iceberg do not
+   * support them
+   */
   readonly deltas?: boolean;
   /** files that a table may have before a job compacts it (64) */
   readonly mostFiles?: number;
@@ -212,7 +215,7 @@ class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements Row
     return saveMode === 'write-schema' ? 'skip' : 'load';
   }
 
-  /** What is there can take the rows, and is ours. */
+  /** Checks that the existing tables can hold the rows, and that jobs wrote them. */
   async #checkTables(place: HeldLakePlace): Promise<void> {
     const { model, saveMode, codes } = this.plan;
     const keepsCodes = codes === 'table' || codes === 'check';
@@ -229,7 +232,10 @@ class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements Row
     }
   }
 
-  /** What others gave a table that a dead attempt had made stays there. */
+  /**
+   * Checks that a folder of the table is free, or was made by an attempt that died. In the latter case, anything that others added to the
+   * table remains.
+   */
   async #checkHolder(place: HeldLakePlace, table: string): Promise<void> {
     if (this.#known.directoryOf(table) !== null) return;
     const folder = tableFolder(table);
@@ -239,7 +245,7 @@ class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements Row
       throw new AppError('conflict', `${this.label}: ${folder} exists and was not written by a job.`);
   }
 
-  /** Of those whose documents stay: jobs that wrote into tables of this model, or by it. */
+  /** Returns the jobs that wrote into tables of this model or loaded by its logical schema; their documents stay. */
   #ownJobs(): readonly string[] {
     const own = new Set(this.plan.model.tables.map((table) => table.name));
     return this.#manifest.jobs

@@ -37,7 +37,7 @@ import type { LakePlace, LakeTarget } from './place.ts';
 
 export interface LakeRowSourceOptions {
   readonly target: LakeTarget;
-  /** as the job left the tables that made this version of `_loads`; absent: their newest versions */
+  /** reads the tables as the job that made this version of `_loads` left them; absent: their newest versions */
   readonly version?: number;
 }
 
@@ -59,7 +59,10 @@ interface ReadPlace<T> {
   release(): Promise<void>;
 }
 
-/** What `look` finds between two jobs; `drop` undoes what it found in vain. AppError `service_unavailable` where jobs leave no time between them. */
+/**
+ * Returns what `look` finds between two jobs; `drop` releases a result that is discarded. AppError `service_unavailable` if jobs leave no
+ * time between them.
+ */
 async function readBetweenJobs<T>(
   target: LakeTarget,
   look: (place: LakePlace) => Promise<T>,
@@ -190,12 +193,12 @@ async function versionsAt(
   );
 }
 
-/** What the tables are read with. */
+/** The state and the memory for reading the tables. */
 interface Reading {
   readonly database: LazyReader;
   readonly room: HeldRoom;
   readonly memory: StoredRowsMemory;
-  /** of all tables that were opened */
+  /** the bytes of all tables that were opened */
   bytes: number;
 }
 
@@ -249,7 +252,7 @@ async function openTable(
     const fraction = fractionDigits(types.get(field.name));
     names.add(field.name);
     columns.set(field.name, { sqlType, fraction });
-    // what other programs wrote has the type of the table once it is read, if not in the file
+    // a file of another program may have another type than the table: its values are cast
     values.push(`${lexicalText(`${column}::${sqlType}`, sqlType, fraction)} AS ${column}`);
   }
   const tableBytes = present.reduce((sum, { of }) => sum + of.bytes, 0);

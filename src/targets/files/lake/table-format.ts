@@ -1,4 +1,4 @@
-/** What the formats of tables have in common: the tables of a folder are read and given versions by these words alone. */
+/** The interface of table formats: all code that reads the tables of a folder or gives them versions uses only these types. */
 import type { PartitionField, PartitionValues } from './partition-fields.ts';
 import type { PlaceFiles } from '../place/journal.ts';
 import type { TableMetadata } from './iceberg/shape.ts';
@@ -9,25 +9,25 @@ import { randomBytes } from 'node:crypto';
 /** A column as a load makes it. */
 export interface LakeColumn {
   readonly name: string;
-  /** of DuckDB, one that the format has */
+  /** the DuckDB type, one that the format supports */
   readonly sqlType: string;
   readonly nullable: boolean;
   readonly comment: string;
   /** the key of the rows (false) */
   readonly isKey?: boolean;
-  /** of an instant: the column with the minutes that it is written ahead of UTC */
+  /** for an instant: the column with the minutes that it is written ahead of UTC */
   readonly offset?: string;
 }
 
 /** A column as a version of a table tells it, or as the next version is to tell it. */
 export interface LakeField {
   readonly name: string;
-  /** of DuckDB; null for a type that no load makes: somebody else's column */
+  /** the DuckDB type; null for a type that no load makes: another program's column */
   readonly sqlType: string | null;
   readonly nullable: boolean;
   readonly comment: string;
   readonly isKey: boolean;
-  /** as the format has it, with all that else is said of it; absent: a new column, or one of another type than before */
+  /** the column as the format stores it, with all of its other properties; absent for a new column, or one whose type changed */
   readonly stored?: Readonly<Record<string, unknown>>;
 }
 
@@ -39,7 +39,7 @@ export interface NewFile {
   readonly stats: string;
   /** numbers of its columns, where the format numbers them */
   readonly fieldIds?: FieldIds;
-  /** of a table with partitions: that which the rows are of */
+  /** for a table with partitions: the partition of the rows */
   readonly partition?: PartitionValues;
 }
 
@@ -52,9 +52,9 @@ export interface LakeFile {
   readonly rows: number;
   /** values of the partition, in the order of its fields; none: the table has no partitions */
   readonly partition: PartitionValues;
-  /** of columns of the partition, where the file does not have them */
+  /** the values of partition columns that the file does not have */
   readonly told: readonly ToldValue[];
-  /** of a column of whole numbers; null where the table does not tell */
+  /** the range of a column of integers; null if the table does not give it */
   readonly rangeOf: (column: string) => ValueRange | null;
   /** how many rows have no value in a column; null where the table does not tell */
   readonly nullsOf: (column: string) => number | null;
@@ -78,7 +78,7 @@ export function dataFileName(mark: string): string {
   return `${mark}-${randomBytes(8).toString('hex')}.parquet`;
 }
 
-/** What names of files of a job look like. */
+/** Returns the pattern of the names of files that a job writes. */
 export function fileNamesOf(mark: string): RegExp {
   return new RegExp(`^${mark}-[0-9a-f]{16}\\.parquet$`);
 }
@@ -91,15 +91,15 @@ export function isOwnFile(path: string): boolean {
 /** Whether a file counts. */
 export type FileChoice = (file: LakeFile) => boolean;
 
-/** What the next version of a table is made of. */
+/** The changes that make the next version of a table. */
 export interface TableChange {
   readonly name: string;
   readonly comment: string;
-  /** as they will be; those of the version before, the same list, where nothing of them changes */
+  /** all fields of the next version; the list of the previous version itself if nothing in it changes */
   readonly fields: readonly LakeField[];
   /** `merge`: documents go, or are closed, as others come; `compact`: other files with the same rows */
   readonly operation: 'append' | 'overwrite' | 'merge' | 'delete' | 'compact';
-  /** what a new table is partitioned by; none: nothing */
+  /** the partition fields of a new table; empty if there are none */
   readonly partitioning: readonly PartitionField[];
   /** paths below the table's folder */
   readonly removed: readonly string[];
@@ -107,7 +107,7 @@ export interface TableChange {
   readonly jobUuid: string;
   readonly job: number;
   readonly installation: string;
-  /** of every table once the job is there with all of its rows; null for all tables but the ledger */
+  /** the versions of all tables once all rows of the job are there; null for all tables except the ledger */
   readonly versions: Readonly<Record<string, number>> | null;
   /** a folder of this machine for what is not finished, which statements may write into */
   readonly drafts: string;
@@ -119,7 +119,7 @@ export interface TableChange {
 export interface TableVersion {
   readonly version: number;
   readonly fields: readonly LakeField[];
-  /** what the rows are kept apart by; none: nothing */
+  /** the partition fields; empty if there are none */
   readonly partitioning: readonly PartitionField[];
   /** by path below the table's folder, in the order in which they were added */
   readonly files: ReadonlyMap<string, LakeFile>;
@@ -127,7 +127,7 @@ export interface TableVersion {
   readonly addedBy: (jobUuid: string) => Promise<ReadonlySet<string> | null>;
   /** Whether the last job that wrote here is that one. */
   readonly isOfJob: (jobUuid: string) => boolean;
-  /** what jobs wrote of the tables' versions when they made this one */
+  /** the versions of the tables that the job recorded when it made this version */
   readonly versionsTold: Readonly<Record<string, unknown>> | null;
   /** whether it was made for a job that has not come: its columns are nobody’s */
   readonly isUnused: boolean;
@@ -135,17 +135,17 @@ export interface TableVersion {
   readonly isAppendOnly: boolean;
   /** AppError `conflict` where rows could be read wrongly */
   readonly checkReadable: () => void;
-  /** as `checkReadable`, and where a version of ours would break what the table demands of writers */
+  /** checks as `checkReadable` does; also throws if a version of ours would violate a requirement that the table has for writers */
   readonly checkWritable: () => void;
 }
 
 export interface TableFormat {
   readonly name: FormatName;
-  /** what people call it */
+  /** the name for people */
   readonly title: string;
-  /** where a table keeps what it is made of */
+  /** the folder in which a table keeps its metadata */
   readonly folder: string;
-  /** what a column is made of for one of that type of DuckDB */
+  /** returns the DuckDB type that the format stores for a column of that DuckDB type */
   readonly storedType: (sqlType: string) => string;
   /** files with values of the first type are read as the second one */
   readonly promotes: (from: string, to: string) => boolean;
@@ -175,7 +175,7 @@ export interface TableFormat {
     before: TableVersion | null,
     change: TableChange,
   ) => Promise<number | null>;
-  /** What dead attempts of a job left that `version`, which has the job, does not name. */
+  /** Removes the files of dead attempts of a job that are not in `version`, which contains the job. */
   readonly sweep: (
     files: LakeFiles,
     directory: string,
@@ -192,7 +192,7 @@ export interface TableCatalogue {
   kept(directory: string, before: TableMetadata): Promise<NextTableVersion | null>;
   /** False where somebody else’s version came first. Inside of `together` it only waits for the others. */
   commit(version: NextTableVersion): Promise<boolean>;
-  /** What `work` commits is there at once; null: somebody else’s version of a table came first, and `work` is to be done anew. */
+  /** Commits together what `work` commits. Returns null if another writer made a version of a table first; then `work` must run again. */
   together<T>(work: () => Promise<T>): Promise<T | null>;
   /** The address by which other programs open a table. */
   locationOf(directory: string): Promise<string>;
@@ -232,7 +232,7 @@ export interface NextTableVersion {
 
 export type FormatName = 'delta' | 'iceberg';
 
-/** As `-f` has it: one format, or both over the same files. */
+/** The table format of `-f`: one format, or both over the same files. */
 export type LakeFormatName = TableLayoutName;
 
 /** in front of what jobs say of themselves in a table */
@@ -260,6 +260,6 @@ function hasNoValue(
 ): boolean {
   const nulls = nullsOf(name);
   if (nulls !== null) return nulls === rows;
-  // where jobs tell of a file, they tell of each such column that it has
+  // a file of a job has statistics of each such column that it contains
   return sqlType === 'TIMESTAMP' && isOwnFile(path) && nullsOf(fileKeyName) !== null;
 }

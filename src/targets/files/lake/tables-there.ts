@@ -65,7 +65,7 @@ export class TablesThere {
     return new Map(state.fields.map((field) => [field.name, field]));
   }
 
-  /** What the table is partitioned by; null for one that is not there. */
+  /** Returns the partition fields of the table; null if the table does not exist. */
   async partitioning(table: string): Promise<readonly PartitionField[] | null> {
     return (await this.#state(table))?.partitioning ?? null;
   }
@@ -77,7 +77,7 @@ export class TablesThere {
     return format.fieldIds((await this.#inFormats(table)).get(format) ?? null, fields);
   }
 
-  /** Those of the tables that hold rows. */
+  /** Returns the tables that hold rows. */
   async filled(tables: readonly string[]): Promise<string[]> {
     const filled: string[] = [];
     for (const table of tables) {
@@ -106,13 +106,13 @@ export class TablesThere {
         (high, one) => (one !== null && (high === null || one > high) ? one : high),
         null,
       );
-      // those beyond are hashes, which no key is counted from
+      // higher keys are hashes, and new keys are not counted from them
       if (highest !== null && highest <= Number.MAX_SAFE_INTEGER) keys.set(table, Number(highest));
     }
     return keys;
   }
 
-  /** Those of the SHA-256 (hex) whose documents the jobs loaded. */
+  /** Returns those wanted SHA-256 hashes (hex) whose documents the jobs loaded. */
   async documentsOf(jobs: readonly string[], wanted: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     if (jobs.length === 0) return new Set();
     const rows = await this.rows<{ sha256: string }>(
@@ -122,7 +122,10 @@ export class TablesThere {
     return new Set(rows.map(({ sha256 }) => sha256).filter((sha256) => wanted.has(sha256)));
   }
 
-  /** Of the table's rows; none of a table without. `select`: the query, of what stands behind FROM. `isWanted`: files with rows that count. */
+  /**
+   * Returns the result of a query over the table's rows; empty if the table does not exist. `select` makes the query from the relation that
+   * follows FROM. `isWanted` selects the files whose rows count.
+   */
   async rows<T>(
     table: string,
     select: (from: string) => string,
@@ -148,7 +151,10 @@ export class TablesThere {
     );
   }
 
-  /** Of tables, what stands behind FROM: all of their columns, and no rows of a table that is not there. `isWanted`: as of `rows`. */
+  /**
+   * Returns, by table, the relation that follows FROM: all columns of the table, and no rows if the table does not exist. `isWanted`: as in
+   * `rows`.
+   */
   async relations(
     tables: readonly string[],
     isWanted: FileChoice = everyFile,

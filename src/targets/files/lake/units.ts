@@ -22,7 +22,7 @@ import type { UnitSink } from '../../../ports/rows/unit-sink.ts';
 import { fileStatistics, rowsTold, type TypedName, openDataFiles } from './data-files.ts';
 import { AppError } from '../../../errors.ts';
 
-/** What a table has of what its files are made by. */
+/** The properties of a table that its new files depend on. */
 export interface LakeUnitTable {
   /** by column, the types of those that are there */
   readonly there: readonly (readonly [column: string, sqlType: string])[];
@@ -38,7 +38,7 @@ export interface LakeUnitToken extends FileUnitToken {
   readonly tables: readonly (readonly [key: number | string, table: LakeUnitTable])[];
 }
 
-/** As `ColumnTyping.typeOf`: the table's type where it holds the values, else the one that they need. */
+/** Returns `ColumnTyping.typeOf`: the table's type if it can hold the values, otherwise the type that the values need. */
 function lakeTypeOf(
   { lakeFormat }: Pick<LakeUnitToken, 'lakeFormat'>,
   { there }: Pick<LakeUnitTable, 'there'>,
@@ -50,12 +50,12 @@ function lakeTypeOf(
 export interface LakeUnitsOptions {
   readonly model: RelationalModel;
   readonly lakeFormat: LakeFormatName;
-  /** as in ParquetSettings */
+  /** see ParquetSettings (src/targets/files/parquet/writing.ts) */
   readonly deltas: boolean;
   /** Columns of a table whose rows stay, by name; null: all that it will have is this job's. */
   readonly columnsThere: (table: string, isSide: boolean) => Promise<ReadonlyMap<string, LakeField> | null>;
   readonly fieldIds: (table: string, fields: readonly LakeField[]) => Promise<FieldIds | null>;
-  /** what the table is, or is to be, partitioned by; none: nothing */
+  /** returns the partition fields that the table has or is to have; empty if there are none */
   readonly partitioning: (table: string) => Promise<readonly PartitionField[]>;
 }
 
@@ -96,7 +96,7 @@ export function lakeUnitRules(options: LakeUnitsOptions): UnitRules {
   };
 }
 
-/** Of all tables that rows of documents go into. */
+/** Returns the keys of all tables that documents have rows in. */
 function keysOf({ tables }: RelationalModel): (number | SideTable)[] {
   return [...tables.keys(), ...(Object.keys(sideTables) as SideTable[])];
 }
@@ -137,14 +137,17 @@ interface PartsOfUnit {
   readonly table: string;
   readonly format: LakeFormatName;
   readonly fields: readonly PartitionField[];
-  /** of the file */
+  /** the columns of the file */
   readonly columns: readonly TypedName[];
   readonly fieldIds: FieldIds | null;
-  /** that the file lies in */
+  /** the folder of the file */
   readonly folder: string;
 }
 
-/** What cannot be kept apart stays one file: the machine that publishes finds the same fault, and tells it once for all units. */
+/**
+ * Splits a file by partition. A file that cannot be split stays whole: the machine that publishes finds the same fault, and reports it once
+ * for all units.
+ */
 async function partsOfUnit(file: UnitFile, unit: PartsOfUnit): Promise<readonly UnitFile[]> {
   const { table, format, fields, columns, fieldIds, folder } = unit;
   const types = new Map(columns.map(({ name, sqlType }) => [name, sqlType]));

@@ -4,7 +4,9 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { AppendedFile, FinishedFile } from '../../../adapters/file-staging/staged-files.ts';
 
-/** Of all tables, and of the largest, on the disk: with fewer rows the load would end before the thread has done anything. */
+/**
+ * The minimum size on disk, of all tables and of the largest one: with fewer rows the load would end before the thread has done anything.
+ */
 const worthwhileBytes = 24 * 1024 * 1024;
 const leastLargestBytes = 8 * 1024 * 1024;
 /** Rows that come later may be that long. */
@@ -22,7 +24,7 @@ export interface ColumnsBesideOptions extends ParquetSettings {
   readonly directory: string;
   /** undefined: there is no thread */
   readonly columnsThread: ColumnsThreadOptions | undefined;
-  /** of tables with rows by now, by the name of the staged file */
+  /** the types of the tables with rows so far, by the name of the staged file */
   readonly typings: () => ReadonlyMap<string, ColumnTyping>;
 }
 

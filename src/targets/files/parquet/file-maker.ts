@@ -10,16 +10,16 @@ import { writeWhole } from '../../../adapters/file-staging/durable-file.ts';
 import type { RowsReader } from './staged-rows.ts';
 import type { SpareBuffers } from '../../../engine/spare-buffers.ts';
 
-/** What a file is made by; threads hand it over. */
+/** The task of writing one file; it can be sent to a thread. */
 export interface FileTask extends Omit<ParquetOptions, 'compress' | 'write' | 'memory'> {
-  /** of the new file */
+  /** the path of the new file */
   readonly path: string;
 }
 
 export interface WrittenFile {
   readonly bytes: number;
   readonly sha256: string;
-  /** of its columns */
+  /** the facts of its columns */
   readonly facts: readonly ColumnFacts[];
 }
 
@@ -98,7 +98,7 @@ class ClosingFiles {
 
   async add(file: FileHandle): Promise<void> {
     const closed = file.sync().finally(() => file.close());
-    // who waits for all of them hears of a failure
+    // the code that awaits all of them gets the error
     closed.catch(() => undefined);
     this.#last.push(closed);
     if (this.#last.length > mostClosing) await this.#last.shift();
@@ -144,12 +144,12 @@ class ZstdContext {
   readonly #stream = zlib.createZstdCompress(options);
   readonly #buffers: SpareBuffers;
   #last: Promise<unknown> = Promise.resolve();
-  /** what the stream writes frames into */
+  /** the buffer that the stream writes frames into */
   #chunk: ArrayBuffer | null = null;
 
   constructor(buffers: SpareBuffers) {
     this.#buffers = buffers;
-    // who wrote hears of it
+    // the writer gets the error
     this.#stream.on('error', () => undefined);
   }
 
@@ -175,7 +175,9 @@ class ZstdContext {
     });
   }
 
-  /** What can be read. Chunks that the stream has left behind are let go of at once: until garbage is collected, they would be many. */
+  /**
+   * Returns the bytes that can be read. Releases chunks of the stream at once, because many would accumulate before garbage is collected.
+   */
   #taken(): Uint8Array<ArrayBuffer> {
     const pieces: Uint8Array<ArrayBuffer>[] = [];
     for (;;) {

@@ -15,7 +15,7 @@ export interface StagedRows {
 export interface RowsReader {
   /** Fills the target from its start on; answers by how many bytes, 0 at the end. */
   readonly read: (target: Uint8Array) => number;
-  /** Of rows that still come: waits at their end; false: these were all. */
+  /** For rows that are still being written: waits at their end. Returns false if there are no more. */
   grown?(): Promise<boolean>;
   close(): void;
 }

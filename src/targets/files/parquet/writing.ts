@@ -20,7 +20,7 @@ export type ColumnNumbers = Readonly<Record<string, readonly [column: number, it
 /** By the number of a column. */
 export type ColumnDigits = ReadonlyMap<number, DecimalDigits>;
 
-/** What the types of a table's columns follow from. */
+/** The facts that the types of a table's columns follow from. */
 export interface ColumnTyping {
   readonly columns: readonly NamedColumn[];
   /** types of columns with a value that their own cannot hold */
@@ -40,11 +40,11 @@ export interface ParquetTable extends ColumnTyping {
 
 export interface ParquetFile {
   readonly file: FinishedFile & Required<Pick<FinishedFile, 'types'>>;
-  /** of its columns */
+  /** the facts of its columns */
   readonly facts: readonly ColumnFacts[];
-  /** of its decimals without bounds; empty where they were not counted */
+  /** the digits of its unbounded decimals; empty if they were not counted */
   readonly digits: ColumnDigits;
-  /** of its columns; null: none */
+  /** the field ids of its columns; null if they have none */
   readonly fieldIds: ColumnNumbers | null;
 }
 
@@ -98,7 +98,7 @@ async function writeBeside(
     const { name, rows, longestWriteBytes } = table.file;
     return { file: { name, rows, longestWriteBytes, ...written, types }, facts, digits, fieldIds: null };
   } finally {
-    // what it holds is gone before the others need as much
+    // ends the thread, so that its memory is free before the other files need as much
     await thread.end();
   }
 }
@@ -159,7 +159,7 @@ const pandasTypes: Readonly<Record<string, { readonly pandas: string; readonly n
   BOOLEAN: { pandas: 'bool', numpy: 'boolean' },
 };
 
-/** What pandas writes beside its own files, of the columns above alone: integers that stand with gaps keep all their digits. */
+/** Returns the metadata that pandas writes into its own files, for the columns above alone: integers with gaps keep all of their digits. */
 function pandasMetadata(columns: readonly NamedColumn[], types: readonly string[]): string {
   return JSON.stringify({
     index_columns: [],
@@ -174,7 +174,7 @@ function pandasMetadata(columns: readonly NamedColumn[], types: readonly string[
   });
 }
 
-/** Of `COPY … TO` of DuckDB; empty where columns have no numbers. */
+/** Returns the option of DuckDB's `COPY … TO` for field ids; empty if the columns have none. */
 export function fieldIdsOption(numbers: ColumnNumbers | null): string {
   const entries = Object.entries(numbers ?? {}).map(([name, [column, item]]) => {
     const value = item === undefined ? String(column) : `{__duckdb_field_id: ${column}, element: ${item}}`;
@@ -230,7 +230,7 @@ function unboundedDecimals({ columns, widened }: ColumnTyping): number[] {
   );
 }
 
-/** Of DuckDB, one for each column. `digits`: of decimals without bounds, as far as they were counted. */
+/** Returns the DuckDB type of each column. `digits`: those of unbounded decimals, as far as they were counted. */
 export async function typesOf(
   { columns, widened, typeOf }: ColumnTyping,
   digits: ColumnDigits,
@@ -254,7 +254,10 @@ const POINT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** Of those columns, lists among them: digits before and after the point that count. `rows`: in COPY text, in pieces that begin anywhere. */
+/**
+ * Counts the significant digits before and after the point in the wanted columns, lists included. `rows`: COPY text, in pieces with
+ * arbitrary boundaries.
+ */
 export async function measureDigits(
   rows: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   columns: readonly NamedColumn[],
@@ -273,7 +276,7 @@ export async function measureDigits(
   return new Map([...measures].map(([at, { whole, fraction }]) => [at, { whole, fraction }]));
 }
 
-/** Where the field ends, or the piece. */
+/** Returns the end of the field, or of the piece. */
 function endOfField(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < bytes.length && bytes[at] !== TAB && bytes[at] !== LF) at += 1;
@@ -331,7 +334,7 @@ export type FromColumnsThread =
 export type StartThread = (options: WorkerOptions) => Worker;
 
 interface Begun {
-  /** of its rows */
+  /** the path of its rows */
   readonly path: string;
   readonly task: FileTask;
   readonly rows: number;
@@ -353,7 +356,7 @@ export class ColumnsThread {
     this.#worker.on('message', (message: FromColumnsThread) => this.#answer.resolve(message));
   }
 
-  /** Where the rows come that were begun; null: none were, or their file was asked for. */
+  /** Returns the path of the rows whose file was begun; null if none was begun, or the file was already requested. */
   get followed(): string | null {
     return this.#begun?.path ?? null;
   }
@@ -381,7 +384,7 @@ export class ColumnsThread {
     return answer.file;
   }
 
-  /** What it has begun, and what was not asked for, is gone. */
+  /** Ends the thread, and removes a file that was begun but not requested. */
   async end(): Promise<void> {
     const begun = this.#begun;
     this.#begun = null;

@@ -1,9 +1,12 @@
 /** Requests that do not need one another, several at a time. */
 
-/** as many as a store takes of one job without asking it to slow down */
+/** the number of requests that a store accepts from one job without asking it to slow down */
 const mostAtOnce = 8;
 
-/** What `work` answers of each, in their order. Where one fails none begins any more, and none goes on once this has thrown. */
+/**
+ * Returns the results of `work` for all elements, in their order. After a failure no further call begins, and all calls have ended when
+ * this throws.
+ */
 export async function eachAtOnce<One, Answer>(
   all: readonly One[],
   work: (one: One) => Promise<Answer>,

@@ -62,7 +62,7 @@ export async function lockBucket(
         beat += 1;
         await objects.write(key, holder(beat));
       })
-      // whoever waits takes it for dead; the steps tell this process
+      // a waiting process then takes this one for dead; the steps show it to this process
       .catch(() => undefined);
   }, refreshMs);
   timer.unref();
@@ -101,7 +101,7 @@ async function isOwn(objects: DecidingStore, key: string, token: string): Promis
   return parsed<Partial<Holder>>((await textAt(objects, key)) ?? '')?.token === token;
 }
 
-/** Of this machine, and ended. */
+/** Returns whether the lock holder is a process of this machine that has ended. */
 async function isDead(text: string): Promise<boolean> {
   const holder = parsed<Partial<Holder>>(text);
   return (

@@ -24,7 +24,7 @@ export interface BucketOptions {
 }
 
 const readTries = 4;
-/** of files that are uploaded several at a time */
+/** the maximum size of files that are uploaded several at a time */
 const smallBytes = 4 * 1024 * 1024;
 
 export class BucketFiles implements PlaceFiles {
@@ -33,7 +33,7 @@ export class BucketFiles implements PlaceFiles {
   protected readonly objects: DecidingStore;
   protected readonly prefix: string;
   readonly #location: string;
-  /** that are being made */
+  /** the local copies that are being made */
   readonly #copies = new Map<string, Promise<string>>();
 
   constructor({ objects, prefix, label, scratch, location }: BucketOptions) {
@@ -85,7 +85,7 @@ export class BucketFiles implements PlaceFiles {
     await rename(local, copy);
   }
 
-  /** As `add`, small files several at a time. */
+  /** Adds files as `add` does, small ones several at a time. */
   protected async addAll(
     files: readonly { readonly local: string; readonly path: string; readonly bytes: number }[],
   ): Promise<void> {

@@ -72,7 +72,7 @@ export class DiskPlace<Step extends StagedStep, Manifest> implements TargetPlace
   readonly label: string;
   readonly local: string;
   protected readonly records: StepRecords<Step, Manifest>;
-  /** where what is not finished is made: a folder inside */
+  /** the folder for unfinished files: inside the target's folder */
   protected drafts: string;
 
   constructor(path: string, label: string, records: StepRecords<Step, Manifest>) {

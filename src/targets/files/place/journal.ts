@@ -23,7 +23,10 @@ export interface StepRecords<Step extends StagedStep, Manifest> {
   /** AppError `conflict`: the text is of another kind of target, or of another version. */
   manifestOf(text: string): Manifest;
   manifestText(manifest: Manifest): string;
-  /** As `manifestOf`. Any user who may write there may have written the text: none of its names leads out of the target. */
+  /**
+   * Parses a step as `manifestOf` parses a manifest. Any user with write access may have written the text: none of its names leads out of
+   * the target.
+   */
   stepOf(text: string): Step;
   stepText(step: Step): string;
 }
@@ -89,11 +92,11 @@ export interface PlaceFiles {
   write(path: string, content: string | Uint8Array): Promise<void>;
   /** A finished file of this machine becomes that one, which is new. */
   add(local: string, path: string): Promise<void>;
-  /** As `HeldPlace.remove`. */
+  /** See `HeldPlace.remove`. */
   remove(path: string): Promise<void>;
   /** AppError `target_not_allowed` where the path is of something that is no plain file. */
   checkFile(path: string): Promise<void>;
-  /** As `HeldPlace.localFile`, and as `checkFile`. */
+  /** See `HeldPlace.localFile`; checks as `checkFile` does. */
   localFile(path: string): Promise<string>;
   /** Makes a folder, so that files can be made there. */
   makeFolder(path: string): Promise<void>;

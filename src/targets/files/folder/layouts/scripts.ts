@@ -47,7 +47,7 @@ export const mysqlScript: FolderScript = {
   },
 };
 
-/** Of Parquet in a bucket, which warehouses read where it lies. Redshift and BigQuery do not load from Azure. */
+/** The scripts for warehouses, which load Parquet files directly from a bucket. Redshift and BigQuery do not load from Azure. */
 export const warehouseScripts: readonly FolderScript[] = [
   warehouseScript('snowflake', true),
   warehouseScript('bigquery', false),

@@ -51,7 +51,7 @@ function describeOther(table: ManifestTable): DescribedTable {
   };
 }
 
-/** Those of the file in its order; of one that the model does not know nothing but its name is. */
+/** Replaces the columns by those of the file, in its order. For a column that the model does not know, only the name is known. */
 function withColumns(table: DescribedTable, names: readonly string[]): DescribedTable {
   const known = new Map(table.columns.map((column) => [column.name, column]));
   return {

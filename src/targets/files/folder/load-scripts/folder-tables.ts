@@ -108,7 +108,10 @@ function writtenColumns({ files }: ManifestTable): ReadonlySet<string>[] {
   return files.flatMap(({ rows, columns }) => (rows > 0 ? [new Set(columns)] : []));
 }
 
-/** What another logical schema wrote into the table, and this one does not know: as text, which holds it all. */
+/**
+ * Returns the columns that another logical schema wrote into the table and that this one does not have. They are text, which can hold any
+ * value.
+ */
 function columnsOfOthers(own: readonly Column[], written: readonly ReadonlySet<string>[]): Column[] {
   const known = new Set(own.map(({ name }) => name));
   const others = new Set(written.flatMap((names) => [...names].filter((name) => !known.has(name))));
@@ -172,7 +175,7 @@ export interface LoadedColumn {
   readonly target: string;
   /** the values need a cast: the file was written when the column had another type */
   readonly isCast: boolean;
-  /** where the items of a list go, or their number beside the array */
+  /** the target of the items of a list, or the count beside the array */
   readonly list: LoadedList | null;
 }
 

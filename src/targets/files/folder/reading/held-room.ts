@@ -6,18 +6,18 @@ import type { ClosableBlocks } from '../../../rows/table-row-source.ts';
 
 /** memory of all tables together whose rows are held, more or less */
 const mostHeldBytes = 32 * 1024 * 1024;
-/** as they lie in files of Parquet, which may have a hundred times as many when they are read */
+/** the limit in stored bytes of Parquet files, which may expand a hundredfold when they are read */
 const mostStoredBytes = 4 * 1024 * 1024;
 
-/** What a value takes, more or less: as bytes with their cell, and with a row that is found by its name, too. */
+/** The approximate bytes of a value in memory: as bytes with their cell, and with a row whose values are found by name. */
 export const heldValueBytes = { cell: 16, named: 64 } as const;
 
-/** What is left of the memory for tables that are read as a whole. */
+/** The remaining memory for tables that are read as a whole. */
 export class HeldRoom {
   #held = mostHeldBytes;
   #stored = mostStoredBytes;
 
-  /** Of text, whose values take no more than they do in the files; else of Parquet. */
+  /** True for text, whose values need no more memory than in the files; false for Parquet. */
   readonly #isText: boolean;
 
   constructor(isText: boolean) {
@@ -26,7 +26,7 @@ export class HeldRoom {
 
   /** False where the rows of the files have no room. `valueBytes`: as `heldValueBytes` has it. */
   take(files: readonly Pick<ManifestFile, 'rows' | 'bytes'>[], columns: number, valueBytes: number): boolean {
-    // of a manifest, where anything may stand
+    // the values are from a manifest, which is untrusted
     const bytes = files.reduce((sum, file) => sum + (file.bytes > 0 ? file.bytes : 0), 0);
     const values = files.reduce((sum, { rows }) => sum + rows * columns * valueBytes, 0);
     const held = this.#isText ? values + bytes : values;
@@ -37,7 +37,7 @@ export class HeldRoom {
     return true;
   }
 
-  /** As `take`, of so many rows of the files, whichever they are. */
+  /** Reserves memory as `take` does, for `rows` arbitrary rows of the files. */
   takeRows(files: readonly Pick<ManifestFile, 'rows' | 'bytes'>[], rows: number, columns: number): boolean {
     const all = files.reduce((sum, file) => sum + file.rows, 0);
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
@@ -54,14 +54,17 @@ export function bytesOf(files: readonly Pick<ManifestFile, 'bytes'>[]): number {
 /** bytes of the pieces of all tables that are read at the same time, of which each may have two */
 const bytesOfAll = 8 * 1024 * 1024;
 
-/** What is read of a table at once: its share of what is read of all, so that each takes as many reads, but for small ones. */
+/**
+ * Returns the bytes of one read of a table. They are proportional to its share of all bytes, so that all tables except small ones need
+ * equally many reads.
+ */
 export function pieceBytesOf(tableBytes: number, allBytes: number): number {
   const share = Math.floor((bytesOfAll / 2) * (tableBytes / Math.max(1, allBytes)));
   return Math.max(8 * 1024, Math.min(256 * 1024, share));
 }
 
 export interface UnorderedRows {
-  /** what there is of the table */
+  /** the sizes of the files of the table */
   readonly files: readonly { readonly rows: number; readonly bytes: number }[];
   readonly room: HeldRoom;
   /** all rows with these columns; null: they cannot be read so */

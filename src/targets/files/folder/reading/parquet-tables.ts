@@ -66,7 +66,7 @@ function parquetTable(
     from: `(${files.map((file) => parquetFile(join(stored.directory, file.name), file, types)).join(' UNION ALL BY NAME ')})`,
     whole: (name) => (names.has(name) ? `${doubleQuoted(name)}::BIGINT` : null),
     holds: (name, text) => `${doubleQuoted(name)} = ${standardLiteral(text)}`,
-    // as `lexicalText` makes it
+    // the text as `lexicalText` makes it
     text: (name) => (names.has(name) ? { expression: doubleQuoted(name), decode: null } : null),
     inOrder: async (key, wanted, only) => {
       const found = await storedRows(stored, files, types, { key, only }, wanted);
@@ -128,20 +128,20 @@ interface StoredRowsOptions {
   readonly files: readonly StoredRowsFile[];
   /** the row key's column; null: the rows may lie in any order */
   readonly key: string | null;
-  /** of a column that is wanted; null: all rows */
+  /** a condition on the value of a wanted column; null: all rows */
   readonly only?: RowsOnly | null;
   /** columns of a row, by their names */
   readonly wanted: readonly string[];
   /** bytes of a block, as far as its rows are shorter */
   readonly blockBytes: number;
-  /** what messages call the folder */
+  /** the name of the folder in messages */
   readonly label: string;
   readonly memory: StoredRowsMemory;
 }
 
 const rowsAtOnce = 2048;
 
-/** What all tables of a folder are read with. */
+/** The memory for reading that all tables of a folder share. */
 export interface StoredRowsMemory {
   readonly kernel: CellsKernel;
   /** for pages as they lie in the files, and for blocks */
@@ -230,7 +230,7 @@ class StoredRows implements ClosableBlocks {
 
   next(): Promise<RowBlock | null> {
     const block = this.#read();
-    // whoever asked is told
+    // the caller of `next` gets the error
     this.#last = block.then(nothing, nothing);
     return block;
   }
@@ -340,7 +340,7 @@ class OpenFile {
     return this.told(() => ParquetFileReader.open(size, source, kernel, only));
   }
 
-  /** What is damaged is told in the words of the folder. */
+  /** Runs `work`, and reports damaged data as an error that names the folder. */
   async told<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -365,7 +365,7 @@ class OpenFile {
   }
 }
 
-/** Of `width` columns, those rows whose value of one is that number. */
+/** Keeps the rows whose value in one of the `width` columns is that number. */
 function rowsOf({ bytes, cells, rows }: RowBlock, column: number, number: string, width: number): RowBlock {
   const wanted = utf8Of(number);
   let kept = 0;

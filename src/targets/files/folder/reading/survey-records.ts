@@ -1,4 +1,4 @@
-/** What can be told of a file of rows by its line breaks alone: how long its records are, and whether they lie in the order of their keys. */
+/** Surveys a file of rows by its line breaks alone: how long its records are, and whether they are in the order of their keys. */
 import { open } from 'node:fs/promises';
 import { memberHead, type RecordsKernel } from '../../../../engine/records/kernel/instance.ts';
 import { MOST_KEY_BYTES } from '../../../../engine/records/kernel/layout.ts';
@@ -11,19 +11,19 @@ import {
 
 const newline = 0x0a;
 const quote = 0x22;
-/** of what a file is read into */
+/** the size of the buffer that a file is read into */
 export const surveyBytes: number = 1024 * 1024;
 
 /** How records of a file look. */
 export interface SurveyedForm {
   readonly format: RecordFormat;
-  /** of JSON Lines: the name of the key, which is the first member */
+  /** for JSON Lines: the name of the key, which is the first member */
   readonly keyName?: string;
 }
 
 const nothing = new Uint8Array(0);
 
-/** What stands before the key. */
+/** Returns the bytes before the key. */
 function keyHeadOf({ format, keyName = '' }: SurveyedForm): Uint8Array {
   return isJsonFormat(format) ? Buffer.concat([Buffer.from('{'), memberHead(keyName)]) : nothing;
 }
@@ -106,11 +106,11 @@ async function* piecesOf(path: string, buffer: Buffer): AsyncGenerator<Buffer, v
 class AscendingKeys {
   #records = 0;
   #ascends = true;
-  /** what stands before each */
+  /** the bytes before each key */
   readonly #before: Uint8Array;
   /** the first record names the columns */
   readonly #hasHeader: boolean;
-  /** of a record */
+  /** the first bytes of a record */
   readonly #head: Uint8Array;
   #headLength = 0;
   readonly #last = new Uint8Array(MOST_KEY_BYTES);
@@ -139,7 +139,7 @@ class AscendingKeys {
     return { first: this.#first, last: numberOf(this.#last, this.#lastLength) };
   }
 
-  /** Of the record: its digits; none where something else stands there. */
+  /** Returns the digits of the key of the record; empty if the record does not begin with a key. */
   #key(): Uint8Array {
     const before = this.#before.length;
     const isThere = this.#before.every((byte, at) => this.#head[at] === byte);

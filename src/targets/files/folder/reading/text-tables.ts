@@ -62,7 +62,7 @@ interface TextFiles {
   readonly pieceBytes: number;
   readonly room: HeldRoom;
   readonly splitter: RecordSplitter;
-  /** of blocks of text */
+  /** the buffers of blocks of text */
   readonly buffers: SpareBuffers;
 }
 
@@ -138,7 +138,7 @@ function textRows(
   });
 }
 
-/** What DuckDB is asked for where rows are not read as they lie. */
+/** The DuckDB expressions for reading a table whose rows are not read in stored order. */
 type TableQuery = Pick<SourceTable, 'from' | 'whole' | 'holds' | 'text' | 'lines'>;
 
 type MakeQuery = (
@@ -236,7 +236,7 @@ function member(name: string): string {
 
 export interface TextFile {
   readonly path: string;
-  /** as far as it is known: what small files are read into is no longer than they are */
+  /** if known: a small file is read into a buffer of its own size */
   readonly size?: { readonly bytes: number; readonly rows: number };
   /** by field */
   readonly names: readonly string[];
@@ -253,10 +253,10 @@ interface TextRowsOptions {
   readonly width: number;
   /** bytes that are read at once; more where a record is longer */
   readonly pieceBytes: number;
-  /** what messages call the folder */
+  /** the name of the folder in messages */
   readonly label: string;
   readonly splitter: RecordSplitter;
-  /** of blocks */
+  /** the buffers of blocks */
   readonly buffers: SpareBuffers;
 }
 
@@ -265,7 +265,7 @@ const newline = 0x0a;
 const fewRows = 64;
 /** room for what a file has grown by, which there mostly is not */
 const fewBytes = 64;
-/** of buffers that are made for their piece alone */
+/** the maximum size of a buffer that is allocated for one piece only */
 const shortBytes = 8 * 1024;
 
 export function openTextRows(options: TextRowsOptions): ClosableBlocks {
@@ -290,7 +290,7 @@ class TextRows implements ClosableBlocks {
 
   next(): Promise<RowBlock | null> {
     const block = this.#read();
-    // whoever asked is told
+    // the caller of `next` gets the error
     this.#last = block.then(nothing, nothing);
     return block;
   }
@@ -345,7 +345,7 @@ class OpenFile {
     const heads = isJson ? names.map(memberHead) : [];
     this.#plan = { format, names, heads, columns, forms: types.map(isJson ? jsonForm : typeForm), width };
     this.#decoders = types.map((type) => (isJson ? null : typeDecoder(type)));
-    // of a manifest, where anything may stand
+    // the values are from a manifest, which is untrusted
     const { bytes, rows } = file.size ?? { bytes: Infinity, rows: Infinity };
     this.#left = bytes >= 0 ? bytes : Infinity;
     // the header is one, too
@@ -376,7 +376,7 @@ class OpenFile {
     return null;
   }
 
-  /** What is left of the piece before it, and the next one; a line break behind the last record, and room for literals. */
+  /** Returns the rest of the previous piece and the next piece, with a line break after the last record, and with room for literals. */
   async #read(): Promise<Uint8Array> {
     const rest = this.#rest;
     const most = Math.max(this.#options.pieceBytes, rest.length);
@@ -413,7 +413,7 @@ function nothing(): undefined {
 const [yes, no] = [utf8Of('true'), utf8Of('false')];
 const [letterF, letterI, letterT, openBrace, backslash] = [0x66, 0x49, 0x74, 0x7b, 0x5c];
 
-/** What is to be done to values of a format, whose escapes are those of the file; `plain`: to what they stand for. */
+/** Wraps a decoder for the escapes of each format. `plain`: the decoder of the unescaped value, or null. */
 const ofFormats: Readonly<Record<RecordFormat, (plain: ValueDecoder | null) => ValueDecoder | null>> = {
   csv: (plain) => plain,
   tsv: copyDecoder,
@@ -421,7 +421,7 @@ const ofFormats: Readonly<Record<RecordFormat, (plain: ValueDecoder | null) => V
   jsonl: () => null,
 };
 
-/** As `typeDecoder`, of values whose escapes are those of the file. */
+/** Like `typeDecoder`, for values with the escapes of the file format. */
 function valueDecoder(format: RecordFormat, type: ColumnType | undefined): ValueDecoder | null {
   return type === undefined ? null : ofFormats[format](typeDecoder(type));
 }
@@ -446,7 +446,7 @@ export function typeDecoder(type: ColumnType | undefined): ValueDecoder | null {
   }
 }
 
-/** What the kernel for records is to look for in values of the type: FORM_… of src/engine/records/kernel/layout.ts. */
+/** Returns the form of values of the type that the records kernel looks for: FORM_… of src/engine/records/kernel/layout.ts. */
 export function typeForm(type: ColumnType | undefined): number {
   if (type?.list === true) return FORM_LIST;
   switch (type?.kind) {
@@ -460,7 +460,7 @@ export function typeForm(type: ColumnType | undefined): number {
   }
 }
 
-/** As `typeForm`, of JSON Lines, where values are those of XSD once they are read. */
+/** Like `typeForm`, for JSON Lines, whose values have their XSD form after parsing. */
 export function jsonForm(type: ColumnType | undefined): number {
   if (type?.kind !== 'real' && type?.kind !== 'double') return FORM_PLAIN;
   return type.list === true ? FORM_LIST : FORM_FLOAT;
@@ -486,7 +486,7 @@ function listDecoder(kind: ColumnType['kind']): ValueDecoder {
 
 const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\' };
 
-/** Of PostgreSQL's COPY text; `plain`: what is to be done to the value that it stands for. */
+/** Decodes PostgreSQL's COPY text. `plain`: the decoder of the unescaped value, or null. */
 function copyDecoder(plain: ValueDecoder | null): ValueDecoder {
   return (bytes, from, to) => {
     let at = from;

@@ -32,7 +32,7 @@ const style = {
   instant: [styleOf('instant'), styleOf('instantMillis')],
   time: [styleOf('time'), styleOf('timeMillis')],
 } as const;
-/** of numbers that are not whole: Excel shows as many digits as there is room for */
+/** the number format of numbers that are not whole: Excel shows as many digits as fit */
 const general = 0;
 
 /** Makes the cell of a value in the encoding `words`, at a reference such as `B2`. */
@@ -91,7 +91,7 @@ function decimalCell(text: string, reference: string): string | null {
   return digits.length > mostDigits ? null : numberCell(reference, numberIn(text), general);
 }
 
-/** As the workbook has it: the text itself, where XML Schema and Excel write the number alike. */
+/** Returns the number for the workbook: the text itself if XML Schema and Excel write the number in the same way. */
 function numberIn(text: string): number | string {
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? text : Number(text);
 }
@@ -128,7 +128,7 @@ function momentCell(text: string, reference: string, isInstant: boolean): string
   return numberCell(reference, serial, styles[fraction === '' ? 0 : 1]);
 }
 
-/** Of a day; null if that are none, or more digits of a second than Excel keeps. */
+/** Returns the milliseconds since midnight; null if the time is invalid, or has more fraction digits than Excel keeps. */
 function millisOf(hour: string, minute: string, second: string, fraction: string): number | null {
   const [hours, minutes, seconds] = [Number(hour), Number(minute), Number(second)];
   if (hours > 23 || minutes > 59 || seconds > 59 || /[1-9]/.test(fraction.slice(3))) return null;

@@ -14,7 +14,7 @@ export interface TableFile {
   readonly path: string;
   /** names in the order of the file */
   readonly columns: readonly string[];
-  /** of Parquet: DuckDB's types of the columns */
+  /** for Parquet: DuckDB's types of the columns */
   readonly types?: readonly string[] | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface WrittenColumns {
 }
 
 export interface FileRewriting {
-  /** Of the folder's layout: writes a file anew as a draft. Null: none of its values is written otherwise, and there is no draft. */
+  /** Writes a file anew as a draft, in the folder's layout. Null if none of its values changes; then there is no draft. */
   readonly rewrite: RewriteRows;
   /** the folder that all files are in */
   readonly directory: string;

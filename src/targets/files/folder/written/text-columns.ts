@@ -18,7 +18,7 @@ export interface TextColumnsStep {
   readonly rewriting: Omit<FileRewriting, 'scratch'>;
   /** folder of the job's own files */
   readonly staging: string;
-  /** of earlier jobs */
+  /** the files of earlier jobs */
   readonly kept: readonly ManifestTable[];
   readonly added: ReadonlyMap<string, readonly FileOfJob[]>;
   readonly columnsOf: (table: string) => readonly string[];

@@ -42,7 +42,7 @@ function recordEnd(bytes: Buffer, from: number, format: RecordFormat): number {
   return 0;
 }
 
-/** Where a value begins in its record, and where it ends. */
+/** The start and the end of a value in its record. */
 export type ValuePlace = readonly [from: number, to: number];
 
 /** The places of the values of a record, in the order of the columns. */
@@ -65,7 +65,7 @@ function fieldsIn(record: Buffer, end: number, separator: number, isQuoted: bool
   return places;
 }
 
-/** Of an object: what is behind the colon of each member. */
+/** Returns the places of the values of an object: the bytes after the colon of each member. */
 function membersIn(line: Buffer, end: number): ValuePlace[] {
   const places: ValuePlace[] = [];
   let depth = 0;

@@ -9,7 +9,7 @@ import { AppError } from '../../../../errors.ts';
 import { manifestName } from '../../place/journal.ts';
 import type { DecidingStore } from '../../../../ports/files.ts';
 
-/** As of a source of S3-compatible stores. */
+/** The access to an S3-compatible store that a catalogue vends. */
 interface VendedAccess {
   readonly endpoint: string;
   readonly region: string;
@@ -47,7 +47,7 @@ export function vendedFor(location: string, { config, credentials }: LoadedTable
   };
 }
 
-/** Where the objects of a table lie. */
+/** The store and the prefix of the objects of a table. */
 export interface TableStore {
   readonly objects: DecidingStore;
   /** before every key, ending in '/' */
@@ -63,9 +63,9 @@ export function createTableObjects(
   storeOf: (table: string) => Promise<TableStore | null>,
 ): DecidingStore {
   interface At extends TableStore {
-    /** of the store */
+    /** the key in the store */
     readonly key: string;
-    /** what a key of ours begins with where one of the store begins with `prefix` */
+    /** the prefix of our keys that corresponds to `prefix` in the store */
     readonly ours: string;
   }
 

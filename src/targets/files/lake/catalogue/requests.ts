@@ -178,7 +178,7 @@ function refusal(
   }
 }
 
-/** Of a connection: `fetch failed` says nothing, what it was caused by does. */
+/** Returns the error for a failed connection. The message `fetch failed` says nothing, but its cause does. */
 function unreachable(label: string, error: unknown): AppError {
   const { code, cause, name } = error as { code?: unknown; cause?: { code?: unknown }; name?: string };
   const why = code ?? cause?.code ?? name;
@@ -197,17 +197,17 @@ export type CatalogueLogin =
 type AskForToken = (form: URLSearchParams) => Promise<{ readonly status: number; readonly text: string }>;
 
 interface CatalogueTokens {
-  /** of `Authorization`; null: none */
+  /** Returns the value of the `Authorization` header; null if there is none. */
   header(): Promise<string | null>;
   /** Whether another one can be had in place of one that was refused. */
   renew(): boolean;
-  /** what must be read nowhere */
+  /** the secrets that no message may contain */
   secrets(): readonly string[];
 }
 
 /** Polaris knows no other scope than those of its roles. */
 const scopes = ['catalog', 'PRINCIPAL_ROLE:ALL'] as const;
-/** as long before its end a token is no longer used */
+/** a token is no longer used this long before it expires */
 const marginMs = 30_000;
 
 function createTokens(login: CatalogueLogin, label: string, ask: AskForToken): CatalogueTokens {

@@ -17,10 +17,10 @@ export interface CatalogueNamespace {
   readonly label: string;
 }
 
-/** What the catalogue says of one table. */
+/** The catalogue's answer for one table. */
 export interface LoadedTable {
   readonly metadata: unknown;
-  /** what its files are reached with, as far as the catalogue gives it */
+  /** the options for access to its files, as far as the catalogue gives them */
   readonly config: Readonly<Record<string, string>>;
   /** for locations that begin so */
   readonly credentials: readonly {
@@ -216,7 +216,7 @@ function credentialsIn(value: unknown): LoadedTable['credentials'] {
     : [];
 }
 
-/** What must hold for the change to be made: that nobody made another version meanwhile. */
+/** Returns the requirements of a change: that no other writer has made a version meanwhile. */
 export function requirementsOf(before: TableMetadata): readonly object[] {
   return [
     { type: 'assert-table-uuid', uuid: before['table-uuid'] },

@@ -30,13 +30,13 @@ import type { LakeTarget } from '../place.ts';
 import { bucketLake } from '../bucket.ts';
 import { type CatalogueLogin, createCatalogueRequests, type CatalogueTransport } from './requests.ts';
 
-/** Of the address of a table's folder. AppErrors where jobs may not write there, or cannot. */
+/** Opens the store of a table's folder, by its address. AppErrors if jobs may not or cannot write there. */
 export type OpenTableStore = (location: string, vended: Vended['access'] | null) => Promise<TableStore>;
 
 const commitTries = 6;
 const firstPauseMs = 100;
 const mostVain = 5;
-/** as long before its end what a catalogue gave for a store is no longer used */
+/** vended access to a store is no longer used this long before it expires */
 const marginMs = 120_000;
 /** and so long where it does not say when that ends */
 const usualMs = 20 * 60_000;
@@ -138,7 +138,8 @@ class CatalogueTables implements TableCatalogue {
     }
     let isWhole = true;
     for (const version of versions)
-      // of a table that somebody else changed all is done anew; `_loads`, which is the last one, must not tell of it before
+      // if another writer changed a table, all versions are made again; `_loads` comes last, because it must not list versions before they
+      // exist
       if (!isWhole) await version.discard();
       else isWhole = await this.#settle([version], (updates) => this.#rest.commitTable(updates[0]!));
     return isWhole;
@@ -170,7 +171,7 @@ class CatalogueTables implements TableCatalogue {
       if (outcome === 'conflict') {
         for (const version of versions)
           if (taken.has(version)) await version.settled();
-          // what an earlier try may still bring keeps its files
+          // an earlier request may still succeed: its files stay
           else if (isCertain) await this.#keepOrDiscard(version, moved);
         this.#vain = moved.size === 0 ? this.#vain + 1 : 0;
         if (this.#vain < mostVain) return false;
@@ -192,8 +193,8 @@ class CatalogueTables implements TableCatalogue {
   }
 
   /**
-   * Of versions that the catalogue says it has. Servers that look at all tables first and change them one by one then (`commitTransaction` of
-   * Iceberg's own adapter) pass over one that somebody else changed in between, and say nothing of it.
+   * Checks versions that the catalogue reports as made. Some servers check all tables first and then change them one by one
+   * (`commitTransaction` of Iceberg's own adapter). They silently skip a table that another writer changed in between.
    */
   async #areThere(versions: readonly NextTableVersion[]): Promise<boolean> {
     const lost = new Set<NextTableVersion>();
@@ -214,7 +215,7 @@ class CatalogueTables implements TableCatalogue {
     else this.#kept.set(version.directory, version);
   }
 
-  /** Which of the versions are there, and which tables are no more as they were. */
+  /** Returns the versions that exist, and those whose tables have changed. */
   async #lookAt(versions: readonly NextTableVersion[]): Promise<{
     readonly taken: ReadonlySet<NextTableVersion>;
     readonly moved: ReadonlySet<NextTableVersion>;
@@ -245,7 +246,7 @@ class CatalogueTables implements TableCatalogue {
     return loaded === null ? null : checkedMetadata(loaded.metadata, `${this.#label}: ${directory}`);
   }
 
-  /** What the catalogue has now; keys for the table's files come with it. */
+  /** Loads a table from the catalogue, with the credentials for its files. */
   async #load(directory: string): Promise<LoadedTable | null> {
     const loaded = await this.#rest.loadTable(directory);
     if (loaded === null) return null;
@@ -256,7 +257,7 @@ class CatalogueTables implements TableCatalogue {
     if (this.#locations.get(directory) !== location || known === undefined || Date.now() >= known.until) {
       const vended = vendedFor(location, loaded);
       const store = this.#open(location, vended?.access ?? null);
-      // whoever needs the store is told
+      // the code that uses the store gets the error
       store.catch(() => undefined);
       const until = Math.min(Date.now() + usualMs, (vended?.until ?? Infinity) - marginMs);
       this.#stores.set(directory, { store, until: Math.max(until, Date.now() + 1000) });
@@ -272,7 +273,7 @@ export interface CatalogueLakeOptions extends CatalogueNamespace {
   readonly login: CatalogueLogin;
   readonly transport: CatalogueTransport;
   readonly openStore: OpenTableStore;
-  /** as of tables in a bucket */
+  /** see the options of tables in a bucket */
   readonly scratch: string;
   readonly lockTimeoutMs?: number;
 }

@@ -1,6 +1,6 @@
 /**
- * What a job does to the tables of a folder, once it is decided: a commit a table, in which a version that somebody else made meanwhile is
- * the one to go on from. May be repeated at any point; a table that has the job's transaction has everything of it.
+ * Carries out the decided step of a job in the tables of a folder: one commit for each table. If another writer made a version meanwhile,
+ * the commit follows that version. A step may be repeated at any point; a table with the job's transaction has all of its changes.
  */
 import { holdRecovered } from '../../place/journal.ts';
 import type { LakeTarget, HeldLakePlace } from '../place.ts';
@@ -16,7 +16,7 @@ import { eachAtOnce } from '../../place/at-once.ts';
 import { changeAfter, type FormatPlace, RewrittenFiles, type StepPlace } from './next-files.ts';
 
 export interface FinishedStep {
-  /** what changed but for rows, in words */
+  /** the changes other than rows, in words */
   readonly changes: readonly string[];
   /** files that a compaction left as they are, and why, in words */
   readonly left: readonly string[];
@@ -130,7 +130,7 @@ interface FormatCommitted {
   readonly left: readonly string[];
   /** paths that the version has of the job; null where an earlier try made it */
   readonly added: ReadonlySet<string> | null;
-  /** of versions that earlier tries made; null where the table does not tell */
+  /** the files that versions of earlier tries added; null if the table does not record them */
   readonly addedEarlier: () => Promise<ReadonlySet<string> | null>;
 }
 
@@ -157,7 +157,7 @@ async function removeUnused(
   }
   const own = fileNamesOf(jobMark(step.job, step.jobUuid));
   const made = [...rewritten.names(), ...table.files.map(({ name }) => name)];
-  // what others write has other names
+  // other writers' files have other names
   const candidates = isRecovery ? (await place.list(data)).filter((name) => own.test(name)) : made;
   for (const name of candidates)
     if (!kept.has(`${dataFolder}/${name}`)) await place.remove(`${data}/${name}`);
@@ -217,7 +217,7 @@ async function commitInFormat(
   }
 }
 
-/** What the tables were when the job was there with all of its rows. */
+/** Returns the versions that the tables had once all rows of the job were there. */
 function toldVersions(step: LakeStep, versions: ReadonlyMap<string, number>): Record<string, number> {
   return Object.fromEntries(
     step.manifest.tables.map(({ name, version }) => [name, versions.get(name) ?? version]),

@@ -8,14 +8,14 @@ import { AppError } from '../../../../errors.ts';
 export class NewestVersions {
   readonly #place: LakePlace;
   readonly #seen = new Map<string, TableVersion>();
-  /** of the next call of `of`, by what it asks for */
+  /** the results for the next calls of `of`, by format and directory */
   readonly #ahead = new Map<string, TableVersion | null>();
 
   constructor(place: LakePlace) {
     this.#place = place;
   }
 
-  /** As it is now; null where there is no table. AppErrors as of `TableFormat.readTable`. */
+  /** Returns the newest version; null if there is no table. AppErrors as of `TableFormat.readTable`. */
   async of(format: TableFormat, { name, directory }: TableAt): Promise<TableVersion | null> {
     const key = `${format.name} ${directory}`;
     const ahead = this.#ahead.get(key);

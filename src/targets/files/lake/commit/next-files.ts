@@ -50,7 +50,7 @@ interface FormatChange extends Pick<TableChange, 'fields' | 'operation' | 'remov
   readonly left?: readonly string[];
 }
 
-/** What the table is to be after `state`; null: there is none. */
+/** Returns the change that follows `state`, which is null if there is no table. */
 export function changeAfter(
   inStep: StepPlace,
   inFormat: FormatPlace,
@@ -221,7 +221,7 @@ function operationOf({ without, closing, columns, replace }: TableStep): TableCh
 
 interface NextVersion {
   readonly fields: readonly LakeField[];
-  /** what becomes of the columns of files that are there, and of the job's own; none: they stay as they are */
+  /** the type changes of columns, in the existing files and in the job's own; absent columns stay as they are */
   readonly there: ReadonlyMap<string, TypeChange>;
   readonly own: ReadonlyMap<string, TypeChange>;
   /** all files that are there go */
@@ -337,7 +337,7 @@ async function touchedFiles(
   if (conditions.length === 0) return found;
   const isHolding = filesOf(keys);
   for (const file of present) {
-    // which documents came without a merge, ranges do not tell
+    // ranges do not show which documents came without a merge
     if (closing === undefined && !isHolding(file.of)) continue;
     const rowsOf = await rowFiles(place, [file]);
     const rows = await files.read(

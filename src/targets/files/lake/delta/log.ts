@@ -13,7 +13,7 @@ import { openDuckDbReader, pathLiteral } from '../../../sql/duckdb/database.ts';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
 
 export interface AddedFile {
-  /** as the log has it: percent-encoded */
+  /** the path as in the log, percent-encoded */
   readonly path: string;
   readonly size: number;
   readonly modificationTime?: number;
@@ -64,7 +64,7 @@ export interface DeltaState {
   readonly removed: ReadonlyMap<string, RemovedFile>;
   /** the last transaction of each application; of our jobs the last one alone */
   readonly transactions: ReadonlyMap<string, number>;
-  /** what the newest version says of the tables’ versions; null: nothing */
+  /** the tables' versions that the newest version records; null if it records none */
   readonly told: Readonly<Record<string, unknown>> | null;
   /** the version of the last checkpoint that is known of; 0: none */
   readonly checkpoint: number;
@@ -121,7 +121,7 @@ export async function readDeltaTable(
     throw new AppError('conflict', `${label}: versions are missing in ${logFolder}.`);
   const state = new Replay(label, null);
   if (acted !== null) state.take(acted);
-  // that of the checkpoint, too: what it says of itself is in no checkpoint
+  // includes the version of the checkpoint, because a checkpoint does not contain that version's own record of itself
   for await (const lines of commitsBetween(place, directory, label, Math.min(from, newest), newest)) {
     if (lines === null)
       throw new AppError('conflict', `${label}: somebody takes versions out of ${logFolder}.`);
@@ -145,7 +145,10 @@ export async function filesEverAdded(
   return added;
 }
 
-/** As `readDeltaTable`, of the versions after `known` alone; null where the log does not go on from it: somebody cleaned it up. */
+/**
+ * Like `readDeltaTable`, but reads only the versions after `known`. Returns null if the log does not continue from `known`, because another
+ * program cleaned it up.
+ */
 export async function readDeltaSince(
   place: LakeFiles,
   directory: string,
@@ -265,7 +268,7 @@ class Replay {
     this.#told = known?.told ?? null;
   }
 
-  /** Of one version, or of a checkpoint. */
+  /** Applies the actions of one version or of a checkpoint. */
   take(lines: readonly Action[]): void {
     // each job has a name of its own; of the jobs before it nothing is asked any more
     if (lines.some(({ txn }) => isObject(txn) && isOfJob(txn.appId)))
@@ -285,7 +288,7 @@ class Replay {
     }
     if (isObject(add)) {
       const path = pathInLog(add.path, this.#label);
-      // what is added again has other statistics
+      // a file that is added again has other statistics
       this.#files.delete(path);
       this.#removed.delete(path);
       this.#files.set(path, add as AddedFile);
@@ -362,7 +365,7 @@ export function isCheckpointDue({
   return version > 0 && (version % interval === 0 || version - checkpoint > interval);
 }
 
-/** Of the columns of a checkpoint that versions before sidecars have. */
+/** The DuckDB types of the columns of a checkpoint, of versions before sidecars. */
 const columns = {
   txn: 'STRUCT("appId" VARCHAR, "version" BIGINT)',
   add: 'STRUCT("path" VARCHAR, "partitionValues" MAP(VARCHAR, VARCHAR), "size" BIGINT, "modificationTime" BIGINT, "dataChange" BOOLEAN, "tags" MAP(VARCHAR, VARCHAR), "stats" VARCHAR)',
@@ -405,7 +408,7 @@ export async function writeCheckpoint(
       `COPY (SELECT * FROM read_json(${pathLiteral(lines)}, format = 'newline_delimited', columns = {${types.join(', ')}})) TO ${standardLiteral(parquet)} (FORMAT parquet, COMPRESSION zstd)`,
     );
     await place.add(parquet, `${log}/${digits}.checkpoint.parquet`);
-    // where to begin; whoever does not find it looks at the names
+    // a hint where to begin; a reader that does not find it lists the names
     await place.write(`${log}/_last_checkpoint`, JSON.stringify({ version, size: actions.length }));
   } finally {
     for (const path of [lines, parquet]) await rm(path, { force: true });

@@ -19,7 +19,7 @@ const { names, sqlTypeOf } = typeNames(
   (type) => (isObject(type) && type['type'] === 'array' ? type['elementType'] : undefined),
 );
 
-/** What a column of a Delta table is made of for one of that type: there are no times of day, which are text then. */
+/** Returns the DuckDB type that a Delta table stores for a DuckDB type. Delta has no times of day, which become text. */
 export function storedType(sqlType: string): string {
   return sqlType === 'TIME' ? 'VARCHAR' : sqlType === 'TIME[]' ? 'VARCHAR[]' : sqlType;
 }
@@ -91,7 +91,7 @@ export function checkColumnNames(table: string, names: readonly string[]): void 
 
 const property = 'conversion-job-service.partition';
 
-/** Of a new table. */
+/** Returns the partition metadata of a new table. */
 export function partitionMetadata(
   fields: readonly PartitionField[],
 ): Pick<Metadata, 'partitionColumns' | 'configuration'> {
@@ -112,7 +112,7 @@ export function partitioningOf({
   return fields.map(deltaColumn).join('\n') === partitionColumns.join('\n') ? fields : null;
 }
 
-/** What the rows of a file have in columns of the partition that other writers leave to the log. */
+/** Returns the values of partition columns that other writers keep only in the log, not in the file. */
 export function valuesBeside(
   path: string,
   fields: readonly PartitionField[],
@@ -142,7 +142,7 @@ export function toldValues(
   return Object.fromEntries(fields.map((field, at) => [deltaColumn(field), values[at] ?? null]));
 }
 
-/** what versions before table features stand for, as far as they change nothing while they are not used */
+/** the features that versions before table features imply, as far as they change nothing unless they are used */
 const understood: ReadonlySet<string> = new Set([
   'appendOnly',
   'invariants',
@@ -181,7 +181,7 @@ export function protocolFor(schemaString: string, before: Protocol | null): Prot
   };
 }
 
-/** What a writer version below 7 stands for. */
+/** Returns the features that a writer version below 7 implies. */
 function impliedFeatures(version: number): string[] {
   return [
     ...(version >= 2 ? ['appendOnly', 'invariants'] : []),
@@ -205,7 +205,7 @@ export function checkReadable(state: DeltaState, label: string): void {
       refuse(label, 'deletion vectors; REORG TABLE … APPLY (PURGE) writes its files without them');
 }
 
-/** As `checkReadable`, and where a commit of ours would break what the table demands of writers. */
+/** Checks as `checkReadable` does, and throws if a commit of ours would violate a requirement that the table has for writers. */
 export function checkWritable(state: DeltaState, label: string): void {
   checkReadable(state, label);
   const { protocol, metadata } = state;

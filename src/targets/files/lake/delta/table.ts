@@ -219,7 +219,7 @@ function commitInfo({ operation, installation, job, jobUuid, versions }: TableCh
       'svc.installation': installation,
       'svc.job': job,
       'svc.job-uuid': jobUuid,
-      // what the tables were when the job was there with all of its rows
+      // the versions of the tables once all rows of the job were there
       ...(versions === null ? {} : { 'svc.tables': versions }),
     },
   };

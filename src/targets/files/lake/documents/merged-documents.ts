@@ -44,18 +44,18 @@ import { filesOf } from './removed-rows.ts';
 /** documents that one statement takes */
 const documentsPerStatement = 1000;
 
-/** What `_documents` has beside its columns. */
+/** The columns that `_documents` has in addition when documents are merged. */
 export const mergeLakeColumns: readonly LakeColumn[] = mergeColumns.map((column) => ({
   ...column,
   sqlType: columnSqlType(column.type),
 }));
 
-/** What becomes of documents that are there. */
+/** The effect of a merge on existing documents. */
 export interface LakeMerge {
   readonly order: MergeOrder;
   /** keys of those whose rows go, decimal digits */
   readonly gone: readonly string[];
-  /** of those that stay until a moment, which is that from which the job's own are valid */
+  /** the documents that remain until a moment, from which the job's own documents are valid */
   readonly closing: DocumentClosing;
   readonly counts: MergeCounts;
 }
@@ -71,7 +71,7 @@ export async function planMerge(
   const replaced = new Set<string>();
   const keys: string[] = [];
   let deleted = 0;
-  // what is missing is told by keys of documents alone
+  // missing documents are known only by their document keys
   const asked = missing.size > 0 ? null : ours;
   for (const { documentKey, key } of await currentLakeDocuments(known, jobs, loader, asked)) {
     if (ours.has(key)) replaced.add(key);
@@ -137,7 +137,7 @@ export async function mergedDocumentFiles(
   return told;
 }
 
-/** Of documents that the table `merged_documents` holds. */
+/** Reads the documents of the table `merged_documents`. */
 async function mergedDocuments(
   { files, known, staging, mark }: StagedPlace,
   closing: DocumentClosing,
@@ -214,7 +214,7 @@ export async function currentLakeDocuments(
   const unsure: string[] = [];
   for (const row of listed) {
     const job = row.job_uuid;
-    // those without a key of their own are told, whatever is asked for
+    // documents without a key of their own are always listed
     const isTold = keys === null || (row.merge_key === row.name && !keys.has(row.merge_key ?? ''));
     if (own.has(job) && isTold) told.push(currentDocumentOf(row));
     else if (keys === null ? !apart.has(job) : keys.has(row.merge_key ?? ''))

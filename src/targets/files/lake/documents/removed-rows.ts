@@ -79,7 +79,7 @@ interface Overwritten {
   readonly keptDocuments: readonly string[];
   /** tables of other models, with rows of documents that go */
   readonly others: readonly LakeTable[];
-  /** those of the ledger, with the tables in which they have rows still */
+  /** the jobs of the ledger, with the tables that still contain rows of them */
   readonly jobs: readonly LakeJob[];
 }
 

@@ -96,7 +96,7 @@ export function writeAvro(
   records: readonly unknown[],
   metadata: Readonly<Record<string, string>>,
 ): Uint8Array {
-  // as it stands: numbers of fields are in it, of which readers know them
+  // the schema text is stored unchanged, because it contains field ids that readers need
   const text = JSON.stringify(schema);
   const type = typeOf(text);
   const sync = randomBytes(16);

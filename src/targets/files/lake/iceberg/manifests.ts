@@ -143,7 +143,7 @@ export const listSchema: Json = {
 
 const ofColumns = ['column_sizes', 'value_counts', 'null_value_counts', 'nan_value_counts'] as const;
 
-/** As a manifest of ours has it; members that another program left out are absent. */
+/** Returns the data file in the form of our manifests; members that another program left out are absent. */
 export function plainDataFile(file: DataFile): Readonly<Record<string, unknown>> {
   const kept: Record<string, unknown> = { ...file, partition: file['partition'] ?? {} };
   const members = [
@@ -221,7 +221,7 @@ export function dataFileOf(
   };
 }
 
-/** Of a column of whole numbers; null where the manifest does not tell. */
+/** Returns the range of a column of integers; null if the manifest does not give it. */
 export function rangeIn(
   { lower_bounds: lower, upper_bounds: upper }: DataFile,
   fields: readonly LakeField[],

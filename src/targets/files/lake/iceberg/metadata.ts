@@ -11,7 +11,7 @@ import type { Schema, Snapshot, TableMetadata } from './shape.ts';
 export const metadataFolder = 'metadata';
 
 export interface FoundMetadata {
-  /** of a table of a catalogue: the sequence number of its snapshot */
+  /** for a table of a catalogue: the sequence number of its snapshot */
   readonly version: number;
   readonly fileName: string;
   readonly metadata: TableMetadata;
@@ -51,7 +51,7 @@ export async function readMetadata(
   };
 }
 
-/** Of what a catalogue tells: as it was when that snapshot was the newest. */
+/** Returns a catalogue's metadata as it was when the snapshot with that sequence number was the newest. */
 function versionOf(metadata: TableMetadata, label: string, version: number): FoundMetadata {
   const newest = metadata['last-sequence-number'];
   if (version === Infinity || version === newest) return { version: newest, fileName: '', metadata };
@@ -125,7 +125,7 @@ export function pathInTable({ location }: TableMetadata, path: string, label: st
   return pathBelow(isBelow ? whole!.slice(root!.replace(/\/$/, '').length + 1) : null, label);
 }
 
-/** Of a table that was made in a catalogue for a job to come. */
+/** The property of a table that was created in a catalogue for a job that has not written yet. */
 export const madeProperty = 'conversion-job-service.made';
 
 /** The last job that wrote into the table, by its UUID. */

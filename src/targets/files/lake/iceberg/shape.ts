@@ -1,4 +1,4 @@
-/** What metadata of a table is made of (Iceberg table specification, version 2, "Table Metadata"). */
+/** The structure of a table's metadata (Iceberg table specification, version 2, "Table Metadata"). */
 
 /** A field of a schema. */
 export interface IcebergField {

@@ -69,7 +69,7 @@ export const icebergFormat: TableFormat = {
   },
 };
 
-/** as many manifests as a version may have before they become one */
+/** the number of manifests above which a version merges them into one */
 const mostManifests = 32;
 
 /** The number of the version; null where somebody else made it first. */
@@ -125,7 +125,7 @@ async function commitIceberg(
     });
     return isTaken ? next['last-sequence-number'] : null;
   }
-  // where it is not known what became of it, what it names stays
+  // if the outcome is unknown, the files that the metadata names stay
   if (!(await files.create(`${folder}/v${version}.metadata.json`, exactText(next)))) {
     await discard();
     return null;
@@ -147,7 +147,7 @@ function newSpecs(
     : {};
 }
 
-/** What a catalogue is told of a table that a job needs. */
+/** Returns the schema and the properties with which a catalogue creates a table that a job needs. */
 export function newTable(
   columns: readonly LakeColumn[],
   comment: string,
@@ -159,7 +159,7 @@ export function newTable(
   };
 }
 
-/** What the names of manifests begin with that a job makes. */
+/** Returns the prefix of the names of manifests that a job writes. */
 function ownerOf({ job, jobUuid }: Pick<TableChange, 'job' | 'jobUuid'>): string {
   return `${jobMark(job, jobUuid)}-`;
 }
@@ -202,7 +202,7 @@ function startOf(
       location,
       'last-updated-ms': now,
       properties,
-      // what lies elsewhere by now is found by nobody
+      // after a move, readers cannot find the files of the old location
       'metadata-log': isMoved ? [] : [...(base['metadata-log'] ?? []), entry].slice(-100),
       ...(isMoved ? { snapshots: [], 'snapshot-log': [], refs: {}, 'current-snapshot-id': -1 } : {}),
     };

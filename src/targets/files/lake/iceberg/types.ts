@@ -99,7 +99,7 @@ function specFieldsOf(
   });
 }
 
-/** What a new table is partitioned by; it keeps that. */
+/** Returns the partition spec of a new table, which never changes. */
 export function specsOf(
   partitioning: readonly PartitionField[],
   ids: FieldIds,
@@ -111,7 +111,10 @@ export function specsOf(
   };
 }
 
-/** Of a table that was made for a job to come: its partitions come with the job's rows, so that an attempt that dies leaves none. */
+/**
+ * Adds the partition spec to a table that was created for a job that has not written yet. The spec comes with the job's rows, so that an
+ * attempt that dies leaves none.
+ */
 export function addedSpec(
   metadata: TableMetadata,
   partitioning: readonly PartitionField[],
@@ -157,7 +160,7 @@ export function avroTypeOf({ part }: PartitionField, sqlType: string): unknown {
   return part === 'identity' ? identities.get(sqlType) : 'int';
 }
 
-/** Of the columns, in the order of the fields. */
+/** Returns the DuckDB types of the partition columns, in the order of the fields. */
 export function partitionTypes(
   partitioning: readonly PartitionField[],
   columns: readonly LakeField[],
@@ -166,7 +169,7 @@ export function partitionTypes(
   return partitioning.map(({ column }) => types.get(column) ?? 'VARCHAR');
 }
 
-/** As a manifest has them, by name of the field. */
+/** Returns the partition values as a manifest stores them, by field name. */
 export function partitionRecord(
   fields: readonly SpecField[],
   types: readonly string[],

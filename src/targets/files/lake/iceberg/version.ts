@@ -134,7 +134,7 @@ export class IcebergVersion implements TableVersion {
     if (lists === null) return null;
     const files = new Set<string>();
     for (const { id, manifests } of lists)
-      // what a job adds, manifests of its own name
+      // the manifests that the snapshot itself added
       for (const manifest of manifests.filter((one) => one.added_snapshot_id === id))
         for (const { data_file: file } of await readManifest(
           this.#files,
@@ -158,7 +158,10 @@ export class IcebergVersion implements TableVersion {
     return new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)));
   }
 
-  /** Of snapshots that the job made; null: somebody cleaned up, and it is not told what these had. */
+  /**
+   * Returns the manifests of snapshots that the job made. Returns null if another program removed snapshots, because the files of those are
+   * unknown.
+   */
   async #listsOf(jobUuid: string): Promise<readonly SnapshotList[] | null> {
     const { snapshots = [] } = this.found.metadata;
     const own = snapshots.filter(({ summary }) => summary[jobMember] === jobUuid);
