@@ -1,7 +1,7 @@
 /** JSON of unknown origin, and names in it, as in manifests, journals and logs of tables: anybody who may write into a target may have written it. */
 import { AppError } from '../../errors.ts';
 
-/** Returns null for what is no JSON. */
+/** Parses JSON; returns null if the text is invalid. */
 export function parsed<T>(text: string): T | null {
   try {
     return JSON.parse(text) as T;
@@ -10,14 +10,17 @@ export function parsed<T>(text: string): T | null {
   }
 }
 
-/** A plain name, which no hidden file has: those are the locks, journals and staging folders. */
+/** Returns whether the name is a plain file name. Hidden files are excluded: they are locks, journals and staging folders. */
 export function isOwnName(name: unknown): name is string {
   return (
     typeof name === 'string' && /^[^./\\\p{Cc}][^/\\\p{Cc}]*$/u.test(name) && Buffer.byteLength(name) <= 255
   );
 }
 
-/** Below the table's folder: whoever may write there must not make us read elsewhere. AppError `conflict` for another one. */
+/**
+ * Returns the path if it is below the table's folder. A user who may write there must not make this program read elsewhere. AppError
+ * `conflict` for any other path.
+ */
 export function pathBelow(path: string | null, label: string): string {
   const steps = path?.split('/') ?? [''];
   if (
@@ -37,7 +40,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** JSON with whole numbers of 64 bits: identifiers of snapshots that other programs draw are longer than a number of JavaScript. */
+/** JSON with 64-bit integers: identifiers of snapshots that other programs choose exceed the range of exact doubles. */
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
 
 const reviver: Reviver = (_, value, context) =>
@@ -45,7 +48,7 @@ const reviver: Reviver = (_, value, context) =>
     ? BigInt(context!.source!)
     : value;
 
-/** Whole numbers that a number cannot hold exactly are bigint. */
+/** Parses JSON; integers that a number cannot hold exactly become bigint. */
 export function parseExact(text: string): unknown {
   return JSON.parse(text, reviver as (key: string, value: unknown) => unknown);
 }

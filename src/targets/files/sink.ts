@@ -1,4 +1,7 @@
-/** Rows into files that wait in the staging folder of a place until one step publishes them: what sinks of folders and of tables have in common. */
+/**
+ * Writes rows into files that wait in the staging folder of a target until one step publishes them: the common base of sinks of folders and
+ * of tables.
+ */
 import { randomBytes } from 'node:crypto';
 import { fileFault } from '../../adapters/file-staging/durable-file.ts';
 import type { HandedRows, StagedFiles } from '../../adapters/file-staging/staged-files.ts';
@@ -18,7 +21,7 @@ export abstract class StagedFileSink<
   abstract readonly encoding: RowEncoding;
   readonly widensInPlace = false;
   protected held: Held | null = null;
-  /** name of the staging folder; '': there is none, or a step that is decided needs it */
+  /** name of the staging folder; '' if there is none, or if a decided step needs it */
   protected staging = '';
   protected files: StagedFiles | null = null;
   /** names of the files that this process writes, by table */
@@ -36,10 +39,10 @@ export abstract class StagedFileSink<
   /** The rules for executors; null if only this process writes files. */
   protected abstract unitRules(): UnitRules | null;
 
-  /** Ends what still runs or is open beside the files. */
+  /** Ends work that still runs, and closes resources other than the files. */
   protected abstract endWork(): Promise<void>;
 
-  /** the name in messages of the place where files are made */
+  /** the name, in messages, of the place where files are made */
   protected abstract readonly localLabel: string;
 
   override get units(): UnitTarget | null {
@@ -91,7 +94,7 @@ export abstract class StagedFileSink<
     await this.writeRows(codesTable.name, ...encodedRows(rows, this.encoding, codesTable.columns));
   }
 
-  /** Returns the name of the staging folder, which is not made yet. */
+  /** Returns the name of the staging folder, which does not exist yet. */
   protected nameStaging(): string {
     this.staging = `${stagingPrefix}${this.plan.idJob}-${randomBytes(4).toString('hex')}`;
     return this.staging;
@@ -100,7 +103,7 @@ export abstract class StagedFileSink<
   /** Publishes the step, unless another worker has the job or another job has the target. */
   protected async decide(step: Step, fence: Fence, merged?: MergeCounts): Promise<void> {
     await decideStep(this.held!, step, () => passFence(fence, merged));
-    // the step needs the staged files now, whatever happens to this process
+    // from here on the step needs the staged files, even if this process dies
     this.outcome = 'nothing';
     this.staging = '';
   }

@@ -1,6 +1,6 @@
 /**
- * Files that executors write, each unit its own: what executors are told, how one attempt at a unit is written, and how the publishing side
- * sees that the types of all units agree. Which attempt counts is for others to say.
+ * Files that executors write, one set for each unit: the rules that executors get, how one attempt at a unit is written, and how the
+ * publishing side checks that the types of all units agree. Other code decides which attempt counts.
  */
 import { join } from 'node:path';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
@@ -42,7 +42,7 @@ export interface FileUnitToken extends UnitToken {
   readonly settled: SettledColumns;
 }
 
-/** `key`: the index of a table of the model, or a table beside those. */
+/** `key`: the index of a table of the model, or the name of a table beside the data. */
 export function tableName(model: RelationalModel, key: number | string): string {
   return typeof key === 'number' ? model.tables[key]!.name : sideTableNames[key as SideTable];
 }
@@ -70,7 +70,7 @@ export function digitsOf(key: number | string, { digits }: SettledColumns): Colu
 interface ParquetTables {
   readonly typing: (key: number | string) => Pick<ParquetTable, 'typeOf' | 'fieldIdsOf'>;
   readonly told: (key: number | string, file: ParquetFile) => Pick<UnitFile, 'stats' | 'fieldIds'>;
-  /** the files of the same folder that a file becomes */
+  /** splits a file into files in the same folder */
   readonly apart: (file: UnitFile) => Promise<readonly UnitFile[]>;
 }
 
@@ -80,7 +80,7 @@ const plainParquet: ParquetTables = {
   apart: async (file) => [file],
 };
 
-/** `folder`: of the attempt, nobody else’s. */
+/** `folder`: used by this attempt only. */
 export function openFileUnit(
   token: FileUnitToken,
   model: RelationalModel,
@@ -160,7 +160,7 @@ class FileUnitSink implements UnitSink {
     sha256,
   });
 
-  /** Types are those of the rows here, and what other units are known to need. */
+  /** The types are those that the rows here and the other known units need. */
   async #parquet(staged: readonly FinishedFile[]): Promise<UnitFile[]> {
     const { settled } = this.#token;
     const unfit = [...settled.unfit, ...this.#unfit.columns];
@@ -169,7 +169,7 @@ class FileUnitSink implements UnitSink {
       const typing = typingOf(this.#model, key, { ...settled, unfit });
       return { ...typing, ...this.#tables.typing(key), digits: digitsOf(key, settled), file };
     });
-    // loaded for Parquet alone
+    // loaded only for Parquet
     const { writeParquet } = await import('./parquet/writing.ts');
     const written = await writeParquet(this.#folder, tables, this.#token);
     const files = written.map((made): UnitFile => {
@@ -197,7 +197,7 @@ export interface UnitRules {
 
 interface FileUnitsOptions extends UnitRules {
   readonly model: RelationalModel;
-  /** A unit’s file at that path becomes one of the target’s. */
+  /** Adopts a unit's file at that path as one of the target's. */
   readonly take: (file: UnitFile, path: string, unit: number) => Promise<void>;
   readonly nullAllowed: Set<string>;
   readonly unfit: UnfitColumns;
@@ -241,7 +241,7 @@ export function createFileUnits(options: FileUnitsOptions): UnitTarget {
 
 /** Returns what the receipts have decided so far. The numbers of digits grow until each unit has counted its own. */
 async function settledBy(receipts: readonly UnitReceipt[]): Promise<SettledColumns> {
-  // loaded where files have types
+  // loaded only if files have types
   const { mostDigits } = await import('./parquet/writing.ts');
   const unfit = new UnfitColumns();
   const digits = new Map<number | string, ColumnDigits>();
@@ -262,7 +262,7 @@ async function settledBy(receipts: readonly UnitReceipt[]): Promise<SettledColum
   };
 }
 
-/** `typingFor`: what a format of tables adds; `numbered`: whether a file has the numbers that its columns are to have. */
+/** `typingFor`: the additions of a table format; `numbered`: whether a file has the field ids that its columns are to have. */
 export interface TypeRules {
   readonly typingFor?: (key: number | string) => Pick<ColumnTyping, 'typeOf'>;
   readonly numbered?: (file: UnitFile) => Promise<boolean>;

@@ -1,4 +1,4 @@
-/** Documents that a target holds, as rows of `currentDocumentsQuery` tell them. */
+/** The documents that a target holds, from rows of `currentDocumentsQuery`. */
 import type { CurrentDocument, UnmappedOfDocument } from '../../ports/rows/merge.ts';
 
 export interface CurrentDocumentRow {

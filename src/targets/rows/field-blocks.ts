@@ -1,7 +1,7 @@
-/** Rows as text whose fields are set apart by a control character, as blocks of rows. */
+/** Converts rows of text, whose fields a control character separates, to blocks of rows. */
 import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
 
-/** Characters that no value of a document has (XML 1.0 §2.2): U+001F sets fields apart, a field of U+001E alone is NULL. */
+/** Characters that no value of a document contains (XML 1.0 §2.2): U+001F separates fields, and a field that is U+001E is NULL. */
 const [fieldEnd, noValue] = [0x1f, 0x1e];
 
 /** Converts a stored value to its XSD form. Returns null if the bytes already are that form. */
@@ -13,18 +13,23 @@ export interface FieldPlan {
   readonly columns: readonly number[];
   /** by field */
   readonly decoders: readonly (ValueDecoder | null)[];
-  /** how many columns a row of the block has; those that no field fills are empty */
+  /** the number of columns in a row of the block; columns that no field fills are empty */
   readonly width: number;
 }
 
-/** `ends`: where each row ends in `bytes`; the next one begins there. Null where a row has other than the fields of the plan. */
+/**
+ * Makes a block of rows. `ends`: the end of each row in `bytes`; the next row begins there. Returns null if a row has more or fewer fields
+ * than the plan.
+ */
 export function fieldBlock(bytes: Uint8Array, ends: Int32Array, plan: FieldPlan): RowBlock | null {
   const cells = new Int32Array(ends.length * plan.width * 2);
   if (plan.columns.length < plan.width) cells.fill(-1);
   return placeFields(bytes, ends, plan, cells) ? { bytes, cells, rows: ends.length } : null;
 }
 
-/** Puts where the fields of rows lie in `bytes` into the cells of their columns. False where a row has other than the fields of the plan. */
+/**
+ * Writes the positions of fields in `bytes` into the cells of their columns. Returns false if a row has more or fewer fields than the plan.
+ */
 export function placeFields(
   bytes: Uint8Array,
   ends: Int32Array,
@@ -51,7 +56,10 @@ export function placeFields(
   return true;
 }
 
-/** Rows whose fields, those of all rows, are set apart in the same way; null where they are not as many as such rows have. */
+/**
+ * Makes a block of rows that are separated in the same way as their fields. Returns null if the number of fields does not match the number
+ * of rows.
+ */
 export function fieldRows(bytes: Uint8Array, rows: number, { columns, width }: FieldPlan): RowBlock | null {
   const cells = new Int32Array(rows * width * 2);
   if (columns.length < width) cells.fill(-1);
@@ -75,7 +83,7 @@ function placeField(bytes: Uint8Array, from: number, to: number, cells: Int32Arr
   cells[cell + 1] = to;
 }
 
-/** The block with those values replaced that the decoders know better. */
+/** Returns the block with the values that decoders change replaced. */
 export function decoded(block: RowBlock, { columns, decoders, width }: FieldPlan): RowBlock {
   const { cells, rows } = block;
   const added: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-/** Rows of a table beside the data that has few of them, held as they were read: each table of the data asks for its own. */
+/** Buffers the rows of a small table beside the data, so that each table of the data can select its own from memory. */
 import type { RowBlocks, RowStream } from '../../engine/unshred/rows/document-rows.ts';
 import {
   cellIs,
@@ -11,7 +11,7 @@ import {
 /** by the name in their first column */
 export type HeldRows = ReadonlyMap<string, readonly RowBytes[]>;
 
-/** Rows of `blocks`, which are closed, of so many columns. */
+/** Buffers the rows of `blocks`, which have that many columns, and closes `blocks`. */
 export async function heldRows(
   blocks: RowBlocks & { close(): Promise<void> },
   columns: number,
@@ -33,7 +33,7 @@ export async function heldRows(
   return rows;
 }
 
-/** Texts of a column, of rows that mostly have the one of the row before. */
+/** Returns a function that reads the text of a column. It caches the last text, because consecutive rows mostly have the same one. */
 export function textsOf(column: number): (row: RowBytes) => string | null {
   let last: RowBytes | null = null;
   let text: string | null = null;
@@ -48,7 +48,7 @@ export function textsOf(column: number): (row: RowBytes) => string | null {
   };
 }
 
-/** In the order of the whole numbers in these columns, which they mostly have already. */
+/** Sorts rows by the integers in these columns; most are sorted already. */
 export function inOrderOf(rows: readonly RowBytes[], columns: readonly number[]): readonly RowBytes[] {
   if (rows.every((row, at) => at === 0 || isBefore(rows[at - 1]!, row, columns))) return rows;
   const keys = rows.map((row) => columns.map((column) => BigInt(cellText(row, column) ?? 0)));
@@ -62,7 +62,7 @@ export function inOrderOf(rows: readonly RowBytes[], columns: readonly number[])
   return [...keys.keys()].toSorted(order).map((at) => rows[at]!);
 }
 
-/** Whether the row is before the other, as far as doubles tell; false: it may be. */
+/** Returns whether the row is before the other, as far as doubles show; false means that it may be. */
 function isBefore(row: RowBytes, other: RowBytes, columns: readonly number[]): boolean {
   for (const column of columns) {
     const [own, another] = [cellNumber(row, column), cellNumber(other, column)];

@@ -1,4 +1,4 @@
-/** Views that a load makes in a database: over what tables and columns that has, and how they are known again. */
+/** Chooses the views that a load makes in a database, for the tables and columns that exist there, and recognizes its views later. */
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
 import type { Dialect } from '../../engine/sql/dialect.ts';
 import { commentLine } from '../../engine/sql/comment-text.ts';
@@ -22,7 +22,7 @@ export async function markedComment({ comment, query }: CreatedView): Promise<st
 export interface ColumnsThere {
   readonly dialect: Dialect;
   readonly sqlSchema?: string;
-  /** `_documents` tells until when its documents are valid */
+  /** `_documents` has the times until which its documents are valid */
   readonly knowsVersions: boolean;
   readonly hasTable: (table: number) => boolean;
   /** the type of a column of an existing table: the one of the model, text, or another one; null if the table does not have the column */
@@ -36,12 +36,14 @@ export interface ColumnThere {
   readonly comment: string | null;
 }
 
-/** Comments of values begin with their path; of keys and positions they do not, and what says something of a path says so in brackets. */
+/**
+ * Matches the comments of value columns, which begin with a path. Comments of keys and positions do not; they mention a path in brackets.
+ */
 const valueComment = /^\/\S*(?! \()(?:$|\s)/;
 
 /** A view that a load makes. */
 export interface LoadView extends CreatedView {
-  /** this job is asked for it; others are kept up to date where they are there */
+  /** this job is asked for the view; other views are only kept up to date if they exist */
   readonly isWanted: boolean;
 }
 
@@ -52,7 +54,7 @@ export interface WantedViews {
   readonly current: boolean;
 }
 
-/** `tables`: the model's. Views of the business entities, and where documents are merged those of rows that are current. */
+/** Returns the views of the business entities, and the views of current rows if documents are merged. `tables`: the model's. */
 export async function viewsOver(
   plan: SinkPlan,
   tables: readonly PhysicalTable[],
@@ -101,7 +103,7 @@ async function entityViewsOver(
     hasColumn: (table, column) => (types[table]?.[column] ?? null) !== null,
     enumeration: (table, column) => valuesAt?.(table, column)?.values ?? null,
     further: (table) => {
-      // versions of a schema that had other columns loaded rows, too: whichever loads last, all rows tell all of their values
+      // versions of a schema with other columns may have loaded rows: the view shows their values too, whichever version loads last
       const own = new Set(tables[table]!.columns.map(({ name }) => name.toLowerCase()));
       return columnsOf(table)
         .filter(({ name, comment }) => !own.has(name.toLowerCase()) && valueComment.test(comment ?? ''))

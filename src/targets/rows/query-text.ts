@@ -1,16 +1,18 @@
-/** The text of the one statement that reads the rows of a query: the query is a table of it, so that it can be nothing but one. */
+/**
+ * The text of the one statement that reads the rows of a query. The query is a derived table in it, so that it can only be a single query.
+ */
 import type { QueryColumn, RowStart } from '../../ports/rows/query.ts';
 
 export interface QueryDialect {
   readonly quote: (name: string) => string;
   readonly literal: (text: string) => string;
-  /** condition: the column is that text or above it; absent: the literal takes on the column's type */
+  /** condition: the column is equal to the text or greater; absent: the literal adopts the column's type */
   readonly isFrom?: (column: string, text: string) => string;
 }
 
 const alias = 'svc_rows';
 
-/** `query`: as a person gave it. */
+/** `query`: as the user wrote it. */
 export function tableOf(query: string): string {
   // the line break ends a comment at the end of the query
   return `(${query.trim().replace(/;+$/, '')}\n) AS ${alias}`;

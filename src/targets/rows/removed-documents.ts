@@ -1,4 +1,4 @@
-/** Documents whose rows were taken out of a target. */
+/** Counts the documents whose rows were removed from a target. */
 export interface RemovedDocuments {
   readonly documents: number;
   /** different names, or keys of a merge, of theirs */

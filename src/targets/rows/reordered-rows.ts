@@ -1,6 +1,6 @@
 /**
- * Rows of a table whose rows hang from others of it, put in the order of their keys while they are read: the row of a part that is made of parts
- * lies behind theirs, though its key is lower. Where there are few parts inside, theirs wait for it; where there are many, it is read before.
+ * Puts rows of a recursive table in the order of their keys while they are read. The row of a part that contains parts is stored after
+ * theirs, although its key is lower. If it contains few, their rows wait for it; if it contains many, it is read first.
  */
 import { cellNumber } from '../../engine/unshred/rows/values.ts';
 import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
@@ -11,14 +11,14 @@ export interface KeySpans {
   readonly rows: number;
   /** by span: the lowest key of a row that is not late */
   readonly least: readonly number[];
-  /** from 0: rows behind so many with higher keys that these cannot wait for them */
+  /** indexes from 0 of the rows that follow so many rows with higher keys that these cannot wait for them */
   readonly late: readonly number[];
 }
 
 const spanRows = 512;
-/** A row behind a higher key that is further away is late. */
+/** A row is late if it follows a row with a higher key by more than this number of spans. */
 const waitingSpans = 32;
-/** rows that are read before all others at the most */
+/** the maximum number of rows that are read before all others */
 const mostLate = 20_000;
 
 /** Rows of the table that are held at the most. */
@@ -27,8 +27,8 @@ export function heldRowsOf({ rows, late }: KeySpans): number {
 }
 
 /**
- * `blocks` of keys alone, which are closed. Null where there is no such order to be had: a key that is no whole number, or one that numbers do not
- * tell from others; too many rows that are late.
+ * Surveys `blocks`, which contain only keys, and closes them. Returns null if the rows cannot be reordered: a key is not an integer, keys
+ * exceed what doubles can distinguish, or too many rows are late.
  */
 export async function keySpans(blocks: ClosableBlocks): Promise<KeySpans | null> {
   const [least, late]: [number[], number[]] = [[], []];
@@ -54,7 +54,7 @@ export async function keySpans(blocks: ClosableBlocks): Promise<KeySpans | null>
   return { rows, least, late };
 }
 
-/** How the rows of a table are read: as they lie, and what of it. */
+/** A table whose rows are read in stored order, and the columns to read. */
 export interface ReorderedTable {
   /** all rows, from the first on */
   readonly open: () => Promise<ClosableBlocks>;
@@ -64,7 +64,7 @@ export interface ReorderedTable {
   readonly width: number;
 }
 
-/** The rows of a table by the whole numbers in its key. */
+/** Returns the rows of a table ordered by the integers in its key. */
 export async function reorderedRows(table: ReorderedTable): Promise<ClosableBlocks> {
   const { open, spans, width } = table;
   const late = spans.late.length === 0 ? noRows : await lateRows(await open(), spans, width);
@@ -73,7 +73,7 @@ export async function reorderedRows(table: ReorderedTable): Promise<ClosableBloc
 
 const noRows: RowBlock = { bytes: new Uint8Array(0), cells: new Int32Array(0), rows: 0 };
 
-/** The late rows of `blocks`, which are closed. */
+/** Copies the late rows of `blocks`, and closes `blocks`. */
 async function lateRows(blocks: ClosableBlocks, { late }: KeySpans, width: number): Promise<RowBlock> {
   const copy = new CopiedRows(late.length, width);
   let [read, next] = [0, 0];
@@ -89,7 +89,7 @@ async function lateRows(blocks: ClosableBlocks, { late }: KeySpans, width: numbe
   return copy.block();
 }
 
-/** So many rows of other blocks. */
+/** A block of rows that are copied from other blocks. */
 class CopiedRows {
   readonly #width: number;
   readonly #rows: number;
@@ -135,7 +135,7 @@ class CopiedRows {
   }
 }
 
-/** Rows by their numbers in the table, in the order of their keys; those that are late have -1 and below. */
+/** The positions of rows in the table, ordered by key; late rows have negative positions, from -1 down. */
 class SortedNumbers {
   keys = new Float64Array(0);
   numbers = new Float64Array(0);
@@ -172,13 +172,13 @@ class SortedNumbers {
 class ReorderedRows implements ClosableBlocks {
   readonly #blocks: ClosableBlocks;
   readonly #table: ReorderedTable;
-  /** by span: the lowest key from there on, and behind all */
+  /** by span: the lowest key from its start on; the last entry is the end of the table */
   readonly #lowest: Float64Array;
   readonly #late: RowBlock;
-  /** late rows that were met where they lie */
+  /** the number of late rows reached at their stored position so far */
   #met = 0;
   #read = 0;
-  /** the blocks that rows wait in, and where they begin */
+  /** the blocks that contain waiting rows, and the position of the first row of each */
   readonly #held: { readonly block: RowBlock; readonly begin: number }[] = [];
   /** rows that wait, from the first on that has not been answered */
   #waiting = new SortedNumbers();
@@ -217,7 +217,7 @@ class ReorderedRows implements ClosableBlocks {
     return cellNumber({ bytes, cells, at: row * this.#table.width * 2 }, this.#table.key);
   }
 
-  /** Rows of a block go where they belong among those that wait. */
+  /** Merges the rows of a block into the waiting rows. */
   #take(block: RowBlock): void {
     const begin = this.#read;
     this.#read += block.rows;
@@ -246,7 +246,7 @@ class ReorderedRows implements ClosableBlocks {
     while (this.#held[0]!.begin + this.#held[0]!.block.rows <= since) this.#held.shift();
   }
 
-  /** The rows whose keys are below `lowest`; null: there are none. */
+  /** Returns the rows whose keys are below `lowest`; null if there are none. */
   #ready(lowest: number): RowBlock | null {
     const { keys, numbers, length } = this.#waiting;
     let rows = 0;

@@ -1,4 +1,4 @@
-/** Rows of a table that lie in another order than that of their keys, sorted where they lie in memory: of tables with few rows. */
+/** Sorts the rows of a table by their keys in memory; for tables with few rows whose stored order is another one. */
 import { cellText } from '../../engine/unshred/rows/values.ts';
 import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
 import type { ClosableBlocks } from './table-row-source.ts';
@@ -6,7 +6,7 @@ import type { ClosableBlocks } from './table-row-source.ts';
 /** rows of a block, as far as their cells are few */
 const blockRows = 256;
 
-/** All rows of `blocks`, which are closed, by the whole numbers in the column `key` of `width`. */
+/** Returns all rows of `blocks` ordered by the integers in the column `key` of `width`, and closes `blocks`. */
 export async function sortedRows(
   blocks: ClosableBlocks,
   key: number,

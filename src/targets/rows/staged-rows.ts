@@ -12,7 +12,7 @@ import {
   type WidenedTypes,
 } from './unfit-columns.ts';
 
-/** The last question before rows are committed. AppError `conflict` where the job is another worker's by now. */
+/** Checks the fence immediately before rows are committed. AppError `conflict` if another worker has the job. */
 export async function passFence(fence: Fence, merged?: MergeCounts): Promise<void> {
   if (!(await fence(merged)))
     throw new AppError('conflict', 'The job is another worker’s by now: nothing was published.');
@@ -24,7 +24,7 @@ export abstract class StagedRowSink {
   abstract readonly label: string;
   protected plan!: SinkPlan;
   protected outcome: 'load' | 'nothing' | 'already' = 'nothing';
-  /** by `columnId`: NOT NULL goes when the job publishes */
+  /** by `columnId`: the columns that lose NOT NULL when the job publishes */
   protected readonly nullAllowed = new Set<string>();
   protected readonly unfit = new UnfitColumns();
   /** the precision limit of decimals in the target */
@@ -55,7 +55,7 @@ export abstract class StagedRowSink {
     this.unfit.add(table, column, plainDigits(text));
   }
 
-  /** Columns that become of other types when the job publishes, for values that came so far. */
+  /** The columns that get another type when the job publishes, because of the values so far. */
   protected get widened(): WidenedTypes {
     return this.unfit.types(this.plan.model, this.decimalRoom);
   }
@@ -67,17 +67,17 @@ export abstract class StagedRowSink {
   /** Prepares what follows from the plan alone. Does not access the target. */
   protected abstract prepare(plan: SinkPlan): void;
 
-  /** Finds out what is in the target and readies the staging area. Sets `outcome`. */
+  /** Inspects the target and prepares the staging area. Sets `outcome`. */
   protected abstract openTarget(): Promise<'load' | 'skip'>;
 
-  /** Called only where rows were loaded. */
+  /** Publishes the staged rows; called only if rows were loaded. */
   protected abstract publishStaged(
     fence: Fence,
     lastKeys: ReadonlyMap<string, number>,
     merge: MergeOrder,
   ): Promise<Published>;
 
-  /** A fault of the target as an AppError that names it; others as they are. */
+  /** Converts an error of the target to an AppError that names it; returns other errors unchanged. */
   protected abstract faultOf(error: unknown): unknown;
 
   protected async guarded<T>(work: () => Promise<T>): Promise<T> {
@@ -89,8 +89,8 @@ export abstract class StagedRowSink {
   }
 
   /**
-   * Save modes `error` (throws `conflict`) and `ignore` (answers false) leave tables alone that hold rows. `findFilled`: the names of
-   * those, asked for only where the save mode wants to know.
+   * Returns whether the job may load. Save modes `error` (throws `conflict`) and `ignore` (returns false) do not change tables that hold
+   * rows. `findFilled` returns the names of those tables; it is called only if the save mode needs them.
    */
   protected async mayLoad(findFilled: () => Promise<readonly string[]>): Promise<boolean> {
     const { saveMode } = this.plan;

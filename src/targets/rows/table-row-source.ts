@@ -1,4 +1,7 @@
-/** Rows of a database or a folder of tables, for writing documents back, in the order of their row keys, which is document order. */
+/**
+ * Reads rows of a database or of a folder of tables to write documents back. Rows come in the order of their row keys, which is document
+ * order.
+ */
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/keys.ts';
 import { passed } from '../../engine/model/packed/lazy-array.ts';
 import { lookedAt } from '../../engine/model/packed/reader.ts';
@@ -19,11 +22,11 @@ import { heldRows, inOrderOf, listedRows, textsOf, type HeldRows } from './held-
 import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 
-/** A table as the place has it; columns by the model's names. */
+/** A table as it is in the target; columns are named as in the model. */
 export interface ReadTable {
   /** the relation that follows FROM */
   readonly from: string;
-  /** a key or position as a whole number; null where the table has no such column */
+  /** a key or position as an integer expression; null if the table has no such column */
   whole(column: string): string | null;
   /** a condition: the column holds that text */
   holds(column: string, text: string): string;
@@ -33,19 +36,19 @@ export interface ReadTable {
 export interface RowOrder {
   /** the name of the table */
   readonly name: string;
-  /** behind ORDER BY */
+  /** the expressions that follow ORDER BY */
   readonly by: readonly string[];
-  /** the column whose whole numbers alone are the order */
+  /** the column whose integers alone determine the order */
   readonly key?: string;
 }
 
-/** Rows of one document: the column with its key, and that. */
+/** Selects the rows of one document: the column with the document key, and that key. */
 export interface DocumentRowsOnly {
   readonly column: string;
   readonly key: string;
 }
 
-/** `order`: absent where `rest`, which stands behind FROM, tells it. */
+/** `order`: absent if `rest`, which follows FROM, already contains the order. */
 export interface RowQuery {
   readonly rest: string;
   readonly order?: RowOrder;
@@ -57,13 +60,15 @@ export interface ClosableBlocks extends RowBlocks {
   close(): Promise<void>;
 }
 
-/** The tables of one place, open for reading. */
+/** The tables of one target, open for reading. */
 export interface ReadTables<Known extends ReadTable> {
-  /** null where there is none of that name */
+  /** null if there is no table of that name */
   table(name: string): Known | null;
-  /** Rows of those columns, by the model's names: a column that is not there is empty. */
+  /** Returns the rows with those columns, named as in the model. A column that does not exist is empty. */
   blocks(table: Known, query: RowQuery, columns: readonly string[]): Promise<ClosableBlocks>;
-  /** All rows of a table that has few, in any order; null: it has too many to be held. Absent: to ask for some costs less. */
+  /**
+   * Returns all rows of a small table, in any order; null if it has too many to be buffered. Absent if reading selected rows is cheaper.
+   */
   fewRows?(table: Known, columns: readonly string[]): Promise<ClosableBlocks | null>;
   /** the hash of the model that a job loaded by; null if the ledger does not have the job */
   modelHashOf(jobUuid: string): Promise<string | null>;
@@ -72,18 +77,18 @@ export interface ReadTables<Known extends ReadTable> {
 
 export interface TableRowSourceOptions<Known extends ReadTable> {
   readonly label: string;
-  /** AppError `not_found` where there is nothing */
+  /** AppError `not_found` if no documents were loaded */
   readonly openTables: (model: RelationalModel) => Promise<ReadTables<Known>>;
   readonly loads: () => Promise<readonly TargetLoad[]>;
-  /** a fault of the place as an AppError that names it; others as they are */
+  /** converts an error of the target to an AppError that names it; returns other errors unchanged */
   readonly faultOf: (error: unknown) => unknown;
 }
 
-/** Rows of a table beside the data that tell of one table of it. */
+/** Selects the rows of a table beside the data that belong to one table of it. */
 interface BesideQuery {
-  /** the table that they lie in */
+  /** the table that contains the rows */
   readonly in: string;
-  /** its column with the name of the table that they tell of, and that name */
+  /** the column with the name of the table that the rows belong to, and that name */
   readonly nameColumn: string;
   readonly name: string;
   /** the columns among `columns` that give the order; their values are integers */
@@ -93,7 +98,7 @@ interface BesideQuery {
   readonly orderName: string;
 }
 
-/** Rows of that document, or of it and those after it. */
+/** Selects the rows of one document, or of it and those after it. */
 interface DocumentRange {
   readonly from: '=' | '>=';
   readonly documentKey: string;
@@ -115,7 +120,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
   #tables: ReadTables<Known> | null = null;
   #streams: ClosableBlocks[] = [];
   readonly #named = new Map<string, Promise<ReadonlySet<string>>>();
-  /** by table beside the data; null: it has too many rows to be held */
+  /** by table beside the data; null: it has too many rows to be buffered */
   readonly #held = new Map<string, Promise<HeldRows | null>>();
 
   constructor(options: TableRowSourceOptions<Known>) {
@@ -269,7 +274,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
     return names;
   }
 
-  /** Null: there are none of any document. */
+  /** Returns null if no document has such rows. */
   async #rowsBeside<Row>(
     query: BesideQuery,
     range: DocumentRange,
@@ -300,7 +305,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
     return decodedRows(blocks, columns.length, toRow);
   }
 
-  /** All rows, each with the name of the table that it tells of and the key of its document before its columns. */
+  /** Buffers all rows, each with the name of its table and the key of its document before its columns. */
   #heldRows(table: Known, { in: beside, nameColumn, columns }: BesideQuery): Promise<HeldRows | null> {
     let held = this.#held.get(beside);
     if (held === undefined) {
@@ -314,7 +319,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
     return held;
   }
 
-  /** Blocks that are closed with the source, whose faults are told as the place's. */
+  /** Opens blocks that are closed with the source, and whose errors name the target. */
   async #blocks(table: Known, query: RowQuery, columns: readonly string[]): Promise<RowBlocks> {
     const blocks = await this.#guarded(() => this.#tables!.blocks(table, query, columns));
     this.#streams.push(blocks);

@@ -9,7 +9,7 @@ import type { UnfitColumn, UnfitDigits } from '../../ports/rows/units.ts';
 /** By `columnId`. */
 export type WidenedTypes = ReadonlyMap<string, ColumnType>;
 
-/** Digits that exact numbers of a target have at most, and how many of them behind the point. */
+/** The maximum digits of exact numbers in a target, and the maximum after the point. */
 export interface DecimalRoom {
   readonly digits: number;
   readonly fraction: number;
@@ -31,7 +31,7 @@ export function columnId(table: number, column: number): string {
   return `${table}:${column}`;
 }
 
-/** The table that a column lies in, of its `columnId`. */
+/** Returns the index of the table of a `columnId`. */
 export function tableOfId(id: string): number {
   return Number(id.slice(0, id.indexOf(':')));
 }
@@ -55,7 +55,7 @@ export class UnfitColumns {
     return [...this.#columns.values()];
   }
 
-  /** Numbers with as many digits as the values need, where the target has room for them; else text. */
+  /** Returns the new types: numbers with as many digits as the values need if the target supports them; otherwise text. */
   types({ tables }: RelationalModel, room: DecimalRoom): WidenedTypes {
     return new Map(
       [...this.#columns].map(([id, [table, column, digits]]) => {
@@ -79,7 +79,7 @@ function mostOf(a: UnfitDigits | null, b: UnfitDigits | null): UnfitDigits | nul
   };
 }
 
-/** Null: there is none in the target, or it would not give the values back in their form, where that counts. */
+/** Returns null if the target has no such number type, or if it would not return the values in their written form where that matters. */
 function widerNumber(
   type: ColumnType,
   { whole, fraction, fewest, padded }: UnfitDigits,
@@ -93,7 +93,7 @@ function widerNumber(
   }
   const { kind, precision, scale = 0, list } = type;
   if (kind !== 'numeric' || precision === undefined || list === true) return null;
-  // without a scale, each value is read back as it came
+  // without a scale, each value is read back as it was written
   if (room.digits === Infinity) return { kind: 'numeric' };
   const behind = Math.max(scale, fraction);
   if (keepsForm && (fewest < scale || Math.max(behind, padded) > scale)) return null;

@@ -1,19 +1,19 @@
 /**
- * Columns that are text in a target although the model has another type. Each row says what its document says: where the typed value did not give that
- * back, as for dates and times with an offset, `_lexical` has it, and it is written into the column.
+ * Columns that are text in a target although the model has another type. Their values are as in the documents. If the typed value does not
+ * show that, as for dates and times with an offset, the text from `_lexical` is written into the column.
  */
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import type { Column, RelationalModel } from '../../engine/model/relational-model.ts';
 import { doubleQuoted } from '../../engine/sql/dialect.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 
-/** A column whose values may be text in a target that could not hold one of them otherwise. */
+/** Returns whether the column has typed values, which may become text if the target cannot hold one of them otherwise. */
 export function isTypedValue({ role, type }: Pick<Column, 'role' | 'type'>): boolean {
   return role === 'value' && type.kind !== 'text';
 }
 
 export interface TextColumn {
-  /** names of the model, by which `_lexical` tells of values */
+  /** the names in the model, by which `_lexical` identifies values */
   readonly of: { readonly table: string; readonly column: string };
   readonly table: string;
   readonly key: string;
@@ -52,7 +52,7 @@ export function textColumns(
   return hasWritten ? found : found.filter(({ isTurned }) => isTurned);
 }
 
-/** How a database updates a table by the rows of another one. */
+/** The syntax with which a database updates a table from the rows of another one. */
 export interface TextUpdates {
   literal(text: string): string;
   /** Returns a table's name as statements write it. */

@@ -1,7 +1,7 @@
 /**
- * A folder of files in an object store. A job makes its files on this machine; then they go there under names that no manifest lists yet, and
- * the new manifest, one object, makes them the folder's. A journal beside it tells who comes next what a dead attempt has left, and what is
- * still to be done after a manifest that was written last.
+ * A folder of files in an object store. A job makes its files on this machine, and uploads them under names that no manifest lists yet.
+ * Then the new manifest, a single object, makes them part of the folder. A journal beside it shows the next writer what a dead attempt has
+ * left, and what remains to be done after the last manifest.
  */
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,15 +14,15 @@ import { carryOut, endStep, type FolderStep, type FolderTarget, type HeldFolder 
 
 /** `scratch` is removed at the end. */
 export interface BucketFolderOptions extends BucketOptions {
-  /** one writer at a time, on all machines */
+  /** takes the lock of the writer: one at a time, across all machines */
   readonly lock: () => Promise<PlaceLock>;
 }
 
 interface BucketJournal {
   readonly job_uuid: string;
-  /** new ones */
+  /** names of new files */
   readonly files: readonly string[];
-  /** files of an earlier manifest, to be removed once the new one is there */
+  /** files of an earlier manifest, which are removed once the new manifest is written */
   readonly remove: readonly string[];
   /** texts of scripts by their names */
   readonly scripts: Readonly<Record<string, string>>;
@@ -66,7 +66,7 @@ class HeldBucketFolder extends BucketFiles implements HeldFolder {
   }
 
   async readStep(): Promise<null> {
-    // journals tell of decided steps and of dead attempts alike: `sweep` ends both
+    // journals record both decided steps and dead attempts: `sweep` handles both
     return null;
   }
 
@@ -107,7 +107,7 @@ class HeldBucketFolder extends BucketFiles implements HeldFolder {
     await this.write(manifestName, manifestText(manifest));
   }
 
-  /** Files were uploaded before; scripts may have the names of older ones. */
+  /** Writes the scripts, which may replace older ones. Files were uploaded before. */
   async settle(_: FolderStep, names: readonly string[]): Promise<void> {
     const { scripts } = this.#journal!;
     for (const name of names) if (Object.hasOwn(scripts, name)) await this.write(name, scripts[name]!);
@@ -121,7 +121,7 @@ class HeldBucketFolder extends BucketFiles implements HeldFolder {
     return checkLock(this.#lock, this.label);
   }
 
-  /** A step whose job the manifest knows is carried out; the files of another one are removed. */
+  /** Finishes the journals: if the manifest contains the job of a journal, its step is carried out; otherwise its files are removed. */
   async sweep(): Promise<void> {
     const left = await namesBelow(this.objects, this.prefix, journalPrefix);
     if (left.length === 0) return;

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 const maxNameBytes = 180;
 
 /**
- * A table's name as part of a file's name: letters, digits, `_` and `-` as they are, all else percent-encoded, so that
- * `NAME.csv` and `NAME.JOB.csv` are the files of one table and `NAME.*csv` finds them and no others.
+ * Returns a table's name as part of a file's name. Letters, digits, `_` and `-` are unchanged, all other characters are percent-encoded. So
+ * `NAME.csv` and `NAME.JOB.csv` are the files of one table, and `NAME.*csv` matches only them.
  */
 export function fileNamePart(table: string): string {
   const name = table.replaceAll(/[^\p{L}\p{M}\p{N}_-]/gu, (character) =>
@@ -22,7 +22,7 @@ export function fileNamePart(table: string): string {
     .replace(/%.?$/, '')}-${hash}`;
 }
 
-/** Names a job in names of files: its number, and so much of its UUID that no other job of that number is called so. */
+/** Returns a job's mark in file names: its number and the start of its UUID, which distinguish it from all other jobs. */
 export function jobMark(idJob: number, jobUuid: string): string {
   return `${idJob}-${jobUuid.slice(0, 8)}`;
 }

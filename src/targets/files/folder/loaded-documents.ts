@@ -5,7 +5,7 @@ import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { recordForms, type RecordFormat } from '../../../engine/records/split.ts';
 import type { ManifestTable } from './manifest.ts';
 
-/** Names of the files of `_documents`. `tables`: what the folder keeps. */
+/** Returns the names of the files of `_documents`. `tables`: the tables of the folder. */
 export function documentFiles(tables: readonly ManifestTable[]): readonly string[] {
   const files = tables.find(({ name }) => name === sideTableNames.documents)?.files ?? [];
   return files.map(({ name }) => name);
@@ -22,7 +22,7 @@ const recordHash: Readonly<Record<RecordFormat, (row: string) => string | undefi
 export async function* textHashes(path: string, format: RecordFormat): AsyncIterable<string> {
   const hashOf = recordHash[format];
   const { isQuoted } = recordForms[format];
-  // a name may hold a line break inside its quotes: then the row goes on in the next line
+  // a quoted name may contain a line break: then the row continues on the next line
   let row = '';
   for await (const line of linesOf(path)) {
     row += row === '' ? line : `\n${line}`;

@@ -17,7 +17,7 @@ import type { UnitFile } from '../../../ports/rows/units.ts';
 import { columnId, tableOfId, widenedWords, type WidenedTypes } from '../../rows/unfit-columns.ts';
 
 export const loadScriptName = 'load.sql';
-/** beside it where the files are CSV or TSV */
+/** written beside CSV or TSV files */
 export const dataPackageName = 'datapackage.json';
 
 export interface ManifestFile {
@@ -32,7 +32,7 @@ export interface ManifestFile {
   readonly columns: readonly string[];
   /** DuckDB's types of the columns, for Parquet files */
   readonly types?: readonly string[];
-  /** the sheet with the rows, of a workbook, whose bytes and hash are those of all its sheets */
+  /** for a workbook: the sheet with the rows; bytes and hash are of the whole workbook */
   readonly sheet?: string;
 }
 
@@ -42,9 +42,9 @@ export interface ManifestTable {
   readonly files: readonly ManifestFile[];
   /** columns with a value that their type cannot hold: load.sql makes them text */
   readonly text_columns: readonly string[];
-  /** columns of whole numbers with values beyond their type: load.sql makes them decimals; absent: none */
+  /** columns of integers with values outside the range of their type, which load.sql makes decimals; absent if there are none */
   readonly decimal_columns?: readonly string[];
-  /** digits before and behind the point of columns of decimals with values beyond their type; absent: none */
+  /** digits before and after the point of decimal columns with values outside their type; absent if there are none */
   readonly decimal_digits?: Readonly<Record<string, readonly [whole: number, fraction: number]>>;
   /** NOT NULL columns that some row left empty */
   readonly nullable_columns: readonly string[];
@@ -76,13 +76,16 @@ export interface ManifestJob {
 export interface TargetManifest {
   readonly version: 1;
   readonly format: FileLayoutName;
-  /** `datapackage.json` was written by a job; one that somebody else put there stays theirs */
+  /** a job wrote `datapackage.json`; one of another origin is never replaced */
   readonly data_package?: true;
-  /** a load was asked for views: those after it keep their scripts up to date */
+  /** a load requested views: later loads keep their scripts up to date */
   readonly views?: true;
-  /** address of a folder in a bucket, `s3://BUCKET/PREFIX` or `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX`: warehouses are told to load its files from there */
+  /**
+   * address of a folder in a bucket, `s3://BUCKET/PREFIX` or `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX`, from which the
+   * scripts for warehouses load its files
+   */
   readonly location?: string;
-  /** rows of `_codes`, whose file each load that keeps codes writes anew */
+  /** rows of `_codes`, whose file is written anew by each load that keeps codes */
   readonly codes?: readonly CodeRow[];
   /** the ledger: every job once */
   readonly jobs: readonly ManifestJob[];
@@ -92,8 +95,8 @@ export interface TargetManifest {
 }
 
 /**
- * The manifest that a text holds. Any user who may write into the folder may have written that text, and it decides which files are
- * read, replaced and removed: none of its names may lead out of the folder.
+ * Parses a manifest. Any user with write access to the folder may have written the text, and it decides which files are read, replaced and
+ * removed: none of its names may lead out of the folder.
  */
 export function parseManifest(text: string): TargetManifest {
   const manifest = parsed<TargetManifest>(text);
@@ -127,7 +130,10 @@ const jobMembers: readonly (keyof ManifestJob)[] = [
 /** Members of a table in a folder of files that every version from 1.0 on writes. */
 const tableMembers: readonly (keyof ManifestTable)[] = ['rows', 'files', 'text_columns', 'nullable_columns'];
 
-/** The fault of what `isManifest` refuses. `manifest`: the value that was read; `ofTable`: members that each table has, beside its name. */
+/**
+ * Returns the error for a value that `isManifest` rejects. `manifest`: the value; `ofTable`: the members that each table has in addition to
+ * its name.
+ */
 export function foreignManifest(
   manifest: unknown,
   ofTable: readonly string[] = [...tableMembers, 'zoned_columns'],
@@ -145,7 +151,7 @@ function objectsIn(list: unknown): readonly Readonly<Record<string, unknown>>[] 
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
-/** The first of the members that one of the objects lacks. */
+/** Returns the first of the members that one of the objects lacks. */
 function missingIn(
   objects: readonly Readonly<Record<string, unknown>>[],
   members: readonly string[],
@@ -153,7 +159,7 @@ function missingIn(
   return members.find((member) => objects.some((one) => !Object.hasOwn(one, member)));
 }
 
-/** Names of the tables beside the data. */
+/** The names of the tables beside the data. */
 export const sideNames: ReadonlySet<string> = new Set([...Object.values(sideTableNames), codesTable.name]);
 
 export function isManifest({ version, format, jobs, keys, tables, codes }: Partial<TargetManifest>): boolean {
@@ -216,7 +222,7 @@ export function loadsOf({ jobs, tables }: TargetManifest): readonly TargetLoad[]
   return [...found.values()];
 }
 
-/** The logical schema of a job; `key`: the same for all jobs of one. */
+/** Returns the logical schema of a job; `key` is equal for all jobs of one schema. */
 export function loadOf(job: ManifestJob): {
   readonly key: string;
   readonly load: Omit<TargetLoad, 'holds'>;
@@ -335,7 +341,7 @@ export function nextManifest(step: ManifestStep): TargetManifest {
       ...zonedColumns(index === undefined ? undefined : passed(model.tables, index), known),
     });
   }
-  // no key is given twice, also where the rows that had it are gone
+  // no key is used twice, even if the rows that had it were removed
   const keys = { ...step.before.keys };
   for (const [table, key] of step.lastKeys) if (key > (keys[table] ?? 0)) keys[table] = key;
   const data = [...step.added].flatMap(([name, files]) => (sideNames.has(name) ? [] : files));

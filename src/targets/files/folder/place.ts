@@ -15,11 +15,11 @@ import { isManifest, manifestText, parseManifest, type TargetManifest } from './
 
 /** The change from one manifest to the next. */
 export interface FolderStep extends StagedStep {
-  /** names of new files: they come over older ones of that name */
+  /** names of new files; they replace older files of the same name */
   readonly files: readonly string[];
   /** names of scripts, as `files` */
   readonly scripts: readonly string[];
-  /** names of files that are there and go */
+  /** names of existing files that are removed */
   readonly remove: readonly string[];
   readonly manifest: TargetManifest;
   /** the model of the new files; absent in a step that was read again */
@@ -27,7 +27,7 @@ export interface FolderStep extends StagedStep {
 }
 
 export interface HeldFolder extends HeldPlace<FolderStep, TargetManifest> {
-  /** Returns the first of the names that is taken, or null. */
+  /** Returns the first of the names that is in use, or null. */
   findFirst(names: readonly string[]): Promise<string | null>;
 }
 
@@ -35,11 +35,11 @@ export interface HeldFolder extends HeldPlace<FolderStep, TargetManifest> {
 export interface FolderTarget {
   /** the name of the folder in messages */
   readonly label: string;
-  /** the name in messages of the folder of this machine where files are made */
+  /** the name, in messages, of the folder of this machine where files are made */
   readonly localLabel: string;
-  /** Returns the manifest as it is once a step that a dead process decided is carried out; null: nothing was loaded there. Changes nothing. */
+  /** Returns the manifest as it will be after a step that a dead process decided; null if nothing was loaded. Changes nothing. */
   look(): Promise<TargetManifest | null>;
-  /** Waits for other writers, carries out the step that a dead one decided, and removes the files that dead ones staged. */
+  /** Waits for other writers, carries out a step that a dead writer decided, and removes the files that dead writers staged. */
   hold(): Promise<HeldFolder>;
   /** Removes the files that were made on this machine, whether the folder was held or not. */
   close(): Promise<void>;
@@ -94,7 +94,7 @@ async function readDecided(place: Pick<HeldFolder, 'readStep'>): Promise<FolderS
   });
 }
 
-/** Carries out the step that was decided, if there is one. */
+/** Carries out the decided step, if there is one. */
 export async function endStep(held: HeldPlace<FolderStep, TargetManifest>): Promise<void> {
   const step = await held.readStep();
   if (step !== null) await carryOut(held, step);

@@ -14,9 +14,9 @@ export interface StoreFolderOptions {
   readonly store: RowStore;
   /** the target as people named it */
   readonly label: string;
-  /** a folder of this machine, for this job alone; removed at the end */
+  /** a folder of this machine that only this job uses; removed at the end */
   readonly staging: string;
-  /** one writer at a time, on all machines */
+  /** takes the lock of the writer: one at a time, across all machines */
   readonly lock: () => Promise<PlaceLock>;
 }
 
@@ -61,7 +61,7 @@ class HeldStore implements HeldFolder {
   }
 
   async findFirst(): Promise<null> {
-    // a store has no batches but those of jobs
+    // a store has no batches except jobs
     return null;
   }
 
@@ -81,7 +81,7 @@ class HeldStore implements HeldFolder {
   }
 
   async handOver(): Promise<void> {
-    // the store takes the rows in the change that makes them its own
+    // the store adopts the rows in the change that publishes them
   }
 
   decide(step: FolderStep, mayDecide: () => Promise<void>): Promise<void> {

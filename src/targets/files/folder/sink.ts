@@ -1,6 +1,6 @@
 /**
- * Rows into a folder, on a disk or in a bucket: one file per table and job, a manifest that lists them, and scripts that load them. New
- * files are staged; the place makes all of them appear as one step.
+ * Writes rows into a folder, on a disk or in a bucket: one file per table and job, a manifest that lists them, and scripts that load them.
+ * New files are staged; one step publishes all of them.
  */
 import type { UnitRules } from '../units.ts';
 import { StagedFileSink } from '../sink.ts';
@@ -53,7 +53,7 @@ import { storeFolder, type StoreFolderOptions } from './row-store.ts';
 /** Options that do not depend on the place of the folder. */
 interface FolderFilesOptions extends Partial<ParquetSettings> {
   readonly format: FileLayoutName;
-  /** address of the folder in a bucket, for scripts that load the files from there, as in the manifest */
+  /** address of the folder in a bucket, as in the manifest; scripts load the files from there */
   readonly location?: string;
   /**
    * options of a thread that makes Parquet files beside the load (src/targets/files/parquet/beside.ts); absent: the main thread makes them
@@ -69,14 +69,16 @@ export function createFolderRowSink(options: FolderRowSinkOptions): RowSink {
   return new FolderRowSink(diskFolder(options), options, fileNamePart);
 }
 
-/** `location`: for scripts that load the files from there, too. */
+/** `location`: also for scripts that load the files from there. */
 export interface ObjectFolderRowSinkOptions extends FolderFilesOptions, BucketFolderOptions {
   readonly location: string;
   /** names the job in names of files, as `jobMark` makes it */
   readonly jobMark: string;
 }
 
-/** Rows into a folder of a file store that is elsewhere. Parquet has the encodings that all warehouses read, unless `deltas` says else. */
+/**
+ * Creates a sink for a folder in a remote file store. Parquet files have the encodings that all warehouses read, unless `deltas` is set.
+ */
 export function createObjectFolderRowSink(options: ObjectFolderRowSinkOptions): RowSink {
   const { format, columnsThread, deltas = false, location, jobMark } = options;
   const written = {
@@ -85,7 +87,7 @@ export function createObjectFolderRowSink(options: ObjectFolderRowSinkOptions): 
     location: location.replace(/\/+$/, ''),
     ...(columnsThread === undefined ? {} : { columnsThread }),
   };
-  // named for the job, also where an overwrite would give a name again: what a manifest lists never changes
+  // file names contain the job even if an overwrite could reuse a name: a file that a manifest lists never changes
   return new FolderRowSink(bucketFolder(options), written, (table) => `${fileNamePart(table)}.${jobMark}`);
 }
 
@@ -115,7 +117,7 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
   readonly #layout: FolderLayout;
   /** names of files that stay, by table */
   readonly #taken = new Map<string, ReadonlySet<string>>();
-  /** names of new files that take the places of files of earlier jobs */
+  /** names of new files that replace files of earlier jobs */
   #rewritten: ReadonlySet<string> = new Set();
   #rows: TableRows | null = null;
   #manifest!: TargetManifest;
@@ -329,7 +331,7 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
     return freeFileName(part, this.plan.idJob, this.#options.format, taken);
   }
 
-  /** The file of `_codes` is written anew. */
+  /** Writes the file of `_codes` anew. */
   async #writeCodes(): Promise<KeptCodes> {
     const kept = await this.keptCodes(this.#manifest);
     if (kept.rows === null) return kept;
@@ -338,7 +340,7 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
     return kept;
   }
 
-  /** Files of columns that are text by now have values as documents write them. */
+  /** Rewrites files whose columns are text in the folder so that values are as in the documents. */
   async #withWrittenTexts(added: ManifestStep['added']): Promise<ManifestStep['added']> {
     const { model } = this.plan;
     const { format } = this.#options;
@@ -367,7 +369,7 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
     return written.added;
   }
 
-  /** By table; those that executors wrote first. */
+  /** Returns the new files by table; files of executors come first. */
   async #added(): Promise<ReadonlyMap<string, readonly FileOfJob[]>> {
     const finished = await this.#finish();
     const tables = new Set([...this.adopted.keys(), ...this.names.keys()]);
@@ -407,7 +409,7 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
     return new Map(staged.map(({ name }, at) => [name, files[at]!]));
   }
 
-  /** By the name of the staged file, as values are by now. */
+  /** Returns the column types by the name of the staged file, for the values so far. */
   #typings(): Map<string, ColumnTyping> {
     const widened = typesIn(this.plan.model, this.widened);
     const texts = textColumnsOf(this.plan.model, this.#kept, widened);
@@ -436,7 +438,7 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
       throw new AppError('conflict', `${this.label}: ${found} exists and was not written by a job.`);
   }
 
-  /** One that no job wrote is somebody else's, and stays. */
+  /** Returns whether the folder has a `datapackage.json` of a job. A file of another origin is never replaced. */
   async #hasPackage(): Promise<boolean> {
     if (!hasScript(this.#options.format, dataPackageName)) return false;
     return this.#manifest.data_package === true || (await this.held!.findFirst([dataPackageName])) === null;

@@ -1,4 +1,7 @@
-/** The tables of a folder of files, for reading rows back. Nobody else writes into the folder meanwhile; where no lock can be made there, what was written is known at the end. */
+/**
+ * Reads rows back from the tables of a folder of files. No other process may write into the folder meanwhile; if no lock can be made there,
+ * a change is detected at the end.
+ */
 import { lstat, readFile, mkdtemp, rm, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,14 +25,14 @@ import type { RowStore } from '../../../ports/rows/registered.ts';
 import { fetchBatch, readStore } from './row-store.ts';
 
 interface ReadingTurn {
-  /** AppError `conflict`: jobs have published there since, without a lock that would have kept them away. To be called once. */
+  /** To be called once. AppError `conflict` if jobs have published in the meantime, because no lock could prevent that. */
   end(): Promise<void>;
 }
 
 /** the same wait as for a writer */
 const waitMs = 15 * 60_000;
 const pollMs = 100;
-/** a lock of another machine that was not refreshed for so long is a dead one's, as far as this machine's clock tells */
+/** a lock of another machine is dead if it was not refreshed for this long, by this machine's clock */
 const staleMs = 60_000;
 
 /**
@@ -56,12 +59,15 @@ export async function readingTurn(
   return { end: () => held.release() };
 }
 
-/** The file system, or the user's rights: other files than ours may be written all the same, by others. */
+/** Returns whether the file system or the user's rights forbid writing. Other processes may still be able to write there. */
 function isReadOnly(error: unknown): boolean {
   return ['EROFS', 'EACCES', 'EPERM'].includes(String((error as { code?: unknown }).code));
 }
 
-/** A job writes its journal first, then moves files, writes the manifest, and removes the journal: files that the manifest lists are whole without one. */
+/**
+ * Waits for a moment without a journal. A job first writes its journal, then moves files, writes the manifest, and removes the journal; so
+ * without a journal, all files of the manifest are complete.
+ */
 async function unlockedTurn(directory: string, label: string): Promise<ReadingTurn> {
   const deadline = Date.now() + waitMs;
   while (await isHeld(join(directory, lockName))) {
@@ -111,7 +117,7 @@ export interface FolderRowSourceOptions {
   readonly directory: string;
   /** the target in messages; absent: the directory */
   readonly label?: string;
-  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
+  /** the path was checked and its links resolved: false rejects a link that has appeared in it since */
   readonly refuseLinks?: boolean;
 }
 
@@ -185,13 +191,13 @@ async function openTables(
       },
     };
   } catch (error) {
-    // the fault that there is already is the one to tell
+    // report the first error, not this one
     await letGo().catch(() => undefined);
     throw error;
   }
 }
 
-/** `scratch`: a folder of this machine for this job alone, which its worker removes. */
+/** `scratch`: a folder of this machine that only this job uses, and that its worker removes. */
 export function createStoreRowSource(store: RowStore, label: string, scratch: string): RowSource {
   const folder = createFolderRowSource({ directory: scratch, label });
   let closed: Promise<void> | null = null;

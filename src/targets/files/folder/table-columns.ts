@@ -1,4 +1,7 @@
-/** The columns of tables, and the rows that this program knows itself, such as those of `_codes`, as the bytes that a sink is handed of others. */
+/**
+ * The columns of tables, and the rows that this program makes itself, such as those of `_codes`, in the encoding in which a sink gets all
+ * rows.
+ */
 import { passed } from '../../../engine/model/packed/lazy-array.ts';
 import { lookedAt } from '../../../engine/model/packed/reader.ts';
 import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
@@ -16,14 +19,14 @@ export interface NamedColumn {
   readonly type: ColumnType;
 }
 
-/** The columns of a table of the model, or of a table beside the data. */
+/** Returns the columns of a table of the model, or of a table beside the data. */
 export function tableColumns(model: RelationalModel, table: string): readonly NamedColumn[] {
   const own = tableIndexes(model).get(table);
   if (own !== undefined) return lookedAt(passed(model.tables, own), 'columns');
   return [...Object.values(sideTableDefinitions), codesTable].find((side) => side.name === table)!.columns;
 }
 
-/** `columns`: those of the table, which `rows` have values of. */
+/** `columns`: the columns of the table, in the order of the values in `rows`. */
 export function encodedRows(
   rows: readonly (readonly (string | null)[])[],
   encoding: RowEncoding,
@@ -46,7 +49,7 @@ export function encodedRows(
 }
 
 export interface KeptCodes {
-  /** null: what is there stays */
+  /** null keeps the existing rows */
   readonly rows: readonly CodeRow[] | null;
   /** for the log */
   readonly changes: readonly string[];

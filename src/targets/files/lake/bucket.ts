@@ -1,7 +1,7 @@
 /**
- * Tables in a bucket. Files of a job are uploaded, and noted, before it is decided, so that whoever ends its step finds them, and whoever finds
- * the note of a dead attempt takes them away. Steps are numbered objects, each made once or not at all: of two writers that begin with the
- * same step only one goes on, whatever became of their lock.
+ * Tables in a bucket. The files of a job are uploaded and noted before the job is decided. So the process that finishes the step finds
+ * them, and the process that finds the note of a dead attempt removes them. Steps are numbered objects, each created at most once: if two
+ * writers start from the same step, only one continues, whatever happened to their lock.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,9 +17,9 @@ import type { HeldLakePlace, LakeTarget, SteadyPlace } from './place.ts';
 import { type TableCatalogue, dataFolder } from './table-format.ts';
 
 export interface BucketLakeOptions extends BucketOptions {
-  /** tells the versions of tables, and where each lies; absent: files beside the rows do */
+  /** provides the versions and locations of tables; absent: they are in files beside the rows */
   readonly catalogue?: TableCatalogue;
-  /** how long to wait for another job that writes there (15 minutes) */
+  /** how long to wait for another job that writes to the target (15 minutes) */
   readonly lockTimeoutMs?: number;
 }
 
@@ -133,7 +133,7 @@ class HeldBucketPlace extends BucketPlace implements HeldLakePlace {
 
   async conclude(step: LakeStep, manifest: LakeManifest): Promise<void> {
     const number = await this.#newestNumber();
-    // before: what a note names that is left is taken away
+    // removed first, because the files that a remaining note names would be removed
     await this.remove(noteName(step.staging));
     await this.steps.conclude(number, manifest);
     this.found = Promise.resolve({ number, pending: null, manifest });
@@ -144,7 +144,10 @@ class HeldBucketPlace extends BucketPlace implements HeldLakePlace {
     if (!(await this.steps.isNewest(await this.#newestNumber()))) throw lostStep(this.label);
   }
 
-  /** An attempt may live on that others took for dead: its step would come after this one, which is no more possible. */
+  /**
+   * Removes the files of dead attempts. An attempt that others took for dead may still run, but its step would come after this one, and can
+   * no longer be decided.
+   */
   async sweep(): Promise<void> {
     const names = await namesBelow(this.objects, this.prefix, stagingPrefix);
     const notes = names.map((name) => name.replace(/\.json$/, ''));
@@ -183,7 +186,7 @@ class HeldBucketPlace extends BucketPlace implements HeldLakePlace {
   async #note(name: string): Promise<Note | null> {
     const bytes = await this.read(noteName(name));
     const note = bytes === null ? null : parsed<unknown>(new TextDecoder().decode(bytes));
-    // anybody may have written it who may write there: it names nothing but files of rows of jobs
+    // any user with write access may have written the note: it may only name files of rows of jobs
     const isNote = isObject(note) && isTableLayout(note['format']) && isList(note['paths'], isRowsPath);
     return isNote ? (note as unknown as Note) : null;
   }
@@ -216,7 +219,7 @@ interface StepsThere {
   readonly manifest: LakeManifest | null;
 }
 
-/** Decided steps, and beside each the manifest as it was once all of it was done. */
+/** Decided steps, each with the manifest as it was after the step was carried out. */
 class BucketSteps {
   readonly #objects: DecidingStore;
   readonly #prefix: string;
@@ -243,12 +246,12 @@ class BucketSteps {
     };
   }
 
-  /** False where another writer took that number. */
+  /** Returns false if another writer took that number. */
   decide(number: number, step: LakeStep): Promise<boolean> {
     return this.#objects.createObject(this.#key(stepName(number)), bytesOf(lakeRecords.stepText(step)));
   }
 
-  /** Whether no step was decided after that one. */
+  /** Returns whether no later step was decided. */
   async isNewest(number: number): Promise<boolean> {
     return (await this.#objects.head(this.#key(stepName(number + 1)))) === null;
   }

@@ -1,4 +1,4 @@
-/** Many small files of tables become few large ones with the same rows, in one version of each table. */
+/** Merges many small files of tables into few large ones with the same rows, in one version of each table. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
@@ -76,7 +76,7 @@ async function compactTables(
   return finishStep(place, { isRecovery: false });
 }
 
-/** `_loads` last: its version tells those of the others. */
+/** Returns the merges, `_loads` last, because its version records those of the others. */
 async function mergesOf(
   place: LakePlace,
   { format, tables }: LakeManifest,
@@ -107,12 +107,15 @@ async function mergesOf(
   return steps;
 }
 
-/** Lists of two or more small files, in the order of the table. Those that others wrote stay theirs: keys of their rows are looked for there. */
+/**
+ * Returns lists of two or more small files, in the order of the table. Files of other programs are not merged, because keys that these may
+ * have given to rows are searched in their files.
+ */
 function groupsOf(
   files: ReadonlyMap<string, LakeFile>,
 ): readonly { readonly paths: readonly string[]; readonly bytes: number }[] {
   const groups: { paths: string[]; bytes: number }[] = [];
-  /** by partition, the last one */
+  /** the last list of each partition */
   const lasts = new Map<string, { paths: string[]; bytes: number }>();
   for (const [path, file] of files) {
     if (!isOwnFile(path) || !(file.bytes < smallBytes) || Number.isNaN(file.rows)) continue;

@@ -1,4 +1,4 @@
-/** Files of rows of a table, by DuckDB: what is in them, and new ones made of them. */
+/** Reads the data files of a table with DuckDB, and makes new files from them. */
 import { dataFileName, type LakeFile, type FieldIds, type NewFile, type ToldValue } from './table-format.ts';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { makeFolder } from '../../../adapters/file-staging/folders.ts';
 import { fieldIdsOption } from '../parquet/writing.ts';
 import type { ColumnFacts } from '../../../engine/parquet/file-writer.ts';
 
-/** Types of which readers are told the least and the greatest value, where those are exact in JSON. */
+/** Types whose minimum and maximum are given to readers, because JSON holds them exactly. */
 const compared = new Set(['SMALLINT', 'INTEGER', 'BIGINT', 'DATE']);
 /** the number of columns whose statistics readers use */
 const mostStatistics = 32;
@@ -24,8 +24,8 @@ export interface TypedName {
 }
 
 /**
- * Columns of which a file’s statistics tell: the first ones, and wherever they stand the key of documents, by which jobs find files again, and
- * times without a zone, which take one as long as they have no value.
+ * Returns the columns with statistics in a file: the first ones, and at any position the document key, by which jobs find files again, and
+ * times without a zone, which can get a zone as long as they have no value.
  */
 function toldColumns<T extends TypedName>(columns: readonly T[]): readonly T[] {
   const isAlwaysTold = ({ name, sqlType }: T): boolean => name === fileKeyName || sqlType === 'TIMESTAMP';
@@ -61,29 +61,32 @@ export interface TypeChange {
   readonly to: string;
   /** for an instant that becomes text: the column with its offset */
   readonly offset?: string | undefined;
-  /** an expression of the value as its document writes it, over the table `t`; NULL: as the column gives it */
+  /** an expression of the value as its document has it, over the table `t`; NULL keeps the value of the column */
   readonly written?: string;
 }
 
 export interface Rewriting {
-  /** by column, those whose type changes */
+  /** the columns whose type changes, by name */
   readonly conversions: ReadonlyMap<string, TypeChange>;
   /** all columns of the table, as they will be */
   readonly columns: readonly TypedName[];
   /** the condition that selects the rows to keep */
   readonly where: string | null;
-  /** numbers that the columns have in the new file, where they have any */
+  /** field ids of the columns in the new file, if they have any */
   readonly fieldIds: FieldIds | null;
-  /** by column, what takes the place of its values: an expression over all columns of the table; absent: none */
+  /** by column, the expression that replaces its values, over all columns of the table; absent: none */
   readonly values?: ReadonlyMap<string, string>;
 }
 
 export interface DataFiles {
   /** `stats` of an `add`: rows; NULLs, least and greatest values of the first columns */
   statistics(path: string, rows: number, columns: readonly TypedName[]): Promise<string>;
-  /** the rows of a file in a new one, which lies in `scratch`; null where no row stays */
+  /** copies the rows of a file into a new one, in `scratch`; returns null if no row remains */
   rewrite(file: LocalRows, mark: string, rewriting: Rewriting): Promise<NewFile | null>;
-  /** the rows of all files in a new one, as `rewrite`, with all of the columns; AppError `conflict` where those are not so many */
+  /**
+   * copies the rows of all files into a new one, as `rewrite` does, with all of the columns; AppError `conflict` if the number of rows
+   * differs
+   */
   merge(
     paths: readonly string[],
     mark: string,
@@ -254,7 +257,7 @@ export function writtenText(
     AND l.column_name = ${standardLiteral(column)} AND trim(l.content) <> '' AND l.row_key = t.${doubleQuoted(key)})`;
 }
 
-/** how DuckDB words what is wrong with a file of Parquet, and not with the machine */
+/** DuckDB's messages for errors in a Parquet file, as opposed to errors of the machine */
 const unreadable =
   /^(?:Invalid (?:Input )?Error|Serialization Error|IO Error: (?:No files found|Cannot open file)|TProtocol)|parquet|thrift|zstd|snappy/i;
 
@@ -277,7 +280,7 @@ function dataFileFault(error: unknown, directory: string, path?: string): unknow
   );
 }
 
-/** One statement after the other: tables are committed several at a time, and a statement that waits would keep a thread. */
+/** Runs one statement at a time. Tables are committed several at a time, and a waiting statement would block a thread. */
 function inTurn({ run, read, close }: DuckDb, faultOf: (error: unknown) => unknown): DuckDb {
   let last: Promise<unknown> = Promise.resolve();
   const next = <T>(work: () => Promise<T>): Promise<T> => {
@@ -360,7 +363,7 @@ export function rowsTold(stats: string): number {
   return (JSON.parse(stats) as { readonly numRecords: number }).numRecords;
 }
 
-/** Days since 1970 as a date, where its year has four digits; else another text. */
+/** Returns days since 1970 as a date if its year has four digits; otherwise another text. */
 function dayOf(days: bigint): string {
   const date = new Date(Number(days) * dayMs);
   return Number.isNaN(date.getTime()) ? '' : date.toISOString().replace(/T.*/, '');

@@ -1,4 +1,4 @@
-/** The formats of tables that a folder can have: one, or both over the same files. */
+/** The formats that the tables of a folder can have: one format, or both over the same files. */
 import { deltaFormat } from './delta/table.ts';
 import { icebergFormat } from './iceberg/table.ts';
 import type { LakeFormatName, TableFormat } from './table-format.ts';
@@ -9,7 +9,7 @@ const formats: Readonly<Record<LakeFormatName, readonly TableFormat[]>> = {
   'delta,iceberg': [deltaFormat, icebergFormat],
 };
 
-/** The first one tells what is in a table; the others have the same rows. */
+/** Returns the formats. The first one determines what is in a table; the others have the same rows. */
 export function formatsOf(name: LakeFormatName): readonly TableFormat[] {
   return formats[name];
 }
@@ -23,7 +23,7 @@ export function storedTypeIn(name: LakeFormatName, sqlType: string): string {
   return formatsOf(name).reduce((type, format) => format.storedType(type), sqlType);
 }
 
-/** The one whose columns have numbers, which stand in the files; null where none has. */
+/** Returns the format whose columns have field ids, which are stored in the files; null if there is none. */
 export function numberingFormat(name: LakeFormatName): TableFormat | null {
   return formatsOf(name).find((format) => format.name === 'iceberg') ?? null;
 }

@@ -1,4 +1,4 @@
-/** The row of a job in `_loads`: the job counts once that is there. */
+/** The row of a job in `_loads`: the job counts once that row is committed. */
 import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 import { columnSqlType } from '../../sql/duckdb/types.ts';
 import { jobMark } from '../folder/file-names.ts';
@@ -9,7 +9,7 @@ import { tableFolder, type LakeJob, type TableStep } from './manifest.ts';
 import type { TablesThere } from './tables-there.ts';
 import { fieldOf, type LakeColumn, dataFileName } from './table-format.ts';
 
-/** The columns of a table beside the data. */
+/** Returns the columns of a table beside the data. */
 export function sideColumns(name: string): {
   readonly comment: string;
   readonly columns: readonly LakeColumn[];
@@ -20,7 +20,7 @@ export function sideColumns(name: string): {
   return { comment, columns: columns.map((column) => ({ ...column, sqlType: columnSqlType(column.type) })) };
 }
 
-/** `staging`: where the file of the row is to wait. */
+/** `staging`: the folder for the file of the row. */
 export async function loadsStep(job: LakeJob, known: TablesThere, staging: string): Promise<TableStep> {
   const { name, columns: typed } = sideTableDefinitions.loads;
   const { comment, columns } = sideColumns(name);

@@ -8,7 +8,7 @@ import { canTakeZone, type LakeFormatName } from './table-format.ts';
 import { mainFormat } from './formats.ts';
 import type { LakePlace, LakeTarget } from './place.ts';
 
-/** In which format jobs wrote tables into the folder; null for another folder, and one that is not there. */
+/** Returns the format in which jobs wrote tables into the folder; null for another kind of folder, and if it does not exist. */
 export async function lakeFormatOf(target: LakeTarget): Promise<LakeFormatName | null> {
   return target.look(formatOf).catch((error: unknown) => {
     // a folder of another kind
@@ -24,7 +24,7 @@ async function formatOf(place: LakePlace): Promise<LakeFormatName | null> {
   return (await place.readStep())?.format ?? (await place.readManifest())?.format ?? null;
 }
 
-/** The logical schemas that loaded the folder, the last one first; none where it is not there. */
+/** Returns the logical schemas that loaded the folder, the latest first; empty if the folder does not exist. */
 export async function readLakeLoads(target: LakeTarget): Promise<readonly TargetLoad[]> {
   const manifest = await target.look(
     async (place) => (await place.readStep())?.manifest ?? (await place.readManifest()),

@@ -19,15 +19,15 @@ import { isTableLayout } from '../../../ports/rows/layouts.ts';
 import type { PartitionField } from './partition-fields.ts';
 
 export interface LakeJob extends ManifestJob {
-  /** tables that it gave rows that are there still; none: its documents were replaced */
+  /** tables that still have rows of the job; empty if its documents were replaced */
   readonly tables: readonly string[];
 }
 
 export interface LakeTable {
   readonly name: string;
-  /** the folder that it lies in */
+  /** the folder of the table */
   readonly directory: string;
-  /** the one that a job made last */
+  /** the last version that a job made */
   readonly version: number;
 }
 
@@ -52,27 +52,27 @@ export interface TableStep {
   /** with the types that they have in the file */
   readonly columns: readonly LakeColumn[];
   readonly files: readonly NewFile[];
-  /** rows that are there go */
+  /** existing rows are removed */
   readonly replace: boolean;
-  /** but for those of the documents of these jobs (UUIDs) */
+  /** the jobs (UUIDs) whose documents keep their rows */
   readonly keptJobs: readonly string[];
-  /** and of these keys, decimal digits; absent: none */
+  /** the documents (keys, decimal digits) that also keep their rows; absent: none */
   readonly keptDocuments?: readonly string[];
-  /** rows of the documents of these keys go, decimal digits; columns are told only where the job has rows, too */
+  /** keys of documents whose rows are removed, decimal digits; columns are given only if the job also adds rows */
   readonly without: readonly string[];
   /** the partition fields of the table, if it is partitioned */
   readonly partitioning?: readonly PartitionField[];
   /** for `_documents`, if documents are merged */
   readonly closing?: DocumentClosing;
-  /** files below the table's folder, each list of which becomes one file with the same rows; nothing else is told then */
+  /** lists of files below the table's folder; each list becomes one file with the same rows, and no other member is set then */
   readonly merges?: readonly (readonly string[])[];
 }
 
-/** Documents that others replace, or whose source is gone, while they stay. */
+/** Closes documents that are replaced, or whose source is gone, without removing them. */
 export interface DocumentClosing {
-  /** their keys, decimal digits; none: all documents have but what merges tell of them */
+  /** their keys, decimal digits; empty: documents only get the values of the merge columns */
   readonly keys: readonly string[];
-  /** the time until which they were valid: ISO 8601 in UTC */
+  /** the end of their validity: ISO 8601 in UTC */
   readonly until: string;
 }
 
@@ -87,7 +87,7 @@ export interface LakeStep extends StagedStep {
   readonly manifest: LakeManifest;
 }
 
-/** The folder of a table: its name, where that has no character that readers take for a part of an address. */
+/** Returns the folder of a table: its name, unless that contains characters that readers would interpret as part of an address. */
 export function tableFolder(name: string): string {
   const plain = fileNamePart(name);
   if (!plain.includes('%')) return plain;
@@ -99,7 +99,7 @@ export function emptyManifest(format: LakeFormatName): LakeManifest {
   return { version: 1, format, formats: [format], jobs: [], keys: {}, tables: [] };
 }
 
-/** AppError `conflict` for one of another kind. */
+/** Parses a manifest. AppError `conflict` if the text is of another kind. */
 function manifestOf(text: string): LakeManifest {
   const manifest = parsed<Partial<LakeManifest>>(text);
   if (isObject(manifest) && isManifest(manifest)) return manifest as LakeManifest;
@@ -109,7 +109,7 @@ function manifestOf(text: string): LakeManifest {
   throw foreignManifest(manifest, tableMembers);
 }
 
-/** AppError `conflict` for what is none. */
+/** Parses a step. AppError `conflict` if the text is no step. */
 function stepOf(text: string): LakeStep {
   const step = parsed<Partial<LakeStep>>(text);
   if (isObject(step) && isStep(step)) return step as LakeStep;
@@ -123,7 +123,7 @@ export const lakeRecords: StepRecords<LakeStep, LakeManifest> = {
   stepText: (step) => JSON.stringify(step),
 };
 
-/** Members of a table, beside its name, that every version from 1.0 on writes. */
+/** The members of a table, besides its name, that every version from 1.0 on writes. */
 const tableMembers: readonly (keyof LakeTable)[] = ['directory', 'version'];
 
 function isManifest({ version, format, formats, jobs, keys, tables, codes }: Partial<LakeManifest>): boolean {
@@ -205,7 +205,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** It becomes part of statements, and of names of files. */
+/** Returns whether the value is a UUID, which becomes part of statements and file names. */
 function isUuid(value: unknown): boolean {
   return isText(value) && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
 }
@@ -214,7 +214,7 @@ function isDigits(value: unknown): boolean {
   return isText(value) && /^-?\d+$/.test(value);
 }
 
-/** It becomes part of statements. */
+/** Returns whether the value is a DuckDB type, which becomes part of statements. */
 function isSqlType(value: unknown): boolean {
   return isText(value) && /^[A-Z ]+(?:\(\d+,\d+\))?(?:\[\])?$/.test(value);
 }

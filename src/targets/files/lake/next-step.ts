@@ -54,7 +54,7 @@ export interface StagedJob {
   /** folder of the staged files, and its name */
   readonly staging: string;
   readonly stagingName: string;
-  /** files that executors have written, where all are in the staging folder; by table */
+  /** files that executors have written, by table; all of them are in the staging folder */
   readonly adopted: ReadonlyMap<string, readonly UnitFile[]>;
   /** staged files by table, by their names */
   readonly names: ReadonlyMap<string, string>;
@@ -64,7 +64,7 @@ export interface StagedJob {
   /** by the model's numbers: a NOT NULL column that some row left empty */
   readonly isNullAllowed: (table: number, column: number) => boolean;
   readonly lastKeys: ReadonlyMap<string, number>;
-  /** all that `_codes` will have; null: what is there stays */
+  /** all codes of `_codes`; null keeps the existing ones */
   readonly codes: readonly CodeRow[] | null;
   /** null: in other save modes than `merge` */
   readonly merge: LakeMerge | null;
@@ -213,7 +213,7 @@ function describeTable(
 
 type WrittenFiles = ReadonlyMap<string, readonly UnitFile[]>;
 
-/** Parquet of what was staged, with the types of the tables that are there, beside what executors made of theirs; by table. */
+/** Writes the staged rows as Parquet, with the types of the existing tables, and adds the files of executors. Returns files by table. */
 async function writeFiles(job: StagedJob): Promise<WrittenFiles> {
   const { plan, names, staged, staging, known, before, deltas } = job;
   const indexes = new Map(plan.model.tables.map(({ name }, index) => [name, index]));
@@ -251,7 +251,7 @@ async function writeFiles(job: StagedJob): Promise<WrittenFiles> {
   return written;
 }
 
-/** Columns that are text in the tables, and not in the model, say what documents say. */
+/** Replaces values in columns that are text in the tables, but not in the model, by the text in the documents. */
 async function withWrittenTexts(
   { plan, staging, before, widened }: StagedJob,
   files: DataFiles,
@@ -297,7 +297,7 @@ async function withWrittenTexts(
   return tables;
 }
 
-/** The job's documents with what tells them from all others. */
+/** Adds merge columns, which identify documents, to the job's documents. */
 async function withMergedDocuments(
   { plan, known, staging, merge }: StagedJob,
   files: DataFiles,
@@ -321,7 +321,7 @@ function newFile({ name, bytes, stats, fieldIds, partition }: UnitFile): NewFile
   };
 }
 
-/** The ledger's sums go on telling what the target holds. `gone`: rows of documents by table. */
+/** Returns the job's record. The ledger's sums remain equal to what the target holds. `gone`: removed rows by table. */
 function jobRecord(
   { plan, merge }: StagedJob,
   written: WrittenFiles,
@@ -344,7 +344,7 @@ function jobRecord(
   };
 }
 
-/** No key is given twice, also where the rows that had it are gone. */
+/** Returns the highest key of each table. No key is used twice, even if the rows that had it were removed. */
 function highestKeys({ before, lastKeys }: StagedJob): Readonly<Record<string, number>> {
   const keys: Record<string, number> = { ...before.keys };
   for (const [table, key] of lastKeys) if (key > (keys[table] ?? 0)) keys[table] = key;

@@ -18,7 +18,7 @@ export function partitionText(fields: readonly PartitionField[]): string {
   return fields.map(({ part, column }) => (part === 'identity' ? column : `${part}(${column})`)).join(',');
 }
 
-/** The column of a Delta table that has the value: there are no parts of values in its log. */
+/** Returns the column of a Delta table that has the value, because its log has no parts of values. */
 export function deltaColumn({ column, part }: PartitionField): string {
   return part === 'identity' ? column : `${column}_${part}`;
 }

@@ -1,4 +1,4 @@
-/** Partitions of tables: those that `--partition` is for, those that a job's files are in, and files with rows of many that become one file for each. */
+/** Partitions of tables: parses `--partition`, assigns a job's files to partitions, and splits files with rows of several partitions. */
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { closestWord } from '../../../engine/closest-word.ts';
@@ -41,7 +41,7 @@ const partTypes: Readonly<Record<PartitionPart, string>> = {
   hour: 'VARCHAR',
 };
 
-/** Columns that Delta tables have beside those of the rows. */
+/** Returns the columns that Delta tables have in addition to those of the rows. */
 export function derivedColumns(
   fields: readonly PartitionField[],
   format: LakeFormatName,
@@ -57,7 +57,7 @@ export function derivedColumns(
     }));
 }
 
-/** By table, what it is to be partitioned by. AppError `invalid_option`: no table has such a column, or it is none for partitions. */
+/** Returns the partition fields by table. AppError `invalid_option` if no table has such a column, or it cannot be a partition. */
 export function partitionsOf(
   model: RelationalModel,
   format: LakeFormatName,
@@ -122,7 +122,7 @@ function unknownColumn(
   return new AppError('invalid_option', `--partition ${wanted}: ${where} called so${hint}`);
 }
 
-/** A table keeps what it was made with. AppError `conflict`: it has other partitions than those that are asked for; `wanted`: none are. */
+/** Checks that the table keeps its partitions. AppError `conflict` if it has other partitions than `wanted`; undefined accepts any. */
 export async function checkPartitioning(
   known: TablesThere,
   label: string,
@@ -164,7 +164,10 @@ export async function partitioningOf({
   return (await known.partitioning(table)) ?? wanted;
 }
 
-/** `made`: what the job wrote, of which executors kept some apart already. AppError `conflict`: a column that partitions are of would become another one. */
+/**
+ * Splits files by partition. `made`: the files of the job; executors have split some of them already. AppError `conflict` if the type of a
+ * partition column would change.
+ */
 export async function partitionedFiles(
   place: TableOfJob,
   columns: readonly LakeColumn[],
@@ -213,9 +216,9 @@ async function checkColumns(
   }
 }
 
-/** partitions of a table that one job may give rows */
+/** the maximum number of partitions of a table that one job may write to */
 const mostPartitions = 2000;
-/** so that rows of a partition are found without those of all others */
+/** small enough that rows of a partition are found without reading all others */
 const rowsOfGroup = 20_480;
 const keyColumn = '_svc_partition';
 
@@ -228,13 +231,13 @@ interface Splitting {
   readonly derived: readonly LakeColumn[];
   /** numbers of all columns; null: none */
   readonly fieldIds: FieldIds | null;
-  /** whether a value of no characters cannot be told from none */
+  /** whether an empty text cannot be distinguished from NULL */
   readonly emptyIsNull: boolean;
   readonly mark: string;
   readonly staging: string;
 }
 
-/** `names`: of files in the staging folder, which go. AppError `unprocessable_input`: partitions that cannot be. */
+/** Splits the named files in the staging folder, and removes them. AppError `unprocessable_input` if a partition is impossible. */
 export async function splitFiles(
   files: DataFiles,
   names: readonly string[],
@@ -278,7 +281,7 @@ export async function splitFiles(
   return made;
 }
 
-/** AppError `unprocessable_input`: a job would give rows to too many partitions of a table. */
+/** AppError `unprocessable_input` if a job would write to too many partitions of a table. */
 function checkCount(table: string, fields: readonly PartitionField[], partitions: number): void {
   if (partitions <= mostPartitions) return;
   throw new AppError(

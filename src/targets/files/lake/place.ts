@@ -6,20 +6,20 @@ import type { LakeFiles, TableHolder } from './table-format.ts';
 
 export interface LakePlace extends TargetPlace<LakeStep, LakeManifest>, LakeFiles {}
 
-/** A place for reading beside writers. */
+/** A place that is read without a lock, while writers work. */
 export interface SteadyPlace extends LakePlace {
   /** Whether no job began to write since the manifest was read. */
   isSteady(): Promise<boolean>;
 }
 
-/** A place for one writer at a time. */
+/** A place that is locked by one writer. */
 export interface HeldLakePlace extends HeldPlace<LakeStep, LakeManifest>, LakePlace {
   remove(path: string): Promise<void>;
   localFile(path: string): Promise<string>;
 }
 
 export interface LakeTarget extends PlaceTarget<LakePlace, HeldLakePlace> {
-  /** Opens the place for reading without a lock; absent where readers need one. */
+  /** Opens the place for reading without a lock; absent if readers need a lock. */
   openSteady?(): Promise<SteadyPlace>;
 }
 

@@ -1,4 +1,4 @@
-/** Takes documents out of a folder of tables: files that have rows of theirs are written anew without these, in one version a table. */
+/** Removes documents from a folder of tables: rewrites the files that contain rows of them, in one version per table. */
 import { randomBytes } from 'node:crypto';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/keys.ts';
@@ -64,7 +64,7 @@ async function removeDocuments(
     if (plan.dryRun) return removed;
     const steps = stepsWithout(manifest, new Set(counts.keys()), keys);
     const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
-    // the ledger's sums go on telling what the target holds
+    // the ledger's sums remain equal to what the target holds
     const record = {
       job_uuid: jobUuid,
       job: idJob,
@@ -101,7 +101,7 @@ async function removeDocuments(
   }
 }
 
-/** Keys of the documents, decimal digits. AppError `not_found` where there is none. */
+/** Returns the keys of the documents, decimal digits. AppError `not_found` if there is none. */
 async function documentKeys(
   tables: TablesThere,
   manifest: LakeManifest,

@@ -1,5 +1,5 @@
 /**
- * Rows into a folder of Delta or Iceberg tables: a table of its own per relational table, which warehouses and engines read where it lies. New files
+ * Writes rows into a folder of Delta or Iceberg tables, one per relational table, which warehouses and engines read directly. New files
  * wait in a folder inside; once the step is decided, each table gets a version with the job's rows, `_loads` last.
  */
 import type { UnitRules } from '../units.ts';
@@ -175,7 +175,7 @@ class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements Row
     };
   }
 
-  /** The job is there already: what stands in the way of it is told, and waits for the next one. */
+  /** Compacts tables after the job is published. A fault is only reported, and the next job tries again. */
   async #compact(place: HeldLakePlace, fileCounts: ReadonlyMap<string, number>): Promise<readonly string[]> {
     const { mostFiles = usualMostFiles } = this.#options;
     const crowded = [...fileCounts].flatMap(([table, count]) => (count > mostFiles ? [table] : []));
@@ -256,7 +256,7 @@ class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements Row
       .map((job) => job.job_uuid);
   }
 
-  /** `_codes`, written anew where a job brings others. */
+  /** Writes `_codes` anew if the job's codes differ. */
   async #writeCodes(): Promise<KeptCodes> {
     const kept = await this.keptCodes(this.#manifest);
     if (kept.rows === null || JSON.stringify(kept.rows) === JSON.stringify(this.#manifest.codes))
@@ -266,7 +266,7 @@ class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements Row
   }
 }
 
-/** `altered`: what a table became; `changes`: what the job's values asked for, in other words. */
+/** `altered`: the change of a table; `changes`: the changes that the job's values required, in other words. */
 function isTold(altered: string, changes: readonly string[]): boolean {
   return (
     changes.includes(altered) ||

@@ -49,7 +49,7 @@ export function createLakeRowSource(options: LakeRowSourceOptions): RowSource {
   });
 }
 
-/** a step that takes longer is a dead one's, which is to be ended */
+/** a step that takes longer belongs to a dead process, and must be finished */
 const stepMs = 60_000;
 const pollMs = 500;
 const mostLooks = 20;
@@ -102,7 +102,7 @@ interface TablesFound {
   readonly manifest: LakeManifest;
 }
 
-/** No job writes while it is read; what other programs commit meanwhile is not seen. */
+/** Opens the tables. No job writes while they are read; commits of other programs in the meantime are not visible. */
 async function openTables(
   { target, version }: LakeRowSourceOptions,
   model: RelationalModel,
@@ -162,7 +162,7 @@ async function findTables(
   }
 }
 
-/** By table: what the job of that version of `_loads` left; a table that came later is not among them. */
+/** Returns, by table, the version that the job of that version of `_loads` left; without tables that were made later. */
 async function versionsAt(
   place: LakePlace,
   manifest: LakeManifest,
@@ -176,7 +176,7 @@ async function versionsAt(
       : await mainFormat(manifest.format)
           .readTable(place, loads.directory, label, version)
           .catch((error: unknown) => {
-            // there is no such version: in words of the whole folder below
+            // there is no such version: reported below for the whole folder
             if (error instanceof AppError && error.code === 'not_found') return null;
             throw error;
           });
@@ -216,13 +216,13 @@ async function columnsOf(
   return new Set(described.map((column) => column.column_name));
 }
 
-/** Null where the table tells of columns that the files do not have. */
+/** Returns the paths of the files; null if the table gives values of columns that the files do not have. */
 function plainPaths(files: readonly LocalRows[]): readonly string[] | null {
   const isPlain = files.every((file) => typeof file === 'string' || file.told.length === 0);
   return isPlain ? files.map((file) => (typeof file === 'string' ? file : file.path)) : null;
 }
 
-/** Null where the table has no rows. */
+/** Returns null if the table has no rows. */
 async function openTable(
   reading: Reading,
   place: LakePlace,
@@ -273,7 +273,7 @@ async function openTable(
           label,
           memory: reading.memory,
         });
-  // a table that does not tell how many rows its files have is not held
+  // a table is not buffered if it does not have the numbers of rows of its files
   const sizes = present.map(({ of }) => ({
     bytes: of.bytes,
     rows: Number.isNaN(of.rows) ? Infinity : of.rows,

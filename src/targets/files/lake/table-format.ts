@@ -6,7 +6,7 @@ import type { TableLayoutName } from '../../../ports/rows/layouts.ts';
 import { fileKeyName } from '../../../engine/model/side-tables.ts';
 import { randomBytes } from 'node:crypto';
 
-/** A column as a load makes it. */
+/** A column of a load. */
 export interface LakeColumn {
   readonly name: string;
   /** the DuckDB type, one that the format supports */
@@ -19,7 +19,7 @@ export interface LakeColumn {
   readonly offset?: string;
 }
 
-/** A column as a version of a table tells it, or as the next version is to tell it. */
+/** A column in a version of a table, or in the next version. */
 export interface LakeField {
   readonly name: string;
   /** the DuckDB type; null for a type that no load makes: another program's column */
@@ -37,18 +37,18 @@ export interface NewFile {
   readonly bytes: number;
   /** JSON: rows, NULLs, least and greatest values, as `add` of Delta has them */
   readonly stats: string;
-  /** numbers of its columns, where the format numbers them */
+  /** field ids of its columns, if the format has them */
   readonly fieldIds?: FieldIds;
   /** for a table with partitions: the partition of the rows */
   readonly partition?: PartitionValues;
 }
 
-/** By column: its number, and that of the items of a list. */
+/** The field ids by column: its own, and that of the items of a list. */
 export type FieldIds = Readonly<Record<string, readonly [column: number, item?: number]>>;
 
 export interface LakeFile {
   readonly bytes: number;
-  /** NaN where the table does not tell */
+  /** NaN if the table does not record it */
   readonly rows: number;
   /** values of the partition, in the order of its fields; none: the table has no partitions */
   readonly partition: PartitionValues;
@@ -56,11 +56,11 @@ export interface LakeFile {
   readonly told: readonly ToldValue[];
   /** the range of a column of integers; null if the table does not give it */
   readonly rangeOf: (column: string) => ValueRange | null;
-  /** how many rows have no value in a column; null where the table does not tell */
+  /** the number of NULLs in a column; null if the table does not record it */
   readonly nullsOf: (column: string) => number | null;
 }
 
-/** A column that a file does not have, as its table tells the value, which all rows of the file have. */
+/** A column that a file does not have, and its value from the table, which all rows of the file share. */
 export interface ToldValue {
   readonly name: string;
   readonly sqlType: string;
@@ -83,7 +83,7 @@ export function fileNamesOf(mark: string): RegExp {
   return new RegExp(`^${mark}-[0-9a-f]{16}\\.parquet$`);
 }
 
-/** Whether a job made it; the others are those of programs that write into the table, too. */
+/** Returns whether a job made the file; other files are from other programs that write into the table. */
 export function isOwnFile(path: string): boolean {
   return /^data\/\d+-[0-9a-f]{8}-[0-9a-f]{16}\.parquet$/.test(path);
 }
@@ -97,7 +97,7 @@ export interface TableChange {
   readonly comment: string;
   /** all fields of the next version; the list of the previous version itself if nothing in it changes */
   readonly fields: readonly LakeField[];
-  /** `merge`: documents go, or are closed, as others come; `compact`: other files with the same rows */
+  /** `merge`: documents are removed or closed while others are added; `compact`: other files with the same rows */
   readonly operation: 'append' | 'overwrite' | 'merge' | 'delete' | 'compact';
   /** the partition fields of a new table; empty if there are none */
   readonly partitioning: readonly PartitionField[];
@@ -109,7 +109,7 @@ export interface TableChange {
   readonly installation: string;
   /** the versions of all tables once all rows of the job are there; null for all tables except the ledger */
   readonly versions: Readonly<Record<string, number>> | null;
-  /** a folder of this machine for what is not finished, which statements may write into */
+  /** a folder of this machine for unfinished files, which statements may write into */
   readonly drafts: string;
   /** runs a statement of DuckDB */
   readonly run: (sql: string) => Promise<unknown>;
@@ -123,17 +123,17 @@ export interface TableVersion {
   readonly partitioning: readonly PartitionField[];
   /** by path below the table's folder, in the order in which they were added */
   readonly files: ReadonlyMap<string, LakeFile>;
-  /** All files that versions of the job added, and maybe others; null where the table does not tell. */
+  /** Returns all files that versions of the job added, and possibly others; null if the table does not record them. */
   readonly addedBy: (jobUuid: string) => Promise<ReadonlySet<string> | null>;
-  /** Whether the last job that wrote here is that one. */
+  /** Returns whether that job was the last one to write into the table. */
   readonly isOfJob: (jobUuid: string) => boolean;
   /** the versions of the tables that the job recorded when it made this version */
   readonly versionsTold: Readonly<Record<string, unknown>> | null;
-  /** whether it was made for a job that has not come: its columns are nobody’s */
+  /** whether it was created for a job that has not written yet: its columns may be replaced */
   readonly isUnused: boolean;
   /** whether rows may only be added */
   readonly isAppendOnly: boolean;
-  /** AppError `conflict` where rows could be read wrongly */
+  /** throws AppError `conflict` if rows could be misread */
   readonly checkReadable: () => void;
   /** checks as `checkReadable` does; also throws if a version of ours would violate a requirement that the table has for writers */
   readonly checkWritable: () => void;
@@ -147,27 +147,30 @@ export interface TableFormat {
   readonly folder: string;
   /** returns the DuckDB type that the format stores for a column of that DuckDB type */
   readonly storedType: (sqlType: string) => string;
-  /** files with values of the first type are read as the second one */
+  /** whether readers convert files of the first type to the second one */
   readonly promotes: (from: string, to: string) => boolean;
   /** AppError `invalid_option` for names that the format has not */
   readonly checkColumnNames: (table: string, names: readonly string[]) => void;
-  /** Numbers of the columns in the version after `before`; null where columns have none. */
+  /** Returns the field ids of the columns in the version after `before`; null if the format has none. */
   readonly fieldIds: (before: TableVersion | null, fields: readonly LakeField[]) => FieldIds | null;
-  /** The newest version, or that one; null where there is no table. `label`: the table, for people. AppError `conflict` where it does not tell. */
+  /**
+   * Returns the newest version, or the one with that number; null if there is no table. `label`: the table, for people. AppError `conflict`
+   * if the version cannot be determined.
+   */
   readonly readTable: (
     files: LakeFiles,
     directory: string,
     label: string,
     version?: number,
   ) => Promise<TableVersion | null>;
-  /** The newest version, as `readTable`; of what `known`, an earlier version, was told by nothing is read again. */
+  /** Returns the newest version as `readTable` does, but reads nothing again that `known`, an earlier version, was read from. */
   readonly readSince: (
     files: LakeFiles,
     directory: string,
     label: string,
     known: TableVersion,
   ) => Promise<TableVersion | null>;
-  /** The version after `before` is there, whole; null where somebody else made it first: its number. */
+  /** Commits the version after `before`, as a whole. Returns its number; null if another writer made it first. */
   readonly commit: (
     files: LakeFiles,
     directory: string,
@@ -184,26 +187,32 @@ export interface TableFormat {
   ) => Promise<void>;
 }
 
-/** Versions of tables that a catalogue tells, where no files beside their rows do. Tables are named by their folders. */
+/** A catalogue that holds the versions of tables, instead of files beside their rows. Tables are identified by their folders. */
 export interface TableCatalogue {
-  /** The newest metadata of a table, as the catalogue has it; null: there is no such table. */
+  /** Returns the newest metadata of a table from the catalogue; null if there is no such table. */
   read(directory: string): Promise<unknown>;
-  /** A version that an earlier try made of the same one, and that was not committed for the sake of others alone; null: there is none. */
+  /**
+   * Returns a version that an earlier try made from the same version, and that was rejected only because of other tables; null if there is
+   * none.
+   */
   kept(directory: string, before: TableMetadata): Promise<NextTableVersion | null>;
-  /** False where somebody else’s version came first. Inside of `together` it only waits for the others. */
+  /** Returns false if another writer's version was first. Inside `together` it only waits for the others. */
   commit(version: NextTableVersion): Promise<boolean>;
   /** Commits together what `work` commits. Returns null if another writer made a version of a table first; then `work` must run again. */
   together<T>(work: () => Promise<T>): Promise<T | null>;
-  /** The address by which other programs open a table. */
+  /** Returns the address by which other programs open a table. */
   locationOf(directory: string): Promise<string>;
   holderOf(directory: string): Promise<TableHolder>;
-  /** Makes the place where jobs keep what they decide. */
+  /** Creates the place where jobs keep their decided steps. */
   prepare(): Promise<void>;
-  /** Makes the tables that are not there, without rows. */
+  /** Creates the tables that do not exist, without rows. */
   makeTables(tables: readonly NewTable[]): Promise<void>;
 }
 
-/** The owner of a table that no manifest lists. `an attempt`: a job made it before it died, and others have rows in it by now; one without rows is nobody’s. */
+/**
+ * The owner of a table that no manifest lists. `an attempt`: a job that died made it, and others have added rows since; without rows it
+ * belongs to nobody.
+ */
 export type TableHolder = 'nobody' | 'others' | 'an attempt';
 
 /** A table that is to be made. */
@@ -216,7 +225,7 @@ export interface NewTable {
 
 /** The files of a target of tables. */
 export interface LakeFiles extends PlaceFiles {
-  /** absent: files beside the rows tell the versions of tables */
+  /** absent: the versions of tables are in files beside the rows */
   readonly catalogue?: TableCatalogue | undefined;
 }
 
@@ -224,7 +233,7 @@ export interface NextTableVersion {
   readonly directory: string;
   readonly before: TableMetadata;
   readonly next: TableMetadata;
-  /** once it is there */
+  /** Called once the version is committed. */
   settled(): Promise<void>;
   /** once it is certain that it never will be */
   discard(): Promise<void>;
@@ -235,14 +244,17 @@ export type FormatName = 'delta' | 'iceberg';
 /** The table format of `-f`: one format, or both over the same files. */
 export type LakeFormatName = TableLayoutName;
 
-/** in front of what jobs say of themselves in a table */
+/** the prefix of the properties that jobs set in a table */
 export const ownNamespace = 'conversion-job-service/';
 
 export function fieldOf({ name, sqlType, nullable, comment, isKey = false }: LakeColumn): LakeField {
   return { name, sqlType, nullable, comment, isKey };
 }
 
-/** Whether no row has a value in the column, as far as the table tells: such a column can become another one. False for what the table is partitioned by. */
+/**
+ * Returns whether no row has a value in the column, as far as the table records it: the type of such a column can change. Returns false for
+ * partition columns.
+ */
 export function canTakeZone(
   { files, partitioning }: TableVersion,
   column: Pick<LakeField, 'name' | 'sqlType'>,

@@ -35,7 +35,7 @@ export class TablesThere {
   readonly #states = new Map<string, ReadonlyMap<TableFormat, TableVersion | null>>();
   readonly #files: DataFiles;
 
-  /** `scratch`: a folder inside of that of the place for what does not fit into memory */
+  /** `scratch`: a folder inside that of the place, for data that does not fit into memory */
   constructor(place: LakePlace, manifest: LakeManifest, scratch: string) {
     this.#place = place;
     this.#directories = new Map(manifest.tables.map((table) => [table.name, table.directory]));
@@ -43,7 +43,7 @@ export class TablesThere {
     this.#files = openDataFiles(place.local, scratch);
   }
 
-  /** A table that no job has told of, and that is to take rows of jobs. */
+  /** Registers a table that no job has recorded, and that is to contain rows of jobs. */
   adopt(table: string, directory: string): void {
     this.#directories.set(table, directory);
   }
@@ -58,7 +58,7 @@ export class TablesThere {
     await eachAtOnce(tables, (table) => this.#inFormats(table));
   }
 
-  /** By name; null for a table that is not there. AppError `conflict` for one that others gave what we cannot write. */
+  /** Returns the columns by name; null if the table does not exist. AppError `conflict` if others added columns that we cannot write. */
   async columns(table: string): Promise<ReadonlyMap<string, LakeField> | null> {
     const state = await this.#state(table);
     if (state === null) return null;
@@ -70,7 +70,7 @@ export class TablesThere {
     return (await this.#state(table))?.partitioning ?? null;
   }
 
-  /** Numbers that columns will have in the table, as it is now; null where columns have none. */
+  /** Returns the field ids that columns will have in the table; null if the format has none. */
   async fieldIds(table: string, fields: readonly LakeField[]): Promise<FieldIds | null> {
     const format = numberingFormat(this.#format);
     if (format === null) return null;
@@ -87,7 +87,7 @@ export class TablesThere {
     return filled;
   }
 
-  /** Keys that others may have given to rows: the highest by table. */
+  /** Returns the highest key of each table that others may have given to rows. */
   async foreignKeys(model: RelationalModel): Promise<ReadonlyMap<string, number>> {
     const keys = new Map<string, number>();
     const keyed = model.tables.flatMap(({ name, columns }) => {
@@ -195,7 +195,7 @@ export class TablesThere {
       found?.checkWritable();
       states.set(format, found);
     }
-    // before anything is decided: files are moved there
+    // checked before the step is decided, because files are moved there
     if ((states.get(mainFormat(this.#format)) ?? null) !== null)
       await this.#place.list(`${directory!}/${dataFolder}`);
     this.#states.set(table, states);

@@ -1,4 +1,4 @@
-/** Names of types in the schemas of tables: those that Delta and Iceberg share, and what each calls its own. */
+/** The names of types in the schemas of tables: those that Delta and Iceberg share, and those of each format. */
 import { AppError } from '../../../errors.ts';
 
 /** Types of DuckDB, and their names in both formats. */
@@ -14,7 +14,7 @@ const shared = {
 interface TypeNames {
   /** By type of DuckDB. */
   readonly names: Readonly<Record<string, string>>;
-  /** Returns the type of DuckDB; null for a type that no load makes: somebody else's column. */
+  /** Returns the DuckDB type; null for a type that no load makes: another program's column. */
   sqlTypeOf(type: unknown): string | null;
 }
 
@@ -37,7 +37,7 @@ export function typeNames(
   return { names, sqlTypeOf };
 }
 
-/** Readers take names for one another but for the case of letters. AppError `invalid_option` for a table with two such columns. */
+/** AppError `invalid_option` for a table with two columns whose names differ only in case, because readers treat them as equal. */
 export function checkCase(format: 'delta' | 'iceberg', table: string, names: readonly string[]): void {
   const known = new Set<string>();
   for (const name of names) {

@@ -1,4 +1,7 @@
-/** Files that executors write for tables: Parquet with the types and numbers of these, and what tables tell of files. */
+/**
+ * Files that executors write for tables: Parquet with the types and field ids of the tables, and the statistics that tables store about
+ * files.
+ */
 import {
   type UnitRules,
   type FileUnitToken,
@@ -24,7 +27,7 @@ import { AppError } from '../../../errors.ts';
 
 /** The properties of a table that its new files depend on. */
 export interface LakeUnitTable {
-  /** by column, the types of those that are there */
+  /** the types of existing columns, by name */
   readonly there: readonly (readonly [column: string, sqlType: string])[];
   /** null: none */
   readonly fieldIds: FieldIds | null;
@@ -101,7 +104,7 @@ function keysOf({ tables }: RelationalModel): (number | SideTable)[] {
   return [...tables.keys(), ...(Object.keys(sideTables) as SideTable[])];
 }
 
-/** `folder`: of the attempt, nobody else’s. */
+/** `folder`: used by this attempt only. */
 export function openLakeUnit(token: LakeUnitToken, model: RelationalModel, folder: string): UnitSink {
   const tables = new Map(token.tables);
   const tableOf = (key: number | string): LakeUnitTable => tables.get(key)!;
@@ -130,7 +133,7 @@ export function openLakeUnit(token: LakeUnitToken, model: RelationalModel, folde
   });
 }
 
-/** names files of executors, which do not know their job: the target gives the files names of its own */
+/** the name of executors' files, because executors do not know their job; the target renames the files */
 const anyJob = 'unit';
 
 interface PartsOfUnit {

@@ -1,4 +1,7 @@
-/** Makes a Parquet file of the largest table while its rows still come: in a thread beside the load, in place of the staged file or beside the files of the others. */
+/**
+ * Makes a Parquet file of the largest table while its rows are still written. A thread makes it during the load, or while the files of the
+ * other tables are made.
+ */
 import type { ColumnsThread, StartThread, ColumnTyping, ParquetSettings } from './writing.ts';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -9,20 +12,20 @@ import type { AppendedFile, FinishedFile } from '../../../adapters/file-staging/
  */
 const worthwhileBytes = 24 * 1024 * 1024;
 const leastLargestBytes = 8 * 1024 * 1024;
-/** Rows that come later may be that long. */
+/** The maximum length that later rows may have. */
 const longestRowBytes = 4 * 1024 * 1024;
 
 /** The thread that makes one of the files. */
 export interface ColumnsThreadOptions {
   readonly startThread: StartThread;
-  /** it begins once all rows are there: what others hold who shred documents is gone by then */
+  /** it begins after all rows are written, when the memory of the threads that shred documents is free */
   readonly isLate: boolean;
 }
 
 export interface ColumnsBesideOptions extends ParquetSettings {
   /** the staging folder */
   readonly directory: string;
-  /** undefined: there is no thread */
+  /** undefined: no thread is used */
   readonly columnsThread: ColumnsThreadOptions | undefined;
   /** the types of the tables with rows so far, by the name of the staged file */
   readonly typings: () => ReadonlyMap<string, ColumnTyping>;
@@ -59,9 +62,9 @@ export class ColumnsBeside {
 
   /** Turns each staged file into Parquet, in place and durably; the thread ends. */
   async write(staged: readonly FinishedFile[]): Promise<FinishedFile[]> {
-    // loaded for Parquet alone
+    // loaded only for Parquet
     const { writeParquet } = await import('./writing.ts');
-    // the thread alone would be no sooner done
+    // if the other tables are small, the thread would finish no sooner than this one
     if (this.#allBytes - this.#largest[1] >= leastLargestBytes) this.#beginWhereWorthwhile();
     const thread = await this.#thread;
     const typings = this.#typings();
@@ -84,7 +87,7 @@ export class ColumnsBeside {
     if (this.#thread !== null || this.#options === undefined) return;
     if (this.#allBytes < worthwhileBytes || this.#largest[1] < leastLargestBytes) return;
     if (availableParallelism() < 2) return;
-    // without a thread one file after the other is made when the load has ended
+    // without a thread, the files are made one after the other at the end of the load
     this.#thread = this.#begin(this.#options.startThread).catch(() => null);
   }
 

@@ -1,4 +1,4 @@
-/** One Parquet file of the rows that were staged for it. */
+/** Makes one Parquet file from the rows that were staged for it. */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -26,7 +26,7 @@ export interface WrittenFile {
 const pieceBytes = 512 * 1024;
 const mostClosing = 8;
 
-/** Writes files, one after another. */
+/** Writes Parquet files, one after another. */
 export class FileMaker {
   readonly #memory = new WriterMemory();
   readonly #frames = openZstdFrames(this.#memory.buffers);
@@ -82,7 +82,7 @@ export class FileMaker {
     }
   }
 
-  /** The files that were written are durable, but for their names. */
+  /** Waits until the written files are durable, except for their names. */
   settle(): Promise<void> {
     return this.#closing.settle();
   }
@@ -92,7 +92,7 @@ export class FileMaker {
   }
 }
 
-/** Files that are whole become durable while the next one is made. */
+/** Makes finished files durable while the next one is written. */
 class ClosingFiles {
   #last: Promise<void>[] = [];
 
@@ -110,7 +110,7 @@ class ClosingFiles {
 }
 
 export interface ZstdFrames {
-  /** A frame of its own, made beside what the caller does; longer ones in buffers that are taken from `buffers`. */
+  /** Compresses bytes to a separate frame, concurrently with the caller; long frames use memory from `buffers`. */
   compress(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>>;
   /** Frames that are not made by then are never. */
   close(): void;
@@ -123,9 +123,9 @@ const options: ZstdOptions & Pick<TransformOptions, 'readableHighWaterMark'> = {
   // each write is a frame
   flush: zlib.constants.ZSTD_e_end,
   params: { [zlib.constants.ZSTD_c_compressionLevel]: 1 },
-  // frames are cut from it, one behind the other
+  // frames are consecutive slices of the chunk
   chunkSize: 512 * 1024,
-  // a frame is never held up by those that wait to be taken
+  // unread frames never block the next one
   readableHighWaterMark: Number.MAX_SAFE_INTEGER,
 };
 
@@ -155,7 +155,7 @@ class ZstdContext {
 
   compress(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
     this.waitingBytes += bytes.length;
-    // one after another: what can be read is then of this frame alone
+    // one after another, so that all readable bytes belong to this frame
     const frame = this.#last.then(() => this.#frame(bytes));
     this.#last = frame.catch(() => undefined);
     return frame;

@@ -1,4 +1,4 @@
-/** Rows of one table in COPY text, as they were staged: on the disk, or held in memory. */
+/** The staged rows of one table in COPY text, on disk or in memory. */
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { FinishedFile } from '../../../adapters/file-staging/staged-files.ts';
@@ -6,9 +6,9 @@ import type { FinishedFile } from '../../../adapters/file-staging/staged-files.t
 export interface StagedRows {
   /** From the first row on. */
   open(): RowsReader;
-  /** All of them, in pieces that begin anywhere. */
+  /** Returns all rows, in pieces with arbitrary boundaries. */
   pieces(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
-  /** They are needed no more. */
+  /** Removes the rows when they are no longer needed. */
   remove(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface RowsReader {
   close(): void;
 }
 
-/** `path`: where the file was staged, if it is on the disk, and another file is to be. */
+/** `path`: the path of the staged file, if it is on disk; the finished file gets the same path. */
 export async function stagedRows(path: string, { held }: FinishedFile): Promise<StagedRows> {
   if (held !== undefined)
     return { open: () => heldReader(held), pieces: () => held, remove: () => Promise.resolve() };
@@ -33,7 +33,7 @@ export async function stagedRows(path: string, { held }: FinishedFile): Promise<
   };
 }
 
-/** Just written, and nothing else is to be done while it is read. */
+/** Reads synchronously, because the file was just written and no other work waits. */
 function fileReader(path: string): RowsReader {
   const file = openSync(path, 'r');
   return { read: (target) => readSync(file, target), close: () => closeSync(file) };

@@ -14,7 +14,7 @@ import type { NamedColumn } from '../folder/table-columns.ts';
 import { syncPath } from '../../../adapters/file-staging/durable-file.ts';
 import { stagedRows } from './staged-rows.ts';
 
-/** By column: its number, and that of the items of a list. */
+/** The field ids by column: its own, and that of the items of a list. */
 export type ColumnNumbers = Readonly<Record<string, readonly [column: number, item?: number]>>;
 
 /** By the number of a column. */
@@ -25,12 +25,12 @@ export interface ColumnTyping {
   readonly columns: readonly NamedColumn[];
   /** types of columns with a value that their own cannot hold */
   readonly widened: ReadonlyMap<string, ColumnType>;
-  /** the type that a column has in the file, where that is not the one that its values need */
+  /** the type that a column has in the file, if it differs from the type that its values need */
   readonly typeOf?: (column: NamedColumn, sqlType: string) => Promise<string>;
 }
 
 export interface ParquetTable extends ColumnTyping {
-  /** digits that other files of the table have in its decimals without bounds: this one is to hold as many */
+  /** the digits of unbounded decimals in other files of the table, for which this one needs room */
   readonly digits?: ColumnDigits;
   /** numbers of the columns, by the types that they have in the file; null: none */
   readonly fieldIdsOf?: (types: readonly string[]) => Promise<ColumnNumbers | null>;
@@ -49,11 +49,13 @@ export interface ParquetFile {
 }
 
 export interface ParquetSettings {
-  /** whether readers take differences of whole numbers and lengths before texts, which are encodings of version 2 */
+  /** whether readers support delta encodings of integers and of text lengths, which are encodings of version 2 */
   readonly deltas: boolean;
 }
 
-/** Turns each file into Parquet, in place and durably. `thread`: makes the file that it has begun beside the others, and ends. */
+/**
+ * Turns each file into Parquet, in place and durably. `thread`: makes the file that it has begun, concurrently with the others, and ends.
+ */
 export async function writeParquet(
   directory: string,
   tables: readonly ParquetTable[],
@@ -73,7 +75,7 @@ export async function writeParquet(
     else if (begun >= 0) await make(begun);
     await maker.settle();
   } finally {
-    // it writes nothing by the time that who called hears of a fault
+    // waits, so that the thread writes nothing after the caller gets the error
     await beside?.catch(() => undefined);
     maker.close();
   }
@@ -81,7 +83,10 @@ export async function writeParquet(
   return written;
 }
 
-/** Null: the thread did not make it, or of other types; whatever fault there was is met again. */
+/**
+ * Returns null if the thread did not make the file, or made it with other types. An error of the thread occurs again when the file is made
+ * here.
+ */
 async function writeBeside(
   directory: string,
   table: ParquetTable,
@@ -103,7 +108,7 @@ async function writeBeside(
   }
 }
 
-/** How a table's file is written, once its rows have those types. */
+/** Returns the task of writing a table's file with those types. */
 export function fileTask(
   path: string,
   {
@@ -151,7 +156,7 @@ function listItems(kind: ColumnType['kind']): ListItems {
   }
 }
 
-/** pandas' types of columns that it reads as floats, or as objects, where a row has none. */
+/** pandas' types for columns that it would read as floats or objects if a row has no value. */
 const pandasTypes: Readonly<Record<string, { readonly pandas: string; readonly numpy: string }>> = {
   SMALLINT: { pandas: 'int16', numpy: 'Int16' },
   INTEGER: { pandas: 'int32', numpy: 'Int32' },
@@ -223,7 +228,7 @@ export function mostDigits(a: ColumnDigits, b: ColumnDigits): ColumnDigits {
   return most;
 }
 
-/** Columns of decimals of which the model says no more. */
+/** Returns the decimal columns for which the model has no precision. */
 function unboundedDecimals({ columns, widened }: ColumnTyping): number[] {
   return columns.flatMap(({ name, type }, at) =>
     type.kind === 'numeric' && type.precision === undefined && !widened.has(name) ? [at] : [],
@@ -283,16 +288,16 @@ function endOfField(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** The numbers of one column, one byte after the other. */
+/** Measures the digits of the numbers of one column, byte by byte. */
 class NumberMeasure implements DecimalDigits {
   whole = 0;
   fraction = 0;
-  /** digits of the number so far that count, and those behind its point */
+  /** the significant digits of the number so far, and the digits after its point */
   #whole = 0;
   #behind = -1;
   #fraction = 0;
 
-  /** Bytes of a field from there on; answers where it ends, or the piece. */
+  /** Reads bytes of a field from `from` on. Returns the end of the field or of the piece. */
   take(bytes: Uint8Array, from: number): number {
     let [whole, behind, fraction] = [this.#whole, this.#behind, this.#fraction];
     let at = from;
@@ -322,9 +327,9 @@ class NumberMeasure implements DecimalDigits {
 export type ToColumnsThread =
   /** rows: a file that is open, of this process */
   | { readonly kind: 'begin'; readonly task: FileTask; readonly rows: number }
-  /** the file has so many bytes by now */
+  /** the file has grown to this number of bytes */
   | { readonly kind: 'grown'; readonly bytes: number }
-  /** and no more */
+  /** the file is complete */
   | { readonly kind: 'whole' };
 
 export type FromColumnsThread =
@@ -347,7 +352,7 @@ export class ColumnsThread {
 
   /** `startThread`: the thread takes and posts the messages above. */
   constructor(startThread: StartThread) {
-    // little is new there that is not kept
+    // the thread keeps most of its new objects, so a small young generation is enough
     this.#worker = startThread({ env: {}, resourceLimits: { maxYoungGenerationSizeMb: 8 } });
     // the file that it would have made is made without it
     const lose = (): void => this.#answer.resolve({ kind: 'failed' });
@@ -361,7 +366,10 @@ export class ColumnsThread {
     return this.#begun?.path ?? null;
   }
 
-  /** Begins the file of rows that still come into `path`, once: `grown` tells of them, and `write` asks for what became of it. */
+  /**
+   * Begins the Parquet file of rows that are still written to `path`. May be called once: `grown` reports new rows, and `write` requests
+   * the result.
+   */
   follow(path: string, task: FileTask): void {
     const rows = openSync(path, 'r');
     this.#begun = { path, rows, task: { ...task, path: `${path}.columns` } };
@@ -372,7 +380,10 @@ export class ColumnsThread {
     if (this.#begun?.path === path) this.#send({ kind: 'grown', bytes });
   }
 
-  /** All rows are there: puts the file in their place. Null: they stay, as the file was to be another by now, or was not made, for whatever cause. */
+  /**
+   * Finishes the file after all rows were written, and replaces the rows with it. Returns null, and keeps the rows, if the file must now be
+   * different, or could not be made for any reason.
+   */
   async write(task: FileTask): Promise<WrittenFile | null> {
     const begun = this.#begun;
     if (begun === null || !areSame(begun, task)) return null;
@@ -399,7 +410,7 @@ export class ColumnsThread {
   }
 }
 
-/** Whether what was begun while rows came is what their types ask for now. */
+/** Returns whether the file that was begun is the one that the final types require. */
 function areSame({ path, task }: Begun, now: FileTask): boolean {
   return (
     path === now.path && essenceOf(task) === essenceOf(now) && now.longestRowBytes <= task.longestRowBytes

@@ -1,4 +1,4 @@
-/** Requests that do not need one another, several at a time. */
+/** Runs independent requests, several at a time. */
 
 /** the number of requests that a store accepts from one job without asking it to slow down */
 const mostAtOnce = 8;

@@ -1,6 +1,6 @@
 /**
- * One writer at a time in a bucket, as a courtesy: an object that says who writes, written again while it does. What keeps the tables right
- * when two take each other for dead are the steps, which are decided once each.
+ * A lock for one writer at a time in a bucket. It is an object that names the writer, and that the writer refreshes. The lock only avoids
+ * wasted work. If two writers take each other for dead, the tables remain correct because each step is decided only once.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -14,7 +14,7 @@ import { neverConditional } from '../../../adapters/object-store/s3.ts';
 
 export const bucketLockName = '.svc-lock';
 const refreshMs = 10_000;
-/** a holder that wrote nothing for so long is dead, by the clock of whoever waits */
+/** a holder that wrote nothing for this long is dead, by the clock of the waiting process */
 const staleMs = 45_000;
 const pollMs = 250;
 
@@ -27,7 +27,10 @@ interface Holder {
   readonly beat: number;
 }
 
-/** AppErrors: `invalid_option` where the store makes no difference between new and present objects, `service_unavailable` after `timeoutMs`. */
+/**
+ * Takes the lock. AppErrors: `invalid_option` if the store does not distinguish new from existing objects, `service_unavailable` after
+ * `timeoutMs`.
+ */
 export async function lockBucket(
   objects: DecidingStore,
   key: string,
@@ -49,7 +52,8 @@ export async function lockBucket(
       throw new AppError('service_unavailable', `Another job has been writing into ${label} for long.`);
     else await sleep(pollMs * (0.5 + Math.random()));
   }
-  // Made anew, it was taken away by one who waited and knew the dead writer's; or the store takes a second object for a new one.
+  // If creating the object again succeeds, a waiting process that knew the dead writer's lock has removed it, or the store accepts a second
+  // object as new.
   const isMadeAnew = await objects.createObject(key, holder(-1));
   if (isMadeAnew && !(await tellsNewObjects(objects, `${key}-${own.token}`))) throw neverConditional();
   let beat = 0;
@@ -72,7 +76,7 @@ export async function lockBucket(
       clearInterval(timer);
       isEnded = true;
       await writing;
-      // a lock that stays is found dead by whoever comes next
+      // the next process finds a remaining lock dead
       await isOwn(objects, key, own.token)
         .then((isStill) => (isStill ? objects.removeObject(key) : undefined))
         .catch(() => undefined);
@@ -80,14 +84,16 @@ export async function lockBucket(
   };
 }
 
-/** Tried on a key of nobody else: a store that takes a second object for a new one would take a second version of a table, too. */
+/**
+ * Tests with a key that no other process uses. A store that accepts a second object as new would also accept a second version of a table.
+ */
 async function tellsNewObjects(objects: DecidingStore, key: string): Promise<boolean> {
   const [first, second] = ['first', 'second'].map((text) => new TextEncoder().encode(text));
   try {
     await objects.createObject(key, first!);
     return !(await objects.createObject(key, second!));
   } finally {
-    // an object of some bytes that stays harms nobody
+    // a remaining object of a few bytes is harmless
     await objects.removeObject(key).catch(() => undefined);
   }
 }

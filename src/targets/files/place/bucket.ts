@@ -1,4 +1,4 @@
-/** The files of a target in an object store, such as S3 or Azure, and copies of them on this machine, which statements read. */
+/** The files of a target in an object store, such as S3 or Azure, and their local copies, which statements read. */
 import { createWriteStream } from 'node:fs';
 import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,13 +13,13 @@ import { pathBelow } from '../json.ts';
 
 export interface BucketOptions {
   readonly objects: DecidingStore;
-  /** `s3://BUCKET/PREFIX`, without a '/' at its end: the address by which other programs open it */
+  /** `s3://BUCKET/PREFIX`, without a trailing '/': the address by which other programs open the target */
   readonly location: string;
   /** before every key, '' or ending in '/' */
   readonly prefix: string;
   /** the name of the target in messages */
   readonly label: string;
-  /** a folder of this machine, for this job alone */
+  /** a folder of this machine that only this job uses */
   readonly scratch: string;
 }
 
@@ -75,7 +75,7 @@ export class BucketFiles implements PlaceFiles {
     await this.objects.write(this.#key(path), bytes);
   }
 
-  /** It stays here as the copy of what is there now. */
+  /** Uploads a file. The local file remains as the copy of the stored one. */
   async add(local: string, path: string): Promise<void> {
     const file = await open(local, 'r');
     const body = Readable.toWeb(file.createReadStream()) as unknown as ReadableStream<Uint8Array>;
@@ -89,7 +89,7 @@ export class BucketFiles implements PlaceFiles {
   protected async addAll(
     files: readonly { readonly local: string; readonly path: string; readonly bytes: number }[],
   ): Promise<void> {
-    // several large ones would fill the memory
+    // several large files would fill the memory
     await eachAtOnce(
       files.filter(({ bytes }) => bytes <= smallBytes),
       ({ local, path }) => this.add(local, path),
@@ -105,7 +105,7 @@ export class BucketFiles implements PlaceFiles {
     // a bucket has no links
   }
 
-  /** Once, also where several ask for it at the same time. */
+  /** Downloads a file once, even if several callers request it at the same time. */
   localFile(path: string): Promise<string> {
     let copy = this.#copies.get(path);
     if (copy === undefined) {
@@ -150,7 +150,7 @@ export class BucketFiles implements PlaceFiles {
     return join(this.local, 'copies', pathBelow(path, this.label));
   }
 
-  /** Bodies that end too early are asked for again. */
+  /** Retries if a response body ends too early. */
   async #tried<T>(work: () => Promise<T>): Promise<T> {
     for (let number = 1; ; number += 1) {
       try {
@@ -175,7 +175,7 @@ function isNetworkFault(error: unknown): boolean {
   return name === 'TypeError' || /^(?:ECONN|EPIPE|ETIMEDOUT|UND_ERR)/.test(String(code));
 }
 
-/** The names below the prefix that begin so, among them those in folders. */
+/** Returns the names below the prefix that begin with `begin`, including those in folders. */
 export async function namesBelow(objects: DecidingStore, prefix: string, begin: string): Promise<string[]> {
   const names: string[] = [];
   for await (const { key } of objects.listObjects(prefix + begin)) names.push(key.slice(prefix.length));

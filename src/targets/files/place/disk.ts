@@ -1,4 +1,7 @@
-/** A target that is a folder of this machine, held by a lock file. A journal makes several files change as one step (docs/decisions/loading/staging-and-publishing.md). */
+/**
+ * A target in a folder of this machine, locked by a lock file. A journal makes the change of several files one step
+ * (docs/decisions/loading/staging-and-publishing.md).
+ */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -31,7 +34,7 @@ import { checkFolder, plainFile } from '../../../adapters/local-files/plain-file
 
 export interface DiskOptions {
   readonly directory: string;
-  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
+  /** the path was checked and its links resolved: false rejects a link that has appeared in it since */
   readonly refuseLinks?: boolean;
   /** how long to wait for another job that writes into the folder (15 minutes) */
   readonly lockTimeoutMs?: number;
@@ -175,7 +178,7 @@ export class HeldDiskPlace<Step extends StagedStep, Manifest>
 {
   readonly #lock: PlaceLock;
   readonly #end: (isUsed: boolean) => Promise<void>;
-  /** folders on the way to this one stay: it has files */
+  /** parent folders of this folder stay, because it has files */
   #isUsed = false;
   #isReleased = false;
 
@@ -209,7 +212,7 @@ export class HeldDiskPlace<Step extends StagedStep, Manifest>
   }
 
   async handOver(): Promise<void> {
-    // staged files are in the folder, and stay there whatever becomes of this process
+    // staged files are in the folder already, and stay there if this process dies
   }
 
   async decide(step: Step, mayDecide: () => Promise<void>): Promise<void> {
@@ -236,7 +239,7 @@ export class HeldDiskPlace<Step extends StagedStep, Manifest>
   }
 
   async sweep(): Promise<void> {
-    // no other job works here now: what is still staged belongs to the dead
+    // no other job works here now: remaining staged files belong to dead processes
     for (const name of await readdir(this.local))
       if (name.startsWith(stagingPrefix)) await removeDeadStaging(join(this.local, name));
   }

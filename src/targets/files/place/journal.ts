@@ -1,7 +1,7 @@
 /**
- * How the files of a job become files of a target, wherever it is. They are staged on this machine and handed over to the place; one write
- * decides that they count, and the step is carried out. Whoever holds the place next ends a step that a dead process decided, and removes
- * the files that dead processes staged.
+ * Publishes the files of a job in a target of any kind. Files are staged on this machine and handed over to the place. One write decides
+ * that they count, and then the step is carried out. The next process that locks the place finishes a step that a dead process decided, and
+ * removes the files that dead processes staged.
  */
 import { AppError } from '../../../errors.ts';
 
@@ -14,13 +14,13 @@ export const stagingPrefix = '.svc-staging-';
 
 /** The change that one job makes. */
 export interface StagedStep {
-  /** the staging folder, in which new files wait */
+  /** the staging folder, which contains new files until they are published */
   readonly staging: string;
 }
 
-/** How a kind of target writes down what it holds, and the steps that change it. */
+/** The text forms of a target's manifest, and of the steps that change it. */
 export interface StepRecords<Step extends StagedStep, Manifest> {
-  /** AppError `conflict`: the text is of another kind of target, or of another version. */
+  /** Parses a manifest. AppError `conflict`: the text is of another kind of target, or of another version. */
   manifestOf(text: string): Manifest;
   manifestText(manifest: Manifest): string;
   /**
@@ -31,9 +31,9 @@ export interface StepRecords<Step extends StagedStep, Manifest> {
   stepText(step: Step): string;
 }
 
-/** The lock of one writer, on all machines. */
+/** The lock of one writer, across all machines. */
 export interface PlaceLock {
-  /** false when another writer took this one for dead */
+  /** Returns false if another writer took this one for dead. */
   isHeld(): Promise<boolean>;
   release(): Promise<void>;
 }
@@ -44,9 +44,9 @@ export interface TargetPlace<Step extends StagedStep, Manifest> {
   readonly label: string;
   /** folder of this machine: new files are staged in it, and statements read and write nothing elsewhere */
   readonly local: string;
-  /** Null where no job wrote. AppError `conflict` for a target of another kind. */
+  /** Returns null if no job has written. AppError `conflict` for a target of another kind. */
   readManifest(): Promise<Manifest | null>;
-  /** The step that a job has decided and not carried out yet; null: there is none. */
+  /** Returns the step that a job has decided and not carried out yet; null if there is none. */
   readStep(): Promise<Step | null>;
 }
 
@@ -56,22 +56,22 @@ export interface HeldPlace<Step extends StagedStep, Manifest> extends TargetPlac
   localFile(path: string): Promise<string>;
   /** Makes a folder of that name below `local`, and returns its path. */
   stage(name: string): Promise<string>;
-  /** Removes the staging folder of that name, and what was handed over of it. */
+  /** Removes the staging folder of that name, and the files of it that were handed over. */
   discard(name: string): Promise<void>;
-  /** Files of the step are where whoever ends it finds them. */
+  /** Puts the files of the step where the process that finishes the step can find them. */
   handOver(step: Step): Promise<void>;
   /**
-   * Decides the step: from then on it is published, also if this process dies. Calls `mayDecide` immediately before, and decides nothing if it
-   * rejects. AppError `service_unavailable` where another job was first.
+   * Decides the step: from then on it is published, even if this process dies. Calls `mayDecide` immediately before, and decides nothing if
+   * it rejects. AppError `service_unavailable` if another job was first.
    */
   decide(step: Step, mayDecide: () => Promise<void>): Promise<void>;
   /** Files that were handed over are in that folder; may be repeated. */
   settle(step: Step, names: readonly string[], folder: string): Promise<void>;
-  /** Removes a file; there may be none. */
+  /** Removes a file, if it exists. */
   remove(path: string): Promise<void>;
-  /** The step is carried out: the manifest is there, and nothing is left of the step. */
+  /** Marks the step as carried out: writes the manifest, and removes the record of the step. */
   conclude(step: Step, manifest: Manifest): Promise<void>;
-  /** AppError `service_unavailable` where another job took the target over. */
+  /** AppError `service_unavailable` if another job took over the target. */
   checkHeld(): Promise<void>;
   /** Removes the files of dead attempts. */
   sweep(): Promise<void>;
@@ -80,36 +80,36 @@ export interface HeldPlace<Step extends StagedStep, Manifest> extends TargetPlac
 
 /** Files of a place. Paths are below it, separated by '/'. */
 export interface PlaceFiles {
-  /** Names in a folder; none where it is not there. */
+  /** Returns the names in a folder; empty if it does not exist. */
   list(folder: string): Promise<readonly string[]>;
   /** Whether a file or a folder has that path. */
   has(path: string): Promise<boolean>;
-  /** Null: there is no such file. */
+  /** Returns null if there is no such file. */
   read(path: string): Promise<Uint8Array | null>;
-  /** Makes a new file, whole and durable; false where there is one, which stays. */
+  /** Creates a file atomically and durably; returns false, and changes nothing, if one exists. */
   create(path: string, content: string): Promise<boolean>;
-  /** Replaces a file, whole and durable. */
+  /** Replaces a file atomically and durably. */
   write(path: string, content: string | Uint8Array): Promise<void>;
-  /** A finished file of this machine becomes that one, which is new. */
+  /** Moves a finished file of this machine to the path, which must be new. */
   add(local: string, path: string): Promise<void>;
   /** See `HeldPlace.remove`. */
   remove(path: string): Promise<void>;
-  /** AppError `target_not_allowed` where the path is of something that is no plain file. */
+  /** AppError `target_not_allowed` if the path is not a regular file. */
   checkFile(path: string): Promise<void>;
   /** See `HeldPlace.localFile`; checks as `checkFile` does. */
   localFile(path: string): Promise<string>;
-  /** Makes a folder, so that files can be made there. */
+  /** Creates a folder for files. */
   makeFolder(path: string): Promise<void>;
-  /** The address by which other programs open it. */
+  /** Returns the address by which other programs open the path. */
   locationOf(path: string): Promise<string>;
 }
 
 /** A place before it is opened. */
 export interface PlaceTarget<Opened, Held> {
   readonly label: string;
-  /** Opens the place without a lock; null where there is nothing. What `work` returns must not need the place any more. */
+  /** Opens the place without a lock; returns null if it does not exist. The result of `work` must not use the place. */
   look<T>(work: (place: Opened) => Promise<T>): Promise<T | null>;
-  /** Waits for other writers. `makes`: a place that is not there is made, and removed again unless a step was decided. */
+  /** Waits for other writers, and locks the place. `makes`: creates a missing place, which is removed again unless a step was decided. */
   hold(makes: boolean): Promise<Held>;
 }
 
@@ -130,7 +130,7 @@ export async function holdRecovered<Held extends Pick<HeldPlace<StagedStep, unkn
   }
 }
 
-/** Hands a step over and decides it. `mayDecide`: rejects where the job may not be published any more. */
+/** Hands a step over and decides it. `mayDecide`: rejects if the job may no longer be published. */
 export async function decideStep<Step extends StagedStep>(
   held: Pick<HeldPlace<Step, unknown>, 'handOver' | 'checkHeld' | 'decide'>,
   step: Step,
@@ -143,7 +143,7 @@ export async function decideStep<Step extends StagedStep>(
   });
 }
 
-/** AppError `service_unavailable` where another job has the lock. */
+/** AppError `service_unavailable` if another job has the lock. */
 export async function checkLock(lock: PlaceLock, label: string): Promise<void> {
   if (!(await lock.isHeld()))
     throw new AppError('service_unavailable', `${label}: another job has taken the target over.`);

@@ -1,4 +1,4 @@
-/** The registry of layouts of files. A new one is an entry of src/ports/rows/layouts.ts, an object here, and its member of `layouts`. */
+/** The registry of file layouts. A new layout is an entry of src/ports/rows/layouts.ts, an object here, and its member of `layouts`. */
 import type { RecordFormat } from '../../../../engine/records/split.ts';
 import { storedText } from '../written/text-records.ts';
 import type { FolderLayout, FolderScript, FileMaking, ScriptConditions } from './folder-layout.ts';
@@ -75,7 +75,7 @@ function textLayout(
 }
 
 const parquet: FolderLayout = {
-  // the file names its columns behind the rows
+  // the file names its columns after the rows
   header: () => new Uint8Array(0),
   scalesDecimals: true,
   makeFiles: (options) => new ColumnsBeside(options),
@@ -108,7 +108,7 @@ const xlsx: FolderLayout = {
       const { writeWorkbook } = await import('../workbook/making.ts');
       return writeWorkbook(staged, options);
     },
-    // nothing runs beside the load
+    // no work runs beside the load
     end: () => Promise.resolve(),
   }),
   limits: {
@@ -128,7 +128,7 @@ export function layoutOf(name: FileLayoutName): FolderLayout {
   return layouts[name];
 }
 
-/** Returns the names of the scripts that lie beside the rows of a folder. */
+/** Returns the names of the scripts of a folder. */
 export function scriptNames(manifest: ScriptConditions): readonly string[] {
   return layoutOf(manifest.format)
     .scripts.filter((script) => script.isBeside(manifest))
@@ -140,7 +140,7 @@ export function hasScript(format: FileLayoutName, name: string): boolean {
   return layoutOf(format).scripts.some((script) => script.name === name);
 }
 
-/** Writes the scripts into the folder, one at a time and a piece at a time, as those of many tables are long. Returns their names. */
+/** Writes the scripts into the folder, one at a time and in pieces, because scripts for many tables are long. Returns their names. */
 export async function writeScripts(
   directory: string,
   plan: SinkPlan,

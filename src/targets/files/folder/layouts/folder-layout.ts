@@ -14,12 +14,12 @@ import type { ColumnsBesideOptions } from '../../parquet/beside.ts';
 import type { ManifestTable, TargetManifest } from '../manifest.ts';
 import type { RewriteRows } from '../written/rewritten-file.ts';
 
-/** A file beside the rows, which tells other programs how to read them. */
+/** A script beside the rows, with which other programs read them. */
 export interface FolderScript {
   readonly name: string;
-  /** Whether it lies in a folder of that manifest. */
+  /** Returns whether a folder with that manifest has the script. */
   isBeside(manifest: ScriptConditions): boolean;
-  /** Returns its text in pieces. `manifest`: one that the script lies beside. */
+  /** Returns the text in pieces. `manifest`: one for which `isBeside` is true. */
   render(plan: SinkPlan, manifest: TargetManifest): Promise<Iterable<string>>;
 }
 
@@ -28,11 +28,11 @@ export type ScriptConditions = Pick<TargetManifest, 'format' | 'data_package' | 
 
 /** Makes the files of a job from its staged rows. */
 export interface FileMaking {
-  /** Hears of each staged file that has more bytes on the disk. */
+  /** Called for each staged file whose size on disk has grown. */
   readonly appended?: (file: AppendedFile) => void;
-  /** Puts the files in place of the staged ones, durably. Returns for each staged file, in their order, the file that has its rows. */
+  /** Replaces the staged files by the finished ones, durably. Returns for each staged file, in their order, the file that has its rows. */
   write(staged: readonly FinishedFile[]): Promise<FinishedFile[]>;
-  /** Ends what still runs beside the load; may be called at any time. */
+  /** Ends the work that still runs beside the load; may be called at any time. */
   end(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export interface OpenedTables {
   table(table: ManifestTable, columns: readonly NamedColumn[]): SourceTable;
 }
 
-/** How rows that lie in the folder are read again. */
+/** The reader of the rows in a folder. */
 export interface StoredLayout {
   openTables(directory: string, label: string, tables: readonly ManifestTable[]): Promise<OpenedTables>;
   /** Returns the hashes of a file of `_documents`. */
@@ -58,13 +58,13 @@ export interface StoredLayout {
 }
 
 export interface FolderLayout {
-  /** Returns the line before the rows of a file; empty where the layout names the columns elsewhere. */
+  /** Returns the line before the rows of a file; empty if the layout names the columns elsewhere. */
   header(names: readonly string[]): Uint8Array;
   /** see `RowSink.scalesDecimals` */
   readonly scalesDecimals: boolean;
   /** Null: the staged files are the folder's, as they are. */
   readonly makeFiles: ((options: FileMakingOptions) => FileMaking) | null;
-  /** The most rows, including the heading, and columns that a job may have for one table; null: no limit. */
+  /** The maximum rows, including the heading, and columns that a job may have for one table; null: no limit. */
   readonly limits: { readonly rows: number; readonly columns: number; readonly advice: string } | null;
   /** in the order in which messages list them */
   readonly scripts: readonly FolderScript[];
@@ -74,12 +74,12 @@ export interface FolderLayout {
   readonly stored: StoredLayout | null;
 }
 
-/** Rows of tables as the files of a layout have them: below a header line. */
+/** Writes the rows of tables in the form of a layout, after a header line. */
 export class TableRows {
   readonly #layout: FolderLayout;
   readonly #model: RelationalModel;
   readonly #files: StagedFiles;
-  /** rows that came so far, by file, where there are limits of them */
+  /** the number of rows so far, by file, if there are limits */
   readonly #counts = new Map<string, number>();
 
   constructor(layout: FolderLayout, model: RelationalModel, files: StagedFiles) {
@@ -88,7 +88,7 @@ export class TableRows {
     this.#files = files;
   }
 
-  /** Into the file of that name, which has rows of no other table; those of Parquet are made of these at the end. */
+  /** Writes rows into the file of that name, which has rows of one table only. Parquet files are made from these files at the end. */
   async write(table: string, name: string, ...rows: HandedRows): Promise<void> {
     if (!this.#files.has(name)) {
       const columns = tableColumns(this.#model, table).map((column) => column.name);
@@ -108,7 +108,7 @@ export class TableRows {
     );
   }
 
-  /** A load that does not fit ends when the first row too many comes, not when all have come. */
+  /** Fails a load that exceeds the limits at the first excess row, not after all rows. */
   #checkRows(table: string, name: string, more: number): void {
     const { limits } = this.#layout;
     if (limits === null) return;

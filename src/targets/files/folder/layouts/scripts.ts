@@ -1,11 +1,11 @@
-/** Scripts beside the rows of a folder. What renders a script is loaded when a folder has it. */
+/** Scripts beside the rows of a folder. The code that renders a script is loaded only if a folder has it. */
 import { dataPackageName, loadScriptName, type TargetManifest } from '../manifest.ts';
 import type { ViewFrame } from '../load-scripts/views.ts';
 import type { FolderScript } from './folder-layout.ts';
 
 const always = (): boolean => true;
 
-/** `load.sql` for psql: `copied`, the format that its `\copy` reads; null, JSON Lines, which statements read. */
+/** The script `load.sql` for psql. `copied`: the format that its `\copy` reads; null: JSON Lines, which statements read. */
 export function psqlScript(copied: 'csv' | 'text' | null): FolderScript {
   return {
     name: loadScriptName,
@@ -70,7 +70,7 @@ function warehouseScript(
   };
 }
 
-/** Views of the business entities over the tables that a load script makes, where a load was asked for them. */
+/** The script with views of the business entities over the tables of a load script, if a load requested views. */
 export function viewsScript(name: string, frame: ViewFrame): FolderScript {
   return {
     name,
@@ -82,7 +82,7 @@ export function viewsScript(name: string, frame: ViewFrame): FolderScript {
   };
 }
 
-/** One that no job wrote is somebody else's, and stays. */
+/** The script `datapackage.json`. A file of another origin is never replaced. */
 export function dataPackage(format: 'csv' | 'tsv'): FolderScript {
   return {
     name: dataPackageName,

@@ -12,7 +12,9 @@ import { placesOfRows } from '../../../../engine/sql/places-of-rows.ts';
 import { adaptedModel } from './folder-tables.ts';
 import type { ManifestTable, TargetManifest } from '../manifest.ts';
 
-/** In pieces. `model`: that of the newest job; of tables of other models the names of columns are known. */
+/**
+ * Renders `datapackage.json` in pieces. `model`: that of the newest job; for tables of other models only the names of columns are known.
+ */
 export function renderDataPackage(
   model: RelationalModel,
   manifest: TargetManifest,
@@ -26,7 +28,7 @@ export function renderDataPackage(
     const index = indexOf.get(name);
     const describe = (): DescribedTable =>
       index === undefined ? describeOther(table) : describeTable(adapted, index, places);
-    // files of one table may have other columns than those of earlier jobs
+    // files of one table may have other columns than files of earlier jobs
     return [...Map.groupBy(table.files, ({ columns }) => JSON.stringify(columns)).values()].map((files) => ({
       name,
       describe: () => withColumns(describe(), files[0]!.columns),

@@ -1,4 +1,4 @@
-/** `load.sql` of a folder of Parquet: for DuckDB, which reads it where it lies. */
+/** Renders `load.sql` of a folder of Parquet for DuckDB, which reads the files directly. */
 import { duckdb } from '../../../../engine/sql/dialects/duckdb.ts';
 import { passed } from '../../../../engine/model/packed/lazy-array.ts';
 import { physicalTables, physicalName } from '../../../../engine/sql/physical-model.ts';

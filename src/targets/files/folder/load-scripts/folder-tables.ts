@@ -1,4 +1,4 @@
-/** The tables of a folder as its load scripts make and fill them: with the types that the rows need, and what comes of lists. */
+/** The tables of a folder as its load scripts make and fill them: with the types that the rows need, and the tables of list items. */
 import { standardLiteral, type Dialect } from '../../../../engine/sql/dialect.ts';
 import { physicalName, physicalTables } from '../../../../engine/sql/physical-model.ts';
 import { lazyArray, memberOf, passed } from '../../../../engine/model/packed/lazy-array.ts';
@@ -17,7 +17,7 @@ import { tableColumns } from '../table-columns.ts';
 import { withListTables, type ListTable } from '../../../../engine/sql/list-tables.ts';
 import { columnSqlType, decimalDigits, larger } from '../../../sql/duckdb/types.ts';
 
-/** A script of these paragraphs, in pieces: that of thousands of tables is not held. */
+/** Joins paragraphs to a script, in pieces, because the script of thousands of tables should not be in memory at once. */
 export function* script(paragraphs: Iterable<string>): Iterable<string> {
   let isFirst = true;
   for (const paragraph of paragraphs) {
@@ -29,7 +29,7 @@ export function* script(paragraphs: Iterable<string>): Iterable<string> {
   yield '\n';
 }
 
-/** Tables of the model, and those beside the data. */
+/** Returns the tables of the model and those beside the data. */
 export function loadedTables(model: RelationalModel, manifest: TargetManifest): ManifestTable[] {
   const own = ownNames(model);
   return manifest.tables.filter((table) => own.has(table.name));
@@ -40,7 +40,7 @@ export function hasCodes({ codes }: TargetManifest): boolean {
   return codes !== undefined;
 }
 
-/** Indexes of the model's tables that have a file: those with rows, and all where every table was asked for. */
+/** Returns the indexes of the model's tables that have a file: the tables with rows, or all if every table was requested. */
 export function tablesOfFolder(model: RelationalModel, manifest: TargetManifest): ReadonlySet<number> {
   const filled = new Set(manifest.tables.map(({ name }) => name));
   return new Set([...tableIndexes(model)].flatMap(([name, at]) => (filled.has(name) ? [at] : [])));
@@ -164,7 +164,7 @@ export function decimalOfFiles(name: string, type: ColumnType, table: ManifestTa
   return whole + fraction > 38 ? text : { ...type, precision: whole + fraction, scale: fraction };
 }
 
-/** A column of a file and where its values go. */
+/** A column of a file, and the columns that its values are loaded into. */
 export interface LoadedColumn {
   /** its name in the file */
   readonly source: string;
@@ -180,7 +180,7 @@ export interface LoadedColumn {
 }
 
 interface LoadedList {
-  /** quoted names; null: the column itself holds the items, and `count` is beside it */
+  /** quoted names; null: the column itself has the items, and `count` is an additional column */
   readonly items: { readonly table: string; readonly columns: readonly string[] } | null;
   readonly count: string;
 }
@@ -194,7 +194,7 @@ export interface FileLoad {
   readonly columns: readonly LoadedColumn[];
 }
 
-/** Returns where the columns of a file go in the tables that are drawn for the dialect. */
+/** Returns a function that maps the columns of a file to the tables as they are defined for the dialect. */
 export function filesOf(
   adapted: RelationalModel,
   dialect: Dialect,

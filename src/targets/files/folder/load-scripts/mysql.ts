@@ -1,6 +1,6 @@
 /**
- * `load.mysql.sql` of a folder of TSV: makes the tables in MySQL or MariaDB and fills them. It is this format's alone: `LOAD DATA`
- * reads COPY text as it is, `\N` and escapes among it, while its reader of CSV knows no NULL, and MySQL's of JSON rounds decimals.
+ * Renders `load.mysql.sql` of a folder of TSV: makes the tables in MySQL or MariaDB and fills them. Only this format has the script: `LOAD
+ * DATA` reads COPY text directly, with `\N` and escapes, but its CSV reader has no NULL, and MySQL's JSON reader rounds decimals.
  */
 import { commentLine } from '../../../../engine/sql/comment-text.ts';
 import { ddlInOrder } from '../../../../engine/sql/ddl.ts';
@@ -74,7 +74,7 @@ function* loadParagraphs(
   yield* after;
 }
 
-/** A pattern of the values that the column's own type holds; null where it holds them all. */
+/** Returns a pattern of the values that the column's own type can hold; null if it can hold them all. */
 function heldBy({ role, type }: Column): string | null {
   if (role !== 'value') return null;
   if (type.kind === 'double') return '^[^INn]*$';
@@ -82,7 +82,7 @@ function heldBy({ role, type }: Column): string | null {
   return isUnbounded ? '^[+-]?[0-9]{0,35}([.][0-9]{0,30})?$' : null;
 }
 
-/** Decimals without bounds, NaN and infinities come in as text: what they need is seen when they are there. */
+/** Returns the column as text if it has unbounded decimals, NaN or infinities: their type is chosen after the load. */
 function asTextForNumbers(column: Column): Column {
   if (heldBy(column) === null) return column;
   return { ...column, type: { kind: 'text', ...(column.type.list === true ? { list: true } : {}) } };
@@ -101,7 +101,7 @@ function load({ table, file, columns }: FileLoad): string {
   return `LOAD DATA LOCAL INFILE ${path(file)} INTO TABLE ${table} ${format}\n(${targets.join(', ')})${set};`;
 }
 
-/** The file once more, for its row keys and one list; keys of items go on where those of the table end. */
+/** Loads the file again for its row keys and one list; keys of items continue after the highest key of the table. */
 function items({ file, columns }: FileLoad, { source, type, list }: LoadedColumn): string[] {
   if (list === null || list.items === null) return [];
   const { table } = list.items;
@@ -131,7 +131,7 @@ function counted(literal: string): string {
   return `IF(${literal} IS NULL, NULL, JSON_LENGTH(${jsonOf(literal)}))`;
 }
 
-/** Numbers become numbers where each of the column is one of its type; else all stay text with their digits. */
+/** Converts text columns to numbers if all values of the column fit; otherwise the values stay text with their digits. */
 function numbers(
   adapted: RelationalModel,
   drawn: RelationalModel,

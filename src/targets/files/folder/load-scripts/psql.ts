@@ -16,7 +16,7 @@ import type { RelationalModel } from '../../../../engine/model/relational-model.
 import type { TargetManifest, ManifestTable } from '../manifest.ts';
 import { tableColumns } from '../table-columns.ts';
 
-/** A command of psql is one line, and ends where a name has a line end: such a name gets another one, as those that are too long do. */
+/** A psql command is one line, so it cannot contain a name with a line end. Such a name is replaced, as names are that are too long. */
 const psql: Dialect = { ...postgresql, refusedCharacters: /[\0\r\n]/u };
 
 /** `copied`: the format of the files, as `\\copy` reads them; null: JSON Lines. */
@@ -53,7 +53,7 @@ function* loadParagraphs(
   yield 'COMMIT;';
 }
 
-/** One line each, as psql wants them. */
+/** Returns one line for each command, as psql requires. */
 function copyCommands(table: ManifestTable, format: 'csv' | 'text'): string[] {
   const options = `FORMAT ${format}, HEADER true, ENCODING 'UTF8'`;
   return table.files
@@ -73,7 +73,7 @@ function jsonLinesCommands(model: RelationalModel, tables: readonly ManifestTabl
     table.files
       .filter((file) => file.rows > 0)
       .flatMap((file) => [
-        // characters that JSON never has unescaped, so that a line is one field, as it is
+        // characters that JSON always escapes, so that a line is one field
         `\\copy pg_temp.${staged} FROM ${standardLiteral(file.name)} WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02', ENCODING 'UTF8')`,
         insert(model, table, file.columns),
         `TRUNCATE pg_temp.${staged};`,
@@ -94,7 +94,7 @@ function insert(model: RelationalModel, table: ManifestTable, columns: readonly 
     if (types.get(column)?.list && table.text_columns.includes(column)) {
       return `CASE json_typeof(${line} -> ${member}) WHEN 'array' THEN array_to_string(ARRAY(SELECT json_array_elements_text(${line} -> ${member})), ' ') ELSE ${line} ->> ${member} END`;
     }
-    // a name that PostgreSQL cannot have in full is another one there
+    // a name that is too long for PostgreSQL is another one there
     if (physical[at] === column) return `r.${names[at]!}`;
     return `(json_populate_record(${row}, json_build_object(${standardLiteral(physical[at]!)}, ${line} -> ${member}))).${names[at]!}`;
   });
@@ -103,9 +103,12 @@ SELECT ${values.join(', ')}
 FROM pg_temp.${staged} CROSS JOIN LATERAL json_populate_record(${row}, ${line}) r;`;
 }
 
-/** A row of that table, as a type: by name, a table that is called as a built-in type is (line, point, path) would be that type. */
+/**
+ * Returns an empty row of the table. Uses no type name, because a table with the name of a built-in type (line, point, path) would be read
+ * as that type.
+ */
 function emptyRow(table: string, columns: readonly string[]): string {
-  // a column of that name would be taken for the row
+  // a column with the name of the alias would be read instead of the row
   let alias = 'one';
   while (columns.includes(alias)) alias += '_';
   return `(SELECT ${alias} FROM ${table} ${alias} WHERE false)`;

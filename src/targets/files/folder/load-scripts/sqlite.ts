@@ -1,7 +1,7 @@
 /**
- * `load.sqlite.sql` of a folder of JSON Lines: makes the tables in SQLite and fills them. SQLite has no arrays, so the items of
- * lists go to tables of their own (`src/engine/sql/list-tables.ts`). It is this format's alone: SQLite reads JSON itself, with the
- * digits that numbers were written with, while its reader of CSV knows no NULL.
+ * Renders `load.sqlite.sql` of a folder of JSON Lines: makes the tables in SQLite and fills them. SQLite has no arrays, so the items of
+ * lists go to tables of their own (`src/engine/sql/list-tables.ts`). Only this format has the script: SQLite reads JSON itself and keeps
+ * the digits of numbers, but its CSV reader has no NULL.
  */
 import { ddlInOrder } from '../../../../engine/sql/ddl.ts';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
@@ -38,14 +38,14 @@ function* loadParagraphs(
   const adapted = adaptedModel(model, manifest);
   yield `-- Makes the tables of this folder and fills them: sqlite3 FILE '.read ${scriptName}', run inside the folder.`;
   yield* notLoaded(model, manifest);
-  // rows come table by table, and keys lead both ways
+  // rows are loaded table by table, and foreign keys refer in both directions
   yield `.bail on\nPRAGMA foreign_keys = OFF;\nBEGIN;`;
   const after = yield* ddlInOrder(adapted, sqlite, {
     ifNotExists: true,
     tables: tablesOfFolder(adapted, manifest),
     hasCodes: hasCodes(manifest),
   });
-  // characters that JSON never has unescaped, so that a line is one field, as it is
+  // characters that JSON always escapes, so that a line is one field
   yield `CREATE TEMPORARY TABLE ${lines} (line TEXT);\n.mode ascii\n.separator "\\037" "\\n"`;
   const fileOf = filesOf(adapted, sqlite);
   yield loadedTables(model, manifest)
@@ -74,7 +74,10 @@ function fileCommands({ table, file, columns }: FileLoad): string[] {
   ];
 }
 
-/** Numbers with their digits; in a column that became text, what JSON calls true is the text, and an array its items. */
+/**
+ * Returns the expression of a value. Numbers keep their digits; in a column that became text, JSON's true is the text, and an array its
+ * items.
+ */
 function scalar(column: string, { kind }: ColumnType): string {
   const at = path(column);
   const text =
@@ -84,12 +87,12 @@ function scalar(column: string, { kind }: ColumnType): string {
   return `CASE json_type(line, ${at}) WHEN 'integer' THEN line -> ${at} WHEN 'real' THEN line -> ${at}${text} ELSE line ->> ${at} END`;
 }
 
-/** The item as the column's value, in the array that `json_each` goes through as `j`. */
+/** Returns the item as the column's value, from the array that `json_each` iterates over as `j`. */
 function item(column: string): string {
   return `CASE WHEN j.type IN ('integer', 'real') THEN line -> (${path(column)} || '[' || j.key || ']') ELSE j.value END`;
 }
 
-/** Keys go on where those of the table end. */
+/** Loads the items of a list; keys continue after the highest key of the table. */
 function items({ source, list }: LoadedColumn, rowKey: string): string[] {
   if (list === null || list.items === null) return [];
   const { table, columns } = list.items;

@@ -9,7 +9,7 @@ import type { SinkPlan } from '../../../../ports/rows/sink.ts';
 import type { TargetManifest } from '../manifest.ts';
 import { adaptedModel, script, tablesOfFolder } from './folder-tables.ts';
 
-/** How a script is run, what comes before its statements, and what behind them. */
+/** The command that runs a script, and the text before and after its statements. */
 interface Frame {
   readonly dialect: Dialect;
   readonly run: (script: string) => string;

@@ -1,6 +1,7 @@
 /**
- * `load.snowflake.sql`, `load.bigquery.sql`, `load.redshift.sql` and `load.databricks.sql` of a folder of Parquet in a bucket: each makes
- * the tables in its warehouse, and fills them from the files where they lie. They are read by a parser of each dialect, not run.
+ * Renders `load.snowflake.sql`, `load.bigquery.sql`, `load.redshift.sql` and `load.databricks.sql` of a folder of Parquet in a bucket. Each
+ * makes the tables in its warehouse, and fills them directly from the files. Tests parse these scripts in each dialect, but do not run
+ * them.
  */
 import { ddlInOrder } from '../../../../engine/sql/ddl.ts';
 import type { Dialect } from '../../../../engine/sql/dialect.ts';
@@ -26,13 +27,13 @@ import {
 
 interface Warehouse {
   readonly dialect: Dialect;
-  /** comment lines, without their dashes: how it is run, and what is to be put in place */
+  /** comment lines, without their dashes: how to run the script, and the placeholders to replace */
   readonly about: readonly string[];
   /** before the tables are made */
   readonly begin: (location: string) => string;
-  /** around what fills the tables; '' where statements stand alone */
+  /** the statements around those that fill the tables; '' if there is no transaction */
   readonly transaction: readonly [begin: string, commit: string];
-  /** address of the folder as the warehouse writes it */
+  /** formats the address of the folder for the warehouse */
   readonly address: (location: string) => string;
   readonly load: (file: FileLoad, location: string) => LoadStatements;
 }
@@ -142,7 +143,7 @@ function* loadParagraphs(
   yield* after;
 }
 
-/** Columns of Parquet come as one VARIANT a row; text is not given a length, which a cast would cut it to. */
+/** Parquet columns arrive as one VARIANT per row. Text has no length, because a cast would truncate it. */
 function snowflakeLoad({ table, file, columns }: FileLoad): LoadStatements {
   const values = columns.map(({ source, type }) => {
     const typeName = type.kind === 'text' && type.list !== true ? 'VARCHAR' : snowflake.typeName(type);
@@ -156,7 +157,7 @@ function snowflakeLoad({ table, file, columns }: FileLoad): LoadStatements {
   };
 }
 
-/** Transactions hold no DDL: tables over the files are made before, and dropped behind. */
+/** Transactions cannot contain DDL: tables over the files are made before, and dropped after. */
 function bigqueryLoad({ number, table, file, columns }: FileLoad, location: string): LoadStatements {
   const source = bigquery.quote(`_svc_file_${number}`);
   const targets = columns.flatMap(({ target, list }) => (list === null ? [target] : [target, list.count]));
@@ -174,7 +175,7 @@ function bigqueryLoad({ number, table, file, columns }: FileLoad, location: stri
   };
 }
 
-/** Times of day are not read from Parquet there: the script ends before it loads anything. */
+/** Databricks does not read times of day from Parquet: the script fails before it loads anything. */
 function databricksLoad({ table, file, columns }: FileLoad, location: string): LoadStatements {
   const times = columns.filter(({ from = '' }) => /^TIME(\[\])?$/.test(from)).map(({ source }) => source);
   const refusal = `${file} has times of day (${times.join(', ')}), which Databricks does not read from Parquet: load a folder with -f delta, which has them as text`;
@@ -192,10 +193,10 @@ function databricksLoad({ table, file, columns }: FileLoad, location: string): L
 
 /** Statements by the moment they run at. */
 interface LoadStatements {
-  /** before the transaction, where there is one: what it cannot hold */
+  /** statements before the transaction that it cannot contain */
   readonly before?: readonly string[];
   readonly load: readonly string[];
-  /** behind the transaction */
+  /** statements after the transaction */
   readonly after?: readonly string[];
 }
 
@@ -204,7 +205,7 @@ function withoutLength(type: ColumnType): ColumnType {
   return type.kind === 'text' ? { kind: 'text', ...(type.list === true ? { list: true } : {}) } : type;
 }
 
-/** Types of Redshift for those that files have; lists are read as SUPER. */
+/** Redshift types by the types in the files; lists are read as SUPER. */
 const typesOfFiles: Readonly<Record<string, string>> = {
   VARCHAR: 'VARCHAR(65535)',
   FLOAT: 'REAL',
@@ -213,8 +214,8 @@ const typesOfFiles: Readonly<Record<string, string>> = {
 };
 
 /**
- * COPY of Parquet goes by the order of the columns and takes all of them (Redshift's manual, "COPY from columnar data formats"), while files
- * of several versions of a schema have different ones. The items of a list are unnested by PartiQL, each with its position.
+ * COPY of Parquet maps columns by position and requires all of them (Redshift's manual, "COPY from columnar data formats"), but files of
+ * several versions of a schema have different ones. PartiQL unnests the items of a list, each with its position.
  */
 function redshiftLoad({ number, table, file, columns }: FileLoad, location: string): LoadStatements {
   const staged = redshift.quote(`_svc_file_${number}`);
@@ -246,7 +247,7 @@ function typeOfFile(from: string): string {
   return from.endsWith('[]') ? 'SUPER' : (typesOfFiles[from] ?? from);
 }
 
-/** Keys of the items' rows go on where those of the table end (docs/decisions/model/list-tables.md). */
+/** Keys of item rows continue after the highest key of the table (docs/decisions/model/list-tables.md). */
 function items(staged: string, key: LoadedColumn, { source, type, list }: LoadedColumn): string[] {
   if (list === null || list.items === null) return [];
   const { table, columns } = list.items;

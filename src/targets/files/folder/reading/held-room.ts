@@ -1,4 +1,4 @@
-/** How much of tables is held while a folder is read, and rows in the order of their keys as far as that goes. */
+/** Limits the memory for tables while a folder is read, and orders rows by their keys within that limit. */
 import type { ManifestFile } from '../manifest.ts';
 import { keySpans, heldRowsOf, reorderedRows } from '../../../rows/reordered-rows.ts';
 import { sortedRows } from '../../../rows/sorted-rows.ts';
@@ -24,7 +24,7 @@ export class HeldRoom {
     this.#isText = isText;
   }
 
-  /** False where the rows of the files have no room. `valueBytes`: as `heldValueBytes` has it. */
+  /** Reserves memory for the rows of the files; returns false if there is too little. `valueBytes`: see `heldValueBytes`. */
   take(files: readonly Pick<ManifestFile, 'rows' | 'bytes'>[], columns: number, valueBytes: number): boolean {
     // the values are from a manifest, which is untrusted
     const bytes = files.reduce((sum, file) => sum + (file.bytes > 0 ? file.bytes : 0), 0);
@@ -46,12 +46,12 @@ export class HeldRoom {
   }
 }
 
-/** Bytes of the files, as far as a manifest, where anything may stand, tells. */
+/** Returns the bytes of the files according to the manifest, which is untrusted. */
 export function bytesOf(files: readonly Pick<ManifestFile, 'bytes'>[]): number {
   return files.reduce((sum, { bytes }) => sum + (Number.isFinite(bytes) ? Math.max(0, bytes) : 0), 0);
 }
 
-/** bytes of the pieces of all tables that are read at the same time, of which each may have two */
+/** the maximum bytes of the pieces of all tables that are read at the same time; each table may have two pieces */
 const bytesOfAll = 8 * 1024 * 1024;
 
 /**
@@ -67,11 +67,11 @@ export interface UnorderedRows {
   /** the sizes of the files of the table */
   readonly files: readonly { readonly rows: number; readonly bytes: number }[];
   readonly room: HeldRoom;
-  /** all rows with these columns; null: they cannot be read so */
+  /** opens all rows with these columns in stored order; null if they cannot be read in that way */
   readonly asTheyLie: (wanted: readonly string[]) => Promise<ClosableBlocks | null>;
 }
 
-/** Null where there are too many to be held, or too many that lie far from their place. */
+/** Returns the rows in the order of their keys; null if too many rows would be buffered, or too many are far from their position. */
 export async function rowsInOrder(
   { files, room, asTheyLie }: UnorderedRows,
   key: string,

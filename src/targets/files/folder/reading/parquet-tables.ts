@@ -1,4 +1,4 @@
-/** Tables of Parquet files while they are read: those of our writer as they are stored and in the order of their keys, others by DuckDB. */
+/** Reads tables of Parquet files: files of our writer in stored form and in the order of their keys, others with DuckDB. */
 import { join, basename } from 'node:path';
 import { open, type FileHandle } from 'node:fs/promises';
 import { zstdDecompressSync } from 'node:zlib';
@@ -120,13 +120,13 @@ interface StoredRowsFile {
   readonly path: string;
   /** the file may have fewer of the columns (true): they are empty then */
   readonly mayLack?: boolean;
-  /** type by DuckDB's name, and digits after the point that the model gives the column (null: it does not say), by column */
+  /** by column: the DuckDB type, and the digits after the point in the model (null if it has none) */
   readonly columns: ReadonlyMap<string, { readonly sqlType: string; readonly fraction: number | null }>;
 }
 
 interface StoredRowsOptions {
   readonly files: readonly StoredRowsFile[];
-  /** the row key's column; null: the rows may lie in any order */
+  /** the row key's column; null: the rows may have any order */
   readonly key: string | null;
   /** a condition on the value of a wanted column; null: all rows */
   readonly only?: RowsOnly | null;
@@ -144,7 +144,7 @@ const rowsAtOnce = 2048;
 /** The memory for reading that all tables of a folder share. */
 export interface StoredRowsMemory {
   readonly kernel: CellsKernel;
-  /** for pages as they lie in the files, and for blocks */
+  /** buffers for stored pages and for blocks */
   readonly buffers: SpareBuffers;
 }
 
@@ -152,7 +152,7 @@ export function createStoredRowsMemory(): StoredRowsMemory {
   return { kernel: new CellsKernel(rowsAtOnce), buffers: new SpareBuffers() };
 }
 
-/** Null where a file has another writer, or the rows do not lie in the order of their keys. */
+/** Returns null if a file is from another writer, or the rows are not in the order of their keys. */
 export async function openStoredRows(options: StoredRowsOptions): Promise<ClosableBlocks | null> {
   const formed: FormedFile[] = [];
   let last: bigint | null = 0n;
@@ -196,7 +196,7 @@ function formsOf(
   );
 }
 
-/** Names of all columns that the files have; null where one of them has another writer. */
+/** Returns the names of all columns in the files; null if a file is from another writer. */
 export async function storedColumns(
   paths: readonly string[],
   options: Pick<StoredRowsOptions, 'label' | 'memory'>,
@@ -220,7 +220,7 @@ class StoredRows implements ClosableBlocks {
   readonly #files: readonly FormedFile[];
   #next = 0;
   #open: { readonly file: OpenFile; readonly rows: ParquetRows } | null = null;
-  /** settles when the block that was asked for last is there */
+  /** settles when the last requested block is ready */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: StoredRowsOptions, files: readonly FormedFile[]) {
@@ -240,7 +240,7 @@ class StoredRows implements ClosableBlocks {
     this.#options.memory.buffers.giveBack(cells as Int32Array<ArrayBuffer>);
   }
 
-  /** A block is read ahead: a file that it opens is there to be closed only then. */
+  /** Waits for the read-ahead block, because only then is the file that it opens known. */
   async close(): Promise<void> {
     await this.#last;
     await this.#closeFile();
@@ -263,7 +263,7 @@ class StoredRows implements ClosableBlocks {
     }
   }
 
-  /** The rows of a block that are wanted: the others of its row group are read with them. */
+  /** Returns the wanted rows of a block; other rows of its row group are read along with them. */
   #asked(block: RowBlock): RowBlock {
     const { only, wanted } = this.#options;
     return only == null
@@ -325,7 +325,7 @@ class OpenFile {
     return this.#handle.close();
   }
 
-  /** Null where the file is not of our writer. */
+  /** Returns null if the file is from another writer. */
   async reader(): Promise<ParquetFileReader | null> {
     const {
       memory: { kernel, buffers },
@@ -392,7 +392,7 @@ function decompress(bytes: Uint8Array, length: number): Uint8Array {
   return plain;
 }
 
-/** In the place of a block, which would be held. */
+/** Replaces a block, which would otherwise stay in memory. */
 function nothing(): undefined {
   return undefined;
 }

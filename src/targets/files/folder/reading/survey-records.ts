@@ -28,7 +28,7 @@ function keyHeadOf({ format, keyName = '' }: SurveyedForm): Uint8Array {
   return isJsonFormat(format) ? Buffer.concat([Buffer.from('{'), memberHead(keyName)]) : nothing;
 }
 
-/** `buffer`: what files that are surveyed one after the other are read into. `kernel`: null: all of it in TypeScript. */
+/** `buffer`: reused for files that are surveyed one after the other. `kernel`: null surveys in TypeScript only. */
 export async function surveyRecords(
   path: string,
   form: SurveyedForm,
@@ -88,7 +88,7 @@ async function surveyInTypeScript(path: string, form: SurveyedForm, buffer: Buff
   return { longest: Math.max(longest, length), keys: keys.ends() };
 }
 
-/** Each is gone when the next one is asked for. */
+/** Each piece is valid only until the next one is requested. */
 async function* piecesOf(path: string, buffer: Buffer): AsyncGenerator<Buffer, void, void> {
   const file = await open(path);
   try {
@@ -102,7 +102,7 @@ async function* piecesOf(path: string, buffer: Buffer): AsyncGenerator<Buffer, v
   }
 }
 
-/** The whole numbers that records begin with. */
+/** Checks that the integers at the start of records ascend. */
 class AscendingKeys {
   #records = 0;
   #ascends = true;
@@ -162,7 +162,7 @@ class AscendingKeys {
   }
 }
 
-/** How many digits there are, no zero before them and a delimiter behind; 0: there is something else. */
+/** Returns the number of digits, if they have no leading zero and a delimiter follows; otherwise 0. */
 function digitsAt(bytes: Uint8Array, length: number): number {
   let digits = 0;
   while (digits < length && bytes[digits]! >= 0x30 && bytes[digits]! <= 0x39) digits += 1;

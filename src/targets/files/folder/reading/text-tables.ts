@@ -1,4 +1,4 @@
-/** Tables of CSV, TSV and JSON Lines files while they are read: as they lie where that will do, else by DuckDB. */
+/** Reads tables of CSV, TSV and JSON Lines files: in stored order if possible, otherwise with DuckDB. */
 import { join, basename } from 'node:path';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { ColumnType } from '../../../../engine/model/relational-model.ts';
@@ -66,7 +66,7 @@ interface TextFiles {
   readonly buffers: SpareBuffers;
 }
 
-/** DuckDB's buffer for this much is no burden, though there is one for each table */
+/** DuckDB's buffer of this size is small enough to have one for each table */
 const smallFileBytes = 128 * 1024;
 
 async function surveyFiles(
@@ -103,7 +103,7 @@ function textTable(text: TextFiles, { files }: ManifestTable, columns: readonly 
   };
 }
 
-/** Every record of a file begins with its row key, and those of a file are higher than those of the files before it. */
+/** Returns whether every record begins with its row key, and keys ascend over all files. */
 function lieInOrder(files: readonly ManifestFile[], { records }: TextFiles): boolean {
   let last = 0n;
   return files.every(({ name }) => {
@@ -240,7 +240,7 @@ export interface TextFile {
   readonly size?: { readonly bytes: number; readonly rows: number };
   /** by field */
   readonly names: readonly string[];
-  /** by field: index of the column that it fills; -1: it is not asked for */
+  /** by field: the index of the column that it fills; -1 if the column is not wanted */
   readonly columns: readonly number[];
   /** by field; undefined: of no known column */
   readonly types: readonly (ColumnType | undefined)[];
@@ -251,7 +251,7 @@ interface TextRowsOptions {
   readonly format: RecordFormat;
   /** how many columns a row of a block has */
   readonly width: number;
-  /** bytes that are read at once; more where a record is longer */
+  /** bytes that are read at once; more if a record is longer */
   readonly pieceBytes: number;
   /** the name of the folder in messages */
   readonly label: string;
@@ -261,9 +261,9 @@ interface TextRowsOptions {
 }
 
 const newline = 0x0a;
-/** rows of the first piece that there is room for at first */
+/** the initial capacity in rows of the first piece */
 const fewRows = 64;
-/** room for what a file has grown by, which there mostly is not */
+/** room for growth of the file since it was listed; mostly there is none */
 const fewBytes = 64;
 /** the maximum size of a buffer that is allocated for one piece only */
 const shortBytes = 8 * 1024;
@@ -276,7 +276,7 @@ class TextRows implements ClosableBlocks {
   readonly #options: TextRowsOptions;
   #next = 0;
   #file: OpenFile | null = null;
-  /** settles when the block that was asked for last is there */
+  /** settles when the last requested block is ready */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: TextRowsOptions) {
@@ -307,7 +307,7 @@ class TextRows implements ClosableBlocks {
     }
   }
 
-  /** A block is read ahead: a file that it opens is there to be closed only then. */
+  /** Waits for the read-ahead block, because only then is the file that it opens known. */
   async close(): Promise<void> {
     await this.#last;
     await this.#closeFile();
@@ -348,7 +348,7 @@ class OpenFile {
     // the values are from a manifest, which is untrusted
     const { bytes, rows } = file.size ?? { bytes: Infinity, rows: Infinity };
     this.#left = bytes >= 0 ? bytes : Infinity;
-    // the header is one, too
+    // the header counts as a record
     this.#rows = rows >= 0 ? Math.min(fewRows, rows + 1) : fewRows;
   }
 
@@ -405,7 +405,7 @@ class OpenFile {
   }
 }
 
-/** In the place of a block, which would be held. */
+/** Replaces a block, which would otherwise stay in memory. */
 function nothing(): undefined {
   return undefined;
 }
@@ -426,7 +426,7 @@ function valueDecoder(format: RecordFormat, type: ColumnType | undefined): Value
   return type === undefined ? null : ofFormats[format](typeDecoder(type));
 }
 
-/** Null where values of the type are those of XSD. */
+/** Returns null if stored values of the type have their XSD form. */
 export function typeDecoder(type: ColumnType | undefined): ValueDecoder | null {
   if (type?.list === true) return listDecoder(type.kind);
   switch (type?.kind) {

@@ -1,6 +1,6 @@
 /**
- * Values as cells of a workbook. A cell is typed where Excel gives the value back as it is: it keeps 15 digits of a number, and of moments
- * days from 1900-03-01 to 9999-12-31 with three digits of a second. Every other value is text.
+ * Converts values to cells of a workbook. A cell is typed if Excel returns the value unchanged: it keeps 15 digits of a number, and for
+ * times, days from 1900-03-01 to 9999-12-31 with three fraction digits of a second. Every other value is text.
  */
 import type { ColumnType } from '../../../../engine/model/relational-model.ts';
 import { booleanCell, numberCell, styleOfFormat, textCell } from '../../../../engine/workbook.ts';
@@ -96,7 +96,7 @@ function numberIn(text: string): number | string {
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? text : Number(text);
 }
 
-/** the least number that Excel does not take for zero */
+/** the smallest number that Excel does not round to zero */
 const leastFloat = 2.225_073_858_507_201_4e-308;
 
 function floatCell(text: string, reference: string): string | null {
@@ -109,7 +109,7 @@ function floatCell(text: string, reference: string): string | null {
 const dayMillis = 86_400_000;
 /** from Excel's day 0 to 1 January 1970 */
 const epochDay = 25_569;
-/** Excel has a 29 February 1900: days before the next one are other ones to other programs */
+/** Excel has a 29 February 1900: earlier serial numbers mean other days to other programs */
 const [firstDay, lastDay] = [61, 2_958_465];
 
 const dateForm = /^(\d{4})-(\d\d)-(\d\d)$/;

@@ -1,4 +1,4 @@
-/** One workbook of all the tables that a job has rows for, a sheet each, made of the staged rows when all are there. */
+/** Makes one workbook with a sheet for each table that has rows of the job, from the staged rows after all have arrived. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ export async function writeWorkbook(
   }));
 }
 
-/** In the order of the model; tables beside the data follow. */
+/** Returns the sheets in the order of the model, then tables beside the data. */
 function sheetsOf(
   staged: readonly FinishedFile[],
   { model, stagedNames, typings }: FileMakingOptions,
@@ -125,7 +125,7 @@ async function* rowsOfSheet(
     widths.take(at, name.length, true);
     return textCell(`${letters[at]!}1`, name, styles.heading);
   });
-  // the widths stand before the rows that they are measured of
+  // the widths come before the rows from which they are measured
   let first = `<row r="1">${heading.join('')}</row>`;
   const begin = (): string => sheetBegin(isFirst, widths.upTo(columns.length)) + first;
   let number = 1;
@@ -174,7 +174,7 @@ function unescaped(value: string): string {
   return value.replaceAll(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter);
 }
 
-/** Rows of COPY text, without their line breaks, as many as a piece has. */
+/** Reads COPY text in groups of lines without line breaks, one group per piece. */
 async function* linesOf(rows: StagedRows): AsyncGenerator<readonly string[], void, void> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let rest = '';

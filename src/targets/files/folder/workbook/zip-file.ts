@@ -1,11 +1,11 @@
-/** A ZIP archive that is written into a file part by part: each part is compressed as it comes, and none is held. */
+/** Writes a ZIP archive to a file part by part. Each part is compressed while it is written, and none is buffered. */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createDeflateRaw } from 'node:zlib';
 import { writeWhole } from '../../../../adapters/file-staging/durable-file.ts';
 
-/** Sizes and places are numbers of 32 bits here: with larger ones (ZIP64), programs that read workbooks do not agree. */
+/** Sizes and offsets are 32-bit numbers here, because programs that read workbooks do not all support larger ones (ZIP64). */
 const mostBytes = 0xff_ff_ff_fe;
 const mostParts = 0xff_fe;
 const chunkCharacters = 64 * 1024;

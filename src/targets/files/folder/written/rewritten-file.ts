@@ -1,4 +1,4 @@
-/** A file of a table whose text columns take values as documents write them, from files of `_lexical`. */
+/** Rewrites a file of a table so that its text columns have values as in the documents, from files of `_lexical`. */
 import { createHash } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export interface WrittenColumns {
   readonly columns: ReadonlySet<string>;
   /** by instants: the column with the minutes that each is written ahead of UTC */
   readonly offsets: ReadonlyMap<string, string>;
-  /** files of `_lexical` that tell of the rows of the file */
+  /** files of `_lexical` with entries for rows of the file */
   readonly lexical: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export interface FileRewriting {
   readonly rewrite: RewriteRows;
   /** the folder that all files are in */
   readonly directory: string;
-  /** for files that are not whole yet */
+  /** the folder for unfinished files */
   readonly scratch: string;
 }
 
@@ -46,7 +46,7 @@ export type RewriteRows = (
 
 type Rewritten = Pick<FileOfJob, 'bytes' | 'sha256' | 'types'>;
 
-/** Writes the file anew, durably, at `to`, which may be its own path; null if none of its values is written otherwise. */
+/** Writes the file anew, durably, at `to`, which may be its own path. Returns null if none of its values changes. */
 export async function rewriteFile(
   rewriting: FileRewriting,
   file: TableFile,
@@ -79,13 +79,13 @@ async function durably(path: string): Promise<Omit<Rewritten, 'types'>> {
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Entries that are held at one time; the file is read once for each such part of them. */
+/** The maximum number of entries in memory; the file is read once for each such group of entries. */
 const mostHeld = 1_000_000;
 
 /** By row key, as digits, and name of the column. */
 type Entries = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** False: no value of the file is written otherwise, and there is no draft. */
+/** Returns false if no value of the file changes; then there is no draft. */
 export async function patchedRecords(
   format: RecordFormat,
   file: TableFile,
@@ -143,7 +143,7 @@ async function* entriesOf(
   if (held > 0) yield entries;
 }
 
-/** False: the entries are of other rows. */
+/** Returns false if the entries are for other rows. */
 async function patchOnce(
   format: RecordFormat,
   { from, places }: { readonly from: string; readonly places: ReadonlyMap<string, number> },
@@ -162,7 +162,7 @@ async function patchOnce(
     };
     for await (const record of recordsOf(from, format)) {
       const values = valuesIn(record, format);
-      // every record begins with the row's key; the header line has none
+      // every record begins with the row's key, except the header line
       const ofRow = entries.get(textIn(record, values[0]!, format));
       const pieces = ofRow === undefined ? [record] : patched(record, values, ofRow);
       isPatched ||= ofRow !== undefined;

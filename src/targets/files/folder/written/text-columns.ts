@@ -1,6 +1,6 @@
 /**
- * Columns of a folder that are text although the model has another type. Each row says what its document says: where the typed value did not give that
- * back, as for dates and times with an offset, `_lexical` has it, and the files are written anew with it.
+ * Columns of a folder that are text although the model has another type. Their values are as in the documents. If the typed value does not
+ * show that, as for dates and times with an offset, the files are rewritten with the text from `_lexical`.
  */
 import { join } from 'node:path';
 import { passed } from '../../../../engine/model/packed/lazy-array.ts';
@@ -22,11 +22,11 @@ export interface TextColumnsStep {
   readonly kept: readonly ManifestTable[];
   readonly added: ReadonlyMap<string, readonly FileOfJob[]>;
   readonly columnsOf: (table: string) => readonly string[];
-  /** by table, what values of this job turned into another type */
+  /** by table, the columns that values of this job turned into another type */
   readonly widened: NotedTypes;
   /** Returns a path of this machine with the content of a file of an earlier job. */
   readonly localFile: (name: string) => Promise<string>;
-  /** A name in the staging folder for a file that takes the place of one of an earlier job. */
+  /** Returns a name in the staging folder for a file that replaces one of an earlier job. */
   readonly nameFor: (table: string) => string;
 }
 
@@ -35,7 +35,10 @@ export interface WrittenTexts {
   readonly added: ReadonlyMap<string, readonly FileOfJob[]>;
 }
 
-/** Names of columns with values that are text in the folder, by table: those that were before the job, and those that its values turned. */
+/**
+ * Returns, by table, the names of value columns that are text in the folder: those that were before the job, and those that its values
+ * turned.
+ */
 export function textColumnsOf(
   model: RelationalModel,
   kept: readonly ManifestTable[],

@@ -1,4 +1,4 @@
-/** Records of CSV, TSV and JSON Lines as we write them, one at a time, and their values as they are stored. */
+/** Reads records of the CSV, TSV and JSON Lines files that we write, one at a time, and their stored values. */
 import { open } from 'node:fs/promises';
 import { rowEncoderFor, type RowEncoder } from '../../../../engine/shred/rows/output.ts';
 import { ByteBuffer } from '../../../../engine/shred/rows/byte-buffer.ts';
@@ -8,7 +8,7 @@ const [newline, quote, comma, backslash] = [0x0a, 0x22, 0x2c, 0x5c];
 const [openBrace, closeBrace, openBracket, closeBracket, colon] = [0x7b, 0x7d, 0x5b, 0x5d, 0x3a];
 const readBytes = 256 * 1024;
 
-/** Each record with its line break, the header line included; a record is valid until the next one is asked for. */
+/** Yields each record with its line break, including the header line. A record is valid until the next one is requested. */
 export async function* recordsOf(path: string, format: RecordFormat): AsyncGenerator<Buffer, void, void> {
   const file = await open(path);
   try {
@@ -31,7 +31,7 @@ export async function* recordsOf(path: string, format: RecordFormat): AsyncGener
   }
 }
 
-/** Behind the line break of the record; 0: the record goes on. */
+/** Returns the position after the line break of the record; 0 if the record continues. */
 function recordEnd(bytes: Buffer, from: number, format: RecordFormat): number {
   if (!recordForms[format].isQuoted) return bytes.indexOf(newline, from) + 1;
   let isInQuotes = false;
@@ -84,7 +84,7 @@ function membersIn(line: Buffer, end: number): ValuePlace[] {
   return places;
 }
 
-/** The closing quote of the string that begins at `from`. */
+/** Returns the position of the closing quote of the string that begins at `from`. */
 function stringEnd(line: Buffer, from: number): number {
   let at = from + 1;
   while (at < line.length && line[at] !== quote) at += line[at] === backslash ? 2 : 1;
@@ -123,12 +123,12 @@ function encodedBy(encoder: RowEncoder): StoredText['write'] {
   };
 }
 
-/** A value that is text, out of the form in which it is stored. */
+/** Decodes a stored text value. */
 export function textIn(record: Buffer, [from, to]: ValuePlace, format: RecordFormat): string {
   return texts[format].read(record.toString('utf8', from, to));
 }
 
-/** A text in the form in which it is stored. */
+/** Encodes a text as it is stored. */
 export function storedText(text: string, format: RecordFormat): Buffer {
   return texts[format].write(text);
 }

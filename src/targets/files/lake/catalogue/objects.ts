@@ -1,7 +1,7 @@
 /**
- * Objects of a catalogue's tables, each below the location that the catalogue gave its table, by keys that begin with the name of the table. What is
- * of no table (locks, steps, notes) lies hidden below the location of `_loads`. What a catalogue gives for reaching the files of a table are
- * "vended credentials".
+ * The objects of a catalogue's tables. Keys begin with the name of the table, and each table is below the location that the catalogue gave
+ * it. Objects of no table (locks, steps, notes) are in a hidden folder below the location of `_loads`. The access data that a catalogue
+ * gives for the files of a table are "vended credentials".
  */
 import type { LoadedTable } from './rest.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
@@ -20,7 +20,7 @@ interface VendedAccess {
 
 export interface Vended {
   readonly access: VendedAccess;
-  /** epoch milliseconds; Infinity where it does not say */
+  /** epoch milliseconds; Infinity if the catalogue does not give it */
   readonly until: number;
 }
 
@@ -54,10 +54,10 @@ export interface TableStore {
   readonly prefix: string;
 }
 
-/** hidden, as programs that sweep folders of tables take it */
+/** a hidden name, which programs that clean up folders of tables ignore */
 const hidden = '.svc/';
 
-/** `storeOf`: null where there is no such table. `label`: the target, for people. */
+/** `storeOf`: returns null if there is no such table. `label`: the target, for people. */
 export function createTableObjects(
   label: string,
   storeOf: (table: string) => Promise<TableStore | null>,

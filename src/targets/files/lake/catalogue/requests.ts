@@ -1,9 +1,12 @@
-/** Requests to a catalogue of Iceberg tables (Iceberg REST catalog API): where they go, what is tried again, and its faults in the words of the service. */
+/**
+ * Sends requests to a catalogue of Iceberg tables (Iceberg REST catalog API): follows its addresses, retries requests, and converts its
+ * errors.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../../errors.ts';
 import { isObject, parsed, exactText, parseExact } from '../../json.ts';
 
-/** One request to a host that may be reached; a redirect is answered as it is. */
+/** Sends one request to an allowed host. Redirects are returned, not followed. */
 export type CatalogueTransport = (
   method: string,
   url: URL,
@@ -17,22 +20,24 @@ export interface CatalogueRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: object;
-  /** statuses that the caller understands, beside those below 300 */
+  /** statuses from 300 on that the caller handles */
   readonly understood?: readonly number[];
 }
 
 export interface CatalogueAnswer {
   readonly status: number;
-  /** `type` of an error, such as `NoSuchTableException`; '' where none is told */
+  /** `type` of an error, such as `NoSuchTableException`; '' if there is none */
   readonly fault: string;
   /** null: none */
   readonly body: unknown;
 }
 
 export interface CatalogueRequests {
-  /** AppErrors: `target_not_allowed` for what the catalogue refuses, `service_unavailable` where it does not answer. */
+  /**
+   * Sends a request with retries. AppErrors: `target_not_allowed` if the catalogue refuses it, `service_unavailable` if it does not answer.
+   */
   send(request: CatalogueRequest): Promise<CatalogueAnswer>;
-  /** One try; null: it is not known what became of the request. */
+  /** Sends a request once; returns null if its outcome is unknown. */
   sendOnce(request: CatalogueRequest): Promise<CatalogueAnswer | null>;
 }
 
@@ -40,7 +45,7 @@ const tries = 5;
 const firstPauseMs = 200;
 /** bytes of an answer: metadata of a table with very many snapshots */
 const mostBytes = 256 * 1024 * 1024;
-/** nothing was done yet: it may be sent again, whatever it is */
+/** the server has done nothing yet: any request can be sent again */
 const notBegun: ReadonlySet<number> = new Set([429]);
 const notKnown = (status: number): boolean => status >= 500 && status !== 501;
 
@@ -124,7 +129,7 @@ function answerOf(status: number, text: string): CatalogueAnswer {
   try {
     body = text === '' ? null : parseExact(text);
   } catch {
-    // the status tells what is wrong; one that is well has no use for such a body
+    // for an error the status is enough; a success needs no such body
   }
   const error = isObject(body) && isObject(body['error']) ? body['error'] : {};
   return { status, fault: typeof error['type'] === 'string' ? error['type'] : '', body };
@@ -168,7 +173,7 @@ function refusal(
   if (status === 409) return new AppError('conflict', `${label}: the catalogue sees a conflict${told()}`);
   return new AppError('target_not_allowed', `${label}: the catalogue refuses (status ${status}${told()})`);
 
-  /** its own words, without what is secret */
+  /** the catalogue's message, without secrets */
   function told(): string {
     const error = isObject(body) && isObject(body['error']) ? body['error'] : {};
     const message = typeof error['message'] === 'string' ? error['message'] : '';
@@ -199,13 +204,13 @@ type AskForToken = (form: URLSearchParams) => Promise<{ readonly status: number;
 interface CatalogueTokens {
   /** Returns the value of the `Authorization` header; null if there is none. */
   header(): Promise<string | null>;
-  /** Whether another one can be had in place of one that was refused. */
+  /** Returns whether a rejected token can be replaced by a new one. */
   renew(): boolean;
   /** the secrets that no message may contain */
   secrets(): readonly string[];
 }
 
-/** Polaris knows no other scope than those of its roles. */
+/** Polaris accepts only the scopes of its roles. */
 const scopes = ['catalog', 'PRINCIPAL_ROLE:ALL'] as const;
 /** a token is no longer used this long before it expires */
 const marginMs = 30_000;

@@ -1,6 +1,6 @@
 /**
- * A catalogue of Iceberg tables by its REST interface: what it offers, its namespace, its tables, and the change from one version of a table's
- * metadata to the next in its words (Iceberg REST catalog API, `CommitTableRequest`).
+ * The REST interface of a catalogue of Iceberg tables: its capabilities, its namespace, its tables, and the conversion of a metadata change
+ * to updates (Iceberg REST catalog API, `CommitTableRequest`).
  */
 import { AppError } from '../../../../errors.ts';
 import { isList, isObject, exactText } from '../../json.ts';
@@ -22,7 +22,7 @@ export interface LoadedTable {
   readonly metadata: unknown;
   /** the options for access to its files, as far as the catalogue gives them */
   readonly config: Readonly<Record<string, string>>;
-  /** for locations that begin so */
+  /** for locations with this prefix */
   readonly credentials: readonly {
     readonly prefix: string;
     readonly config: Readonly<Record<string, string>>;
@@ -35,17 +35,17 @@ export interface TableUpdate {
   readonly updates: readonly object[];
 }
 
-/** `unknown`: it is not known what became of it. */
+/** `unknown`: the outcome is not known. */
 export type CommitOutcome = 'done' | 'conflict' | 'unsupported' | 'unknown';
 
 export interface RestCatalogue {
-  /** null: there is none, or no such namespace */
+  /** null: there is no such table or namespace */
   loadTable(name: string): Promise<LoadedTable | null>;
-  /** The namespace is there. */
+  /** Creates the namespace unless it exists. */
   makeNamespace(): Promise<void>;
-  /** Without rows, where the catalogue wants it; one that is there already stays. */
+  /** Creates a table without rows; an existing table is kept. */
   makeTable(name: string, schema: Schema, properties: Readonly<Record<string, string>>): Promise<void>;
-  /** Whether it changes several tables at once; null: it does not say. */
+  /** Returns whether the catalogue changes several tables at once; null if it does not say. */
   isTogether(): Promise<boolean | null>;
   commitTable(update: TableUpdate): Promise<CommitOutcome>;
   /** All or none. */
@@ -59,7 +59,7 @@ interface Settings {
   /** `v1` or `v1/PREFIX` */
   readonly base: string;
   readonly properties: Readonly<Record<string, string>>;
-  /** null: it does not say */
+  /** null: the catalogue does not list them */
   readonly endpoints: readonly string[] | null;
 }
 
@@ -144,7 +144,7 @@ export function createRestCatalogue(
           method: 'POST',
           path: await spaces(),
           body: { namespace: namespace.slice(0, levels), properties: {} },
-          // it is there
+          // it exists already
           understood: [409],
         });
     },
@@ -230,7 +230,7 @@ export function requirementsOf(before: TableMetadata): readonly object[] {
   ];
 }
 
-/** Whether the catalogue tells another version than the one that the change was made of. */
+/** Returns whether the catalogue has another version than the one that the change is based on. */
 export function isMoved({ before }: Pick<NextTableVersion, 'before'>, now: TableMetadata): boolean {
   return exactText(requirementsOf(before)) !== exactText(requirementsOf(now));
 }
@@ -244,13 +244,13 @@ export function updatesOf({ before, next }: Pick<NextTableVersion, 'before' | 'n
   if (next['current-schema-id'] !== before['current-schema-id'])
     updates.push({
       action: 'set-current-schema',
-      // the one that was added last
+      // -1: the schema that was added last
       'schema-id': schema === undefined ? next['current-schema-id'] : -1,
     });
   const specs = new Set(before['partition-specs'].map((spec) => spec['spec-id']));
   const spec = next['partition-specs'].find((one) => !specs.has(one['spec-id']));
   if (spec !== undefined)
-    // the one that was added last
+    // -1: the spec that was added last
     updates.push({ action: 'add-spec', spec }, { action: 'set-default-spec', 'spec-id': -1 });
   const properties = changedProperties(before, next);
   if (Object.keys(properties).length > 0) updates.push({ action: 'set-properties', updates: properties });
@@ -268,7 +268,7 @@ export function updatesOf({ before, next }: Pick<NextTableVersion, 'before' | 'n
   return updates;
 }
 
-/** Whether what a catalogue tells of the table has that version, whatever came after it. */
+/** Returns whether the catalogue's metadata of the table contain that version, even if others followed. */
 export function isTaken(
   { before, next }: Pick<NextTableVersion, 'before' | 'next'>,
   now: TableMetadata,
@@ -284,10 +284,10 @@ export function isTaken(
   );
 }
 
-/** Whether a catalogue that said it was done has another version instead, which does not come from this one. */
+/** Returns whether the catalogue, which reported success, has another version instead that does not descend from this one. */
 export function isLost(version: Pick<NextTableVersion, 'before' | 'next'>, now: TableMetadata): boolean {
   if (isTaken(version, now) || !isMoved(version, now)) return false;
-  // snapshots may be cleaned up at any time; the job that gave the version stays until another one does
+  // snapshots may be removed at any time; the property with the job stays until another job replaces it
   const told = Object.entries(changedProperties(version.before, version.next));
   return !told.some(([name, value]) => exactText(now.properties?.[name] ?? null) === exactText(value));
 }

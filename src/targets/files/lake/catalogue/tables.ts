@@ -1,6 +1,6 @@
 /**
- * Tables in a namespace of a catalogue. What became of a change of which the catalogue said nothing is read back: a version is known by its
- * snapshot, which names installation and job.
+ * Tables in a namespace of a catalogue. If the catalogue did not report the outcome of a change, the table is read again: a version is
+ * identified by its snapshot, which names installation and job.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
@@ -38,7 +38,7 @@ const firstPauseMs = 100;
 const mostVain = 5;
 /** vended access to a store is no longer used this long before it expires */
 const marginMs = 120_000;
-/** and so long where it does not say when that ends */
+/** used if the catalogue gives no expiry */
 const usualMs = 20 * 60_000;
 
 class CatalogueTables implements TableCatalogue {
@@ -47,12 +47,12 @@ class CatalogueTables implements TableCatalogue {
   readonly #open: OpenTableStore;
   readonly #stores = new Map<string, { readonly store: Promise<TableStore>; readonly until: number }>();
   readonly #locations = new Map<string, string>();
-  /** versions that wait for one another; null: each is committed by itself */
+  /** versions that wait for one another; null: each is committed on its own */
   #waiting: NextTableVersion[] | null = null;
   #isTogether: boolean | null = null;
-  /** versions that were refused for the sake of other tables alone, by table */
+  /** versions that were rejected only because of other tables, by table */
   readonly #kept = new Map<string, NextTableVersion>();
-  /** refusals for another writer, of whom nothing is seen, one after the other */
+  /** the number of consecutive rejections because of another writer whose version is not visible */
   #vain = 0;
 
   constructor(rest: RestCatalogue, label: string, open: OpenTableStore) {
@@ -126,7 +126,7 @@ class CatalogueTables implements TableCatalogue {
     return true;
   }
 
-  /** At once, or where the catalogue turns out not to do that one after the other. */
+  /** Commits all versions at once, or one after the other if the catalogue does not support that. */
   async #commitAll(versions: readonly NextTableVersion[]): Promise<boolean> {
     if (this.#isTogether === true && versions.length > 1) {
       const isThere = await this.#settle(versions, async (updates) => {
@@ -145,7 +145,7 @@ class CatalogueTables implements TableCatalogue {
     return isWhole;
   }
 
-  /** Whether the versions are there. False, and nothing done, where the catalogue does not know how. */
+  /** Returns whether the versions were committed. Returns false, and changes nothing, if the catalogue does not support the request. */
   async #settle(
     versions: readonly NextTableVersion[],
     send: (updates: readonly TableUpdate[]) => Promise<CommitOutcome>,
@@ -180,7 +180,7 @@ class CatalogueTables implements TableCatalogue {
           `${this.#label}: the catalogue tells of another writer, and shows no version of one; whoever writes there next tries again`,
         );
       }
-      // the same once more: what it demands lets it come to be but once
+      // send the same request again: its requirements let it succeed only once
       if (number === commitTries)
         throw new AppError(
           'service_unavailable',
@@ -207,9 +207,9 @@ class CatalogueTables implements TableCatalogue {
     return false;
   }
 
-  /** For the next try, unless that makes another one of its table. */
+  /** Keeps the version for the next try, unless that needs another one of its table. */
   async #keepOrDiscard(version: NextTableVersion, moved: ReadonlySet<NextTableVersion>): Promise<void> {
-    // the ledger tells the versions of the others
+    // the ledger records the versions of the other tables
     const isOutdated = moved.has(version) || version.directory === sideTableNames.loads;
     if (isOutdated || this.#isTogether !== true) await version.discard();
     else this.#kept.set(version.directory, version);
@@ -278,7 +278,10 @@ export interface CatalogueLakeOptions extends CatalogueNamespace {
   readonly lockTimeoutMs?: number;
 }
 
-/** A namespace of a catalogue as a place for tables: what jobs write lies where the catalogue says, and counts once the catalogue has it. */
+/**
+ * Creates a place for tables in a namespace of a catalogue. Jobs write to the locations that the catalogue gives, and their files count
+ * once the catalogue lists them.
+ */
 export function catalogueLake(options: CatalogueLakeOptions): LakeTarget {
   const { address, login, label, transport, openStore, scratch, lockTimeoutMs } = options;
   const requests = createCatalogueRequests(address, login, label, transport);

@@ -24,7 +24,10 @@ export interface FinishedStep {
   readonly fileCounts: ReadonlyMap<string, number>;
 }
 
-/** Ends what was decided; does nothing where nothing was. `isRecovery`: a dead process may have begun. AppError `service_unavailable` where other writers were always first. */
+/**
+ * Finishes a decided step; does nothing if there is none. `isRecovery`: a dead process may have begun it. AppError `service_unavailable` if
+ * other writers were always first.
+ */
 export async function finishStep(
   place: HeldLakePlace,
   { isRecovery }: { readonly isRecovery: boolean },
@@ -65,7 +68,7 @@ export async function finishStep(
   };
 }
 
-/** Holds the tables: waits for other writers, and ends the step that a dead one decided. */
+/** Locks the tables: waits for other writers, and finishes the step that a dead one decided. */
 export async function holdPlace(target: LakeTarget, makes: boolean): Promise<HeldLakePlace> {
   return holdRecovered(target, makes, (place) => finishStep(place, { isRecovery: true }));
 }
@@ -74,11 +77,11 @@ function versionsOf(committed: readonly CommittedTable[]): ReadonlyMap<string, n
   return new Map(committed.map(({ table, main }) => [table.name, main.version]));
 }
 
-/** All tables of the step; those that tell of documents and of jobs come behind the others, in their order. */
+/** Commits all tables of the step. The tables of documents and of jobs come after the others, in their order. */
 async function commitTables(inStep: StepPlace): Promise<readonly CommittedTable[]> {
   const { place, step, newest } = inStep;
   const none = new Map<string, number>();
-  // a catalogue commits them at one time: none grows old while it waits for the others
+  // a catalogue commits all tables at once, so no state gets outdated while it waits for the others
   if (place.catalogue !== undefined) await newest.lookAt(mainFormat(step.format), step.tables);
   const ofRows = step.tables.filter(isOfRows);
   const committed = await eachAtOnce(ofRows, (table) => commitTable(inStep, table, none));
@@ -93,7 +96,7 @@ function isOfRows({ name }: TableStep): boolean {
   return !behindRows.has(name);
 }
 
-/** One table, in each of its formats. */
+/** Commits one table in each of its formats. */
 async function commitTable(
   inStep: StepPlace,
   table: TableStep,
@@ -128,7 +131,7 @@ interface FormatCommitted {
   readonly changes: readonly string[];
   /** see FormatChange.left */
   readonly left: readonly string[];
-  /** paths that the version has of the job; null where an earlier try made it */
+  /** paths of the job's files in the version; null if an earlier try made the version */
   readonly added: ReadonlySet<string> | null;
   /** the files that versions of earlier tries added; null if the table does not record them */
   readonly addedEarlier: () => Promise<ReadonlySet<string> | null>;
@@ -138,12 +141,12 @@ interface CommittedTable {
   readonly table: TableStep;
   /** in each of its formats */
   readonly committed: readonly FormatCommitted[];
-  /** in the format that tells what is in the table */
+  /** the result in the main format, which determines what is in the table */
   readonly main: FormatCommitted;
   readonly rewritten: RewrittenFiles;
 }
 
-/** Files of this attempt that no version took, and after a dead one whatever of the job no version has. */
+/** Removes the files of this attempt that are in no version, and after a dead process all files of the job that are in no version. */
 async function removeUnused(
   { place, step, isRecovery }: StepPlace,
   { table, committed, rewritten }: CommittedTable,
@@ -190,7 +193,8 @@ async function commitInFormat(
     }
     state?.checkWritable();
     const { changes, left = [], ...parts } = await changeAfter(inStep, inFormat, state);
-    // after the look at the table: a later job of whoever took the place over is not in what was read, so it is not done twice
+    // after the table was read: if another process has taken over the place, its later job is not in the state that was read, so it cannot
+    // be done twice
     await place.checkHeld();
     const version = await format.commit(place, table.directory, label, state, {
       ...parts,

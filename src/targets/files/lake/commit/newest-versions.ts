@@ -1,4 +1,4 @@
-/** The newest versions of tables, and the waits after somebody else made one first. */
+/** Reads the newest versions of tables, and waits after another writer made one first. */
 import { eachAtOnce } from '../../place/at-once.ts';
 import type { LakePlace } from '../place.ts';
 import type { TableFormat, TableVersion } from '../table-format.ts';
@@ -23,7 +23,7 @@ export class NewestVersions {
     return ahead === undefined ? this.#read(format, { name, directory }) : ahead;
   }
 
-  /** Several at a time, for the calls of `of` that are to come. */
+  /** Reads several tables at a time, for later calls of `of`. */
   async lookAt(format: TableFormat, tables: readonly TableAt[]): Promise<void> {
     await eachAtOnce(tables, async (table) => {
       this.#ahead.set(`${format.name} ${table.directory}`, await this.#read(format, table));
@@ -51,7 +51,7 @@ export interface TableAt {
 
 export interface ConflictPolicy {
   readonly mostTries: number;
-  /** before the second try at most; twice as long before each further one */
+  /** the maximum pause before the second try; it doubles with each further one */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
 }
@@ -69,7 +69,10 @@ export class Conflicts {
     this.#pause = pause;
   }
 
-  /** Before the next try; of any length up to the longest, so that writers do not meet again and again. `label`: what could not be written, for people. AppError `service_unavailable` where it was tried often enough. */
+  /**
+   * Waits before the next try, for a random time up to the maximum, so that writers do not collide repeatedly. `label`: the name of what
+   * could not be written, for people. AppError `service_unavailable` after the last try.
+   */
   async next(label: string): Promise<void> {
     const { mostTries, firstPauseMs, longestPauseMs } = this.#policy;
     this.#count += 1;

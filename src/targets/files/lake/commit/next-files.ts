@@ -1,4 +1,4 @@
-/** From a version of a table to what a step makes of it: which files go, are written anew and come, and what becomes of the columns. */
+/** Computes the next version of a table from a step: the files to remove, rewrite and add, and the changes of columns. */
 import { join } from 'node:path';
 import { AppError } from '../../../../errors.ts';
 import { sideTableNames, fileKeyName } from '../../../../engine/model/side-tables.ts';
@@ -44,7 +44,7 @@ export interface FormatPlace {
 }
 
 interface FormatChange extends Pick<TableChange, 'fields' | 'operation' | 'removed' | 'added'> {
-  /** beside rows, in words */
+  /** the changes other than rows, in words */
   readonly changes: readonly string[];
   /** files that a compaction leaves as they are, and why, in words */
   readonly left?: readonly string[];
@@ -132,7 +132,7 @@ async function changeOf(
   };
 }
 
-/** Columns that become text have values as documents write them, where the typed ones did not give those back. */
+/** Replaces values in columns that become text by the text in the documents, if the typed values differ from it. */
 async function withWrittenTexts(
   { place, step, newest }: StepPlace,
   { name: table, columns }: TableStep,
@@ -155,7 +155,7 @@ async function withWrittenTexts(
   );
 }
 
-/** Other files with the same rows: of each list of files that the table still has, one. */
+/** Merges each list of files that the table still has into one file with the same rows. */
 async function mergedFiles(
   { step, newest }: StepPlace,
   inFormat: FormatPlace,
@@ -171,11 +171,11 @@ async function mergedFiles(
   const left: string[] = [];
   for (const paths of columns.length < fields.length ? [] : merges) {
     const there = paths.flatMap((path) => state?.files.get(path) ?? []);
-    // somebody else took one of them away meanwhile
+    // another writer has removed one of the files
     if (there.length < paths.length) continue;
     const rows = there.reduce((sum, file) => sum + file.rows, 0);
     const merged = await rewritten.merged(paths, rows, { columns, fieldIds }).catch((error: unknown) => {
-      // the step is decided: the next program that opens the tables would fail again, and the rows are safe where they are
+      // the step is decided: the next program that opens the tables would fail again, and the rows are safe in their files
       if (error instanceof AppError && error.code === 'conflict') return error;
       throw error;
     });
@@ -195,7 +195,7 @@ function inPartition(file: NewFile, partition: PartitionValues): NewFile {
   return partition.length === 0 ? file : { ...file, partition };
 }
 
-/** Numbers of columns in files that serve all formats of the table; null where none numbers them. */
+/** Returns the field ids of columns, for files that serve all formats of the table; null if no format has them. */
 async function fieldIdsIn(
   newest: NewestVersions,
   { table, format }: FormatPlace,
@@ -224,13 +224,16 @@ interface NextVersion {
   /** the type changes of columns, in the existing files and in the job's own; absent columns stay as they are */
   readonly there: ReadonlyMap<string, TypeChange>;
   readonly own: ReadonlyMap<string, TypeChange>;
-  /** all files that are there go */
+  /** all existing files are removed */
   readonly clears: boolean;
   /** in words, for the log */
   readonly changes: readonly string[];
 }
 
-/** `digitsOf`: of a column's decimals in the files that are there and in the job's own. AppError `conflict` for a column that others made something else. */
+/**
+ * `digitsOf`: the digits of a column's decimals in the existing files and in the job's own. AppError `conflict` if others changed the type
+ * of a column.
+ */
 async function nextVersion(
   format: Pick<TableFormat, 'promotes'>,
   state: TableVersion | null,
@@ -240,7 +243,7 @@ async function nextVersion(
   const none: ReadonlyMap<string, TypeChange> = new Map();
   const { keptJobs, keptDocuments = [] } = step;
   const clears = step.replace && keptJobs.length + keptDocuments.length === 0;
-  // the rows alone change
+  // only rows change
   if (state !== null && step.columns.length === 0)
     return { fields: state.fields, there: none, own: none, clears, changes: [] };
   if (state === null || clears || state.isUnused)
@@ -282,7 +285,7 @@ async function nextVersion(
   }
   for (const column of step.columns) {
     if (known.has(column.name.toLowerCase())) continue;
-    // rows that are there do not have it
+    // existing rows do not have it
     fields.push(fieldOf({ ...column, nullable: true }));
     changes.push(`${step.name}.${column.name}: added`);
   }
@@ -297,9 +300,9 @@ function typeThere(table: string, { name, sqlType, stored }: LakeField, column: 
   );
 }
 
-/** The type for the values of a file that is about to be written, where the table tells it without a look at its rows. */
+/** Returns the type in which a file's values are written, if the table determines it without reading rows. */
 export async function typeToWrite(there: string | null, needed: string): Promise<string> {
-  // a zone is only asked for where the column has no value yet
+  // a zone is added only if the column has no value yet
   if (there === null || addsZone(there, needed)) return needed;
   let isTold = true;
   const settled = await settledType(there, needed, async () => {
@@ -315,12 +318,12 @@ async function localFiles(place: HeldLakePlace, paths: readonly string[]): Promi
   return local;
 }
 
-/** A condition: the row is of none of these documents; null where it may be of any. */
+/** Returns the condition that a row belongs to none of these documents; null if there are none. */
 function without(keys: readonly string[]): string | null {
   return keys.length === 0 ? null : `(${fileKeyName} IN (${keys.join(', ')})) IS NOT TRUE`;
 }
 
-/** The files with rows that go, or become others. */
+/** Returns the files with rows that are removed or changed. */
 async function touchedFiles(
   place: HeldLakePlace,
   files: DataFiles,
@@ -416,7 +419,7 @@ export class RewrittenFiles {
     return made;
   }
 
-  /** Null where no row stays. */
+  /** Returns null if no row remains. */
   async of(file: LocalRows, rewriting: Rewriting): Promise<NewFile | null> {
     const { place, staging, files } = this.#inStep;
     const { conversions, where, columns, fieldIds, values = [] } = rewriting;

@@ -1,6 +1,6 @@
 /**
- * The transaction log of a Delta table (the Delta transaction log protocol): what its lines and checkpoints say, what is in the table at a
- * version, and the next version, which is made once or not at all.
+ * The transaction log of a Delta table (the Delta transaction log protocol): parses its lines and checkpoints, computes the state of the
+ * table at a version, and creates the next version at most once.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -44,7 +44,7 @@ interface RemovedFile {
   readonly [member: string]: unknown;
 }
 
-/** One line of a log; members that are not there may be null in checkpoints. */
+/** One line of a log; absent members may be null in checkpoints. */
 export interface Action {
   readonly commitInfo?: Readonly<Record<string, unknown>> | null;
   readonly protocol?: Protocol | null;
@@ -60,9 +60,9 @@ export interface DeltaState {
   readonly metadata: Metadata;
   /** by path below the table's folder, in the order in which they were added */
   readonly files: ReadonlyMap<string, AddedFile>;
-  /** by path, those that are no more in the table */
+  /** by path, the files that are no longer in the table */
   readonly removed: ReadonlyMap<string, RemovedFile>;
-  /** the last transaction of each application; of our jobs the last one alone */
+  /** the last transaction of each application; for our jobs only the last one */
   readonly transactions: ReadonlyMap<string, number>;
   /** the tables' versions that the newest version records; null if it records none */
   readonly told: Readonly<Record<string, unknown>> | null;
@@ -86,8 +86,8 @@ export function versionDigits(version: number): string {
 }
 
 /**
- * The table in that folder at its newest version, or at `version`; null where there is none. `label`: the table, for people. AppError
- * `conflict` where the log does not tell.
+ * Returns the table in that folder at its newest version, or at `version`; null if there is none. `label`: the table, for people. AppError
+ * `conflict` if the log is incomplete.
  */
 export async function readDeltaTable(
   place: LakeFiles,
@@ -103,7 +103,7 @@ export async function readDeltaTable(
     if (names.length === 0 && version === Infinity) return null;
     throw new AppError('not_found', `${label}: the log of the table has no version ${version}.`);
   }
-  // commits from the first to the newest one tell all; where there are many, or old ones were cleaned away, a checkpoint stands for them
+  // commits from the first to the newest are sufficient; if there are many, or old ones were removed, a checkpoint replaces them
   const last = lastCheckpoint(names, newest);
   const isWhole = commits[0] === 0 && commits.length === newest + 1;
   const checkpoint = isWhole && newest < mostCommits ? null : last;
@@ -111,7 +111,7 @@ export async function readDeltaTable(
     checkpoint === null
       ? null
       : await readCheckpoint(place, log, checkpoint.files).catch((error: unknown) => {
-          // the log tells all that a checkpoint of somebody else cannot
+          // the log is sufficient if a checkpoint of another program is unreadable
           if (isWhole && !(error instanceof AppError)) return null;
           throw error;
         });
@@ -130,7 +130,7 @@ export async function readDeltaTable(
   return state.at(newest, last?.version ?? 0);
 }
 
-/** Paths of all files that any version up to that one has; null where the log does not begin at its first one. */
+/** Returns the paths of all files in any version up to that one; null if the log does not begin with its first version. */
 export async function filesEverAdded(
   place: LakeFiles,
   directory: string,
@@ -157,7 +157,7 @@ export async function readDeltaSince(
 ): Promise<DeltaState | null> {
   const state = new Replay(label, known);
   let version = known.version - 1;
-  // the one known, the one that came first, and whether there are more
+  // the known version, the next one, and one more to see whether there are others
   for (let count = 3; ; count = Math.min(2 * count, atOnce)) {
     const commits = await readCommits(place, directory, label, version + 1, count);
     for (const lines of commits) {
@@ -168,7 +168,7 @@ export async function readDeltaSince(
   }
 }
 
-/** The lines of each version from the first to the last; null: there is no such one. */
+/** Yields the lines of each version from the first to the last; null if a version does not exist. */
 async function* commitsBetween(
   place: LakeFiles,
   directory: string,
@@ -180,7 +180,7 @@ async function* commitsBetween(
     yield* await readCommits(place, directory, label, at, Math.min(atOnce, last + 1 - at));
 }
 
-/** The lines of so many versions; null: there is no such one. */
+/** Returns the lines of `count` versions; null if a version does not exist. */
 function readCommits(
   place: LakeFiles,
   directory: string,
@@ -211,7 +211,7 @@ async function readCommit(
     });
 }
 
-/** Makes that version of the table; false where somebody else made it first. */
+/** Creates that version of the table; returns false if another writer created it first. */
 export function commitVersion(
   place: LakeFiles,
   directory: string,
@@ -222,7 +222,7 @@ export function commitVersion(
   return place.create(`${directory}/${logFolder}/${commitName(version)}`, text);
 }
 
-/** Versions that commits are there of; beside them lie checksums, checkpoints and what else other programs keep. */
+/** Returns the versions that have commits. The folder also has checksums, checkpoints and files of other programs. */
 function commitsAmong(names: readonly string[]): number[] {
   return names
     .flatMap((name) => {
@@ -232,7 +232,7 @@ function commitsAmong(names: readonly string[]): number[] {
     .toSorted((a, b) => a - b);
 }
 
-/** The newest one that is there in all its parts. */
+/** Returns the newest checkpoint that has all of its parts. */
 function lastCheckpoint(
   names: readonly string[],
   newest: number,
@@ -257,7 +257,7 @@ class Replay {
   #metadata: Metadata | null;
   #told: DeltaState['told'];
 
-  /** `known`: what it goes on from; null: nothing. */
+  /** `known`: the state to continue from; null: none. */
   constructor(label: string, known: DeltaState | null) {
     this.#label = label;
     this.#files = new Map(known?.files);
@@ -270,7 +270,7 @@ class Replay {
 
   /** Applies the actions of one version or of a checkpoint. */
   take(lines: readonly Action[]): void {
-    // each job has a name of its own; of the jobs before it nothing is asked any more
+    // each job has its own application id; those of earlier jobs are no longer needed
     if (lines.some(({ txn }) => isObject(txn) && isOfJob(txn.appId)))
       for (const appId of this.#transactions.keys()) if (isOfJob(appId)) this.#transactions.delete(appId);
     this.#told = lines.map(({ commitInfo: info }) => info?.['svc.tables']).find(isObject) ?? null;
@@ -351,10 +351,10 @@ async function readCheckpoint(place: LakeFiles, log: string, names: readonly str
   }
 }
 
-/** versions from one checkpoint to the next, where the table has no other wish */
+/** the default number of versions between checkpoints */
 const usualInterval = 10;
 
-/** Whether that version of the table is to have a checkpoint: each tenth, and one after ten that others made without any. */
+/** Returns whether that version of the table should get a checkpoint: each tenth, and one after ten that others made without any. */
 export function isCheckpointDue({
   version,
   metadata,
@@ -382,12 +382,12 @@ interface CheckpointPlace {
   readonly log: string;
   /** the name's digits of that version */
   readonly digits: string;
-  /** a folder of this machine for what is not finished */
+  /** a folder of this machine for unfinished files */
   readonly drafts: string;
   readonly run: (sql: string) => Promise<unknown>;
 }
 
-/** Writes that of the state. Nothing of it is there before all of it is. */
+/** Writes the checkpoint of the state. It becomes visible only when it is complete. */
 export async function writeCheckpoint(
   { version, protocol, metadata, files, removed, transactions }: DeltaState,
   { files: place, log, digits, drafts, run }: CheckpointPlace,

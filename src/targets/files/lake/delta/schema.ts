@@ -1,4 +1,4 @@
-/** The metadata of a Delta table: its schema and partitions, and what a table demands of readers and writers. */
+/** The metadata of a Delta table: its schema and partitions, and its requirements for readers and writers. */
 import { checkCase, typeNames } from '../type-names.ts';
 import { AppError } from '../../../../errors.ts';
 import { isList, isObject, parsed } from '../../json.ts';
@@ -6,7 +6,7 @@ import { type LakeField, type ToldValue, isOwnFile } from '../table-format.ts';
 import { deltaColumn, type PartitionField, type PartitionValues } from '../partition-fields.ts';
 import type { AddedFile, Metadata, Protocol, DeltaState } from './log.ts';
 
-/** The JSON of a type in a schema: a name, or an object for what is nested. */
+/** The JSON of a type in a schema: a name, or an object for nested types. */
 type DeltaType = string | { readonly type: string; readonly [member: string]: unknown };
 
 const { names, sqlTypeOf } = typeNames(
@@ -78,7 +78,7 @@ export function fieldsOf(schemaString: string): readonly DeltaField[] {
   throw new AppError('conflict', 'The schema in the log of a Delta table cannot be read.');
 }
 
-/** Delta has no columns of such names without a mapping of names, which few readers know. */
+/** Delta does not allow such column names without column mapping, which few readers support. */
 export function checkColumnNames(table: string, names: readonly string[]): void {
   const wrong = names.find((name) => /[ ,;{}()\n\t=]/.test(name));
   if (wrong !== undefined)
@@ -101,7 +101,7 @@ export function partitionMetadata(
   };
 }
 
-/** Null where others partitioned the table. */
+/** Returns null if others partitioned the table. */
 export function partitioningOf({
   partitionColumns = [],
   configuration,
@@ -158,8 +158,8 @@ const understood: ReadonlySet<string> = new Set([
 const plain: Protocol = { minReaderVersion: 1, minWriterVersion: 2 };
 
 /**
- * Such that a table with these types can be read: one without a zone needs a feature of its own. Where features are listed, that of columns without NULL is
- * among them, without which Spark refuses the table. Null: as it is.
+ * Returns the protocol for a table with these types; null keeps the existing one. Times without a zone need a feature of their own. If
+ * features are listed, the feature of NOT NULL columns is among them; without it, Spark refuses the table.
  */
 export function protocolFor(schemaString: string, before: Protocol | null): Protocol | null {
   const needsNtz = schemaString.includes('"timestamp_ntz"');
@@ -192,7 +192,7 @@ function impliedFeatures(version: number): string[] {
   ];
 }
 
-/** AppError `conflict` where rows could be read wrongly. `label`: the table, for people. */
+/** AppError `conflict` if rows could be misread. `label`: the table, for people. */
 export function checkReadable(state: DeltaState, label: string): void {
   const { protocol, metadata, files } = state;
   const unknown = (protocol.readerFeatures ?? []).find((feature) => !understood.has(feature));

@@ -1,4 +1,4 @@
-/** Tables of Delta Lake, as a format of tables. */
+/** The table format Delta Lake. */
 import { randomUUID } from 'node:crypto';
 import { isObject, parsed, parseExact } from '../../json.ts';
 import type { PartitionField } from '../partition-fields.ts';
@@ -69,7 +69,7 @@ export const deltaFormat: TableFormat = {
       await addCheckpoint(files, directory, label, version, change);
     return version;
   },
-  // a version is one file
+  // a version is one file, so there is nothing to remove
   sweep: () => Promise.resolve(),
 };
 
@@ -114,7 +114,7 @@ class DeltaVersion implements TableVersion {
   isOfJob = (jobUuid: string): boolean => this.state.transactions.has(ownNamespace + jobUuid);
 }
 
-/** NaN where the log does not tell. */
+/** Returns the number of rows; NaN if the log does not have it. */
 function rowsIn(stats: string | null | undefined): number {
   const told = parsed<{ numRecords?: unknown } | null>(stats ?? '');
   return Number(told?.numRecords ?? Number.NaN);
@@ -225,7 +225,7 @@ function commitInfo({ operation, installation, job, jobUuid, versions }: TableCh
   };
 }
 
-/** The version is there without it: what stands in its way is no fault of the job. */
+/** Adds a checkpoint. The version is committed without it, so a failure here does not fail the job. */
 async function addCheckpoint(
   files: LakeFiles,
   directory: string,
@@ -233,7 +233,7 @@ async function addCheckpoint(
   version: number,
   { drafts, run }: TableChange,
 ): Promise<void> {
-  // somebody cleaned the log up meanwhile
+  // another program has cleaned up the log
   const state = await readDeltaTable(files, directory, label, version).catch(() => null);
   if (state === null) return;
   const place = { files, log: `${directory}/${logFolder}`, digits: versionDigits(version), drafts, run };

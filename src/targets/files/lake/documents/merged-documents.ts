@@ -1,6 +1,6 @@
 /**
- * Save mode `m` in a folder of tables: which documents go, or are closed, as those of the job come, and what `_documents` tells of them. A
- * file with rows of such a document is written anew, in the version that has the job's own rows.
+ * Save mode `m` in a folder of tables: selects the documents that are removed or closed when those of the job are added, and writes their
+ * merge columns in `_documents`. A file with rows of such a document is rewritten in the version that has the job's own rows.
  */
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ import {
 } from '../../../rows/current-documents.ts';
 import { filesOf } from './removed-rows.ts';
 
-/** documents that one statement takes */
+/** the maximum number of documents in one statement */
 const documentsPerStatement = 1000;
 
 /** The columns that `_documents` has in addition when documents are merged. */
@@ -53,7 +53,7 @@ export const mergeLakeColumns: readonly LakeColumn[] = mergeColumns.map((column)
 /** The effect of a merge on existing documents. */
 export interface LakeMerge {
   readonly order: MergeOrder;
-  /** keys of those whose rows go, decimal digits */
+  /** keys of the documents whose rows are removed, decimal digits */
   readonly gone: readonly string[];
   /** the documents that remain until a moment, from which the job's own documents are valid */
   readonly closing: DocumentClosing;
@@ -99,10 +99,13 @@ async function latestMoment(known: TablesThere): Promise<string | null> {
   return latest === null ? null : new Date(Number(latest)).toISOString();
 }
 
-/** Documents that came without a merge. */
+/** The condition for documents that were loaded without a merge. */
 export const unmergedCondition = '"key" IS NULL';
 
-/** By column of `_documents`: documents that came without a merge are called by their names, and are there since they were read. */
+/**
+ * Returns values by column of `_documents`. Documents that were loaded without a merge get their name as key, and are valid from the time
+ * they were loaded.
+ */
 export function closedValues({ keys, until }: DocumentClosing): ReadonlyMap<string, string> {
   const end = `${standardLiteral(until)}::TIMESTAMPTZ`;
   return new Map([
@@ -124,7 +127,7 @@ interface StagedPlace {
   readonly mark: string;
 }
 
-/** The job's documents with what tells them, in files that take the place of the staged ones. `columns`: of those. */
+/** Writes the job's documents with their merge columns, in files that replace the staged ones. `columns`: those of the documents. */
 export async function mergedDocumentFiles(
   place: StagedPlace,
   { order, closing }: LakeMerge,
@@ -192,8 +195,9 @@ interface DocumentRow extends CurrentDocumentRow {
 }
 
 /**
- * Documents with rows in tables of the model, or kept whole, that no other one has replaced. `keys`: of those that are asked for; null: all. Rows are
- * looked for of those that are asked for, and of all, only of documents that another logical schema loaded: its own are known by their jobs.
+ * Returns documents that have rows in tables of the model or are kept whole, and that no other document has replaced. `keys`: those to
+ * return; null: all. Rows are searched for the requested documents; if all are requested, only for documents of other logical schemas,
+ * because the schema's own documents are known by their jobs.
  */
 export async function currentLakeDocuments(
   known: TablesThere,
@@ -237,7 +241,7 @@ export async function currentLakeDocuments(
   return [...told, ...rows.map(currentDocumentOf).filter(({ documentKey }) => wanted.has(documentKey))];
 }
 
-/** `from`: what stands behind FROM. */
+/** `from`: the relation that follows FROM. */
 async function currentRows(
   known: TablesThere,
   from: string,
@@ -256,7 +260,9 @@ function ownJobs(jobs: readonly LakeJob[], loading: Loading): ReadonlySet<string
   return new Set(jobs.filter((job) => isByLogicalSchema(job, loading)).map((job) => job.job_uuid));
 }
 
-/** UUIDs of jobs that gave no row to the tables, nor are by the logical schema, which keeps whole what it does not know. */
+/**
+ * Returns the UUIDs of jobs that added no row to the tables and did not load by this logical schema, which keeps unknown documents whole.
+ */
 function jobsApart(
   jobs: readonly LakeJob[],
   loading: Loading,
@@ -268,7 +274,7 @@ function jobsApart(
   return new Set(jobs.filter((job) => !isNear(job)).map((job) => job.job_uuid));
 }
 
-/** Content of documents that lies in `_unmapped`: of those that another logical schema loaded, or (null) of all. */
+/** Returns the content of documents in `_unmapped`: of those that another logical schema loaded, or (null) of all. */
 export async function unmappedLakeContent(
   known: TablesThere,
   loading: Loading | null,

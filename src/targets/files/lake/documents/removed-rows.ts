@@ -1,4 +1,4 @@
-/** Rows of documents that go, because they are removed, replaced by a merge, or overwritten: where they are, and which jobs stay. */
+/** Finds the rows of documents that are removed, replaced by a merge, or overwritten, and the jobs that remain. */
 import { fileKeyName, sideTableNames, codesTable } from '../../../../engine/model/side-tables.ts';
 import type { FileChoice } from '../table-format.ts';
 import type { LakeJob, LakeManifest, TableStep, LakeTable } from '../manifest.ts';
@@ -7,7 +7,7 @@ import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts
 import type { SinkPlan } from '../../../../ports/rows/sink.ts';
 import { isByLogicalSchema } from '../../folder/manifest.ts';
 
-/** Files that may have rows of the documents, as far as the table tells. `keys`: decimal digits. */
+/** Selects the files that may have rows of the documents, as far as the table records it. `keys`: decimal digits. */
 export function filesOf(keys: readonly string[]): FileChoice {
   const sorted = BigInt64Array.from(keys, BigInt).toSorted();
   return ({ rangeOf }) => {
@@ -30,7 +30,10 @@ export function isBesideData(table: string): boolean {
   return besideData.has(table);
 }
 
-/** How many rows of the documents tables have, those of other versions of the model among them; tables without any are left out. `keys`: decimal digits. */
+/**
+ * Counts the rows of the documents by table, including tables of other versions of the model; tables without such rows are omitted. `keys`:
+ * decimal digits.
+ */
 export async function rowsOfDocuments(
   tables: TablesThere,
   manifest: LakeManifest,
@@ -51,13 +54,13 @@ export async function rowsOfDocuments(
   return rows;
 }
 
-/** Nothing but that rows of the documents go. */
+/** Returns a step that only removes rows of documents. */
 export function removalStep(name: string, directory: string, keys: readonly string[]): TableStep {
   const nothing = { comment: '', columns: [], files: [], replace: false, keptJobs: [] };
   return { name, directory, ...nothing, without: keys };
 }
 
-/** Jobs whose documents are all gone have no rows in any table any more. */
+/** Returns the remaining jobs. Jobs whose documents were all removed have no rows in any table. */
 export async function jobsThatStay(
   tables: TablesThere,
   { jobs }: LakeManifest,
@@ -77,15 +80,15 @@ interface Overwritten {
   readonly keptJobs: readonly string[];
   /** documents of further jobs that stay, decimal digits */
   readonly keptDocuments: readonly string[];
-  /** tables of other models, with rows of documents that go */
+  /** tables of other models with rows of documents to remove */
   readonly others: readonly LakeTable[];
   /** the jobs of the ledger, with the tables that still contain rows of them */
   readonly jobs: readonly LakeJob[];
 }
 
 /**
- * A document goes that has a row in a table of the model, or that the logical schema loaded; all others stay. Documents are looked
- * at only of jobs that another logical schema ran, and that have rows in the model's tables.
+ * Finds the documents that an overwrite removes: those with a row in a table of the model, and those that this logical schema loaded. All
+ * others remain. Documents are searched only for jobs of another logical schema that have rows in the model's tables.
  */
 export async function overwrittenBy(
   plan: SinkPlan,
@@ -123,7 +126,7 @@ export async function overwrittenBy(
 
 interface DocumentsOfJobs {
   readonly kept: readonly { readonly key: string; readonly job: string }[];
-  /** jobs of which documents go */
+  /** jobs that lose documents */
   readonly losing: ReadonlySet<string>;
 }
 

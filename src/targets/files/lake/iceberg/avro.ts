@@ -1,10 +1,13 @@
-/** Files of Avro (specification 1.11, "Object Container Files"), by avsc for what is in their blocks: whole, as manifests are small. */
+/**
+ * Reads and writes Avro files (specification 1.11, "Object Container Files"), as a whole, because manifests are small. The package avsc
+ * decodes the content of blocks.
+ */
 import { randomBytes } from 'node:crypto';
 import { inflateRawSync, deflateRawSync, zstdDecompressSync } from 'node:zlib';
 import avro, { type ForSchemaOptions, type Schema, type Type } from 'avsc';
 import { AppError } from '../../../../errors.ts';
 
-/** Whole numbers of 64 bits are bigint. */
+/** Makes 64-bit integers bigint. */
 const long = avro.types.LongType.__with({
   fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
   toBuffer: (value: bigint) => {
@@ -35,7 +38,7 @@ function typeOf(schema: string): Type {
   return made;
 }
 
-/** Bytes that values are read from, one after the other. avsc reads on past their end, and checks the position when a record is complete. */
+/** The bytes that values are read from in sequence. avsc may read past their end, and checks the position when a record is complete. */
 interface Tap {
   readonly buf: Buffer;
   readonly pos: number;
@@ -48,7 +51,7 @@ interface Reading {
   _read(tap: Tap): unknown;
 }
 
-/** Blocks of arrays and maps may claim any number of items, which avsc would believe: each item has a byte at least. */
+/** Limits the items of arrays and maps. A block may claim any number of items, which avsc would trust: each item has at least one byte. */
 class BoundedArray extends (avro.types.ArrayType as unknown as TypeClass<{ readonly itemsType: Reading }>) {
   _read(tap: Tap): unknown[] {
     const items: unknown[] = [];
@@ -76,7 +79,7 @@ function boundedType(schema: Schema, options: unknown): Type | undefined {
 
 function readBlocks(tap: Tap, readItem: () => void): void {
   for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
-    // a negative number of items stands before the size of the block
+    // a negative number of items precedes the size of the block
     if (count < 0) tap.skipLong();
     for (let left = Math.abs(count); left > 0; left -= 1) {
       const from = tap.pos;
@@ -90,7 +93,7 @@ function readBlocks(tap: Tap, readItem: () => void): void {
 const magic = Buffer.from('Obj\u0001', 'latin1');
 const metadataType = avro.Type.forSchema({ type: 'map', values: 'bytes' });
 
-/** `metadata`: of the file, beside schema and codec. */
+/** `metadata`: of the file, in addition to schema and codec. */
 export function writeAvro(
   schema: unknown,
   records: readonly unknown[],
@@ -113,7 +116,7 @@ export function writeAvro(
   return Buffer.concat(parts);
 }
 
-/** AppError `conflict` for what is no such file. */
+/** AppError `conflict` if the file is not valid Avro. */
 export function readAvro(bytes: Uint8Array, label: string): Record<string, unknown>[] {
   try {
     return recordsOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
@@ -160,11 +163,11 @@ function recordsOf(bytes: Buffer): Record<string, unknown>[] {
     return bytes.subarray(from, at);
   }
 
-  /** A map of bytes. Its blocks may claim any number of entries, which avsc would believe. */
+  /** Reads a map of bytes. Its blocks may claim any number of entries, which avsc would trust. */
   function readHead(): ReadonlyMap<string, Buffer> {
     const found = new Map<string, Buffer>();
     for (let count = next(); count !== 0n; count = next()) {
-      // a negative number of entries stands before the size of the block
+      // a negative number of entries precedes the size of the block
       if (count < 0n) next();
       for (let left = count < 0n ? -count : count; left > 0n; left -= 1n)
         found.set(nextBytes().toString(), nextBytes());
@@ -173,7 +176,7 @@ function recordsOf(bytes: Buffer): Record<string, unknown>[] {
   }
 }
 
-/** bytes that a block may unpack to: those of manifests have some megabytes */
+/** the maximum bytes of an uncompressed block: blocks of manifests have a few megabytes */
 const longestBlock = 512 * 1024 * 1024;
 
 function unpacker(codec: string): (block: Buffer) => Buffer {

@@ -2,9 +2,9 @@
 import { isObject, parseExact } from '../../json.ts';
 import type { FieldIds, LakeField, NewFile, ValueRange } from '../table-format.ts';
 
-/** An entry of a manifest, with what it inherits from the list. */
+/** An entry of a manifest, with the values that it inherits from the list. */
 export interface ManifestEntry {
-  /** 0: it was there; 1: added; 2: removed */
+  /** 0: existing; 1: added; 2: removed */
   readonly status: number;
   readonly snapshot_id: bigint | null;
   readonly sequence_number: bigint | null;
@@ -27,7 +27,7 @@ export interface ListedManifest {
   readonly manifest_path: string;
   readonly manifest_length: bigint;
   readonly partition_spec_id: number;
-  /** 0: of rows; 1: of what is deleted */
+  /** 0: data; 1: deletes */
   readonly content: number;
   readonly sequence_number: bigint;
   readonly min_sequence_number: bigint;
@@ -188,7 +188,10 @@ interface Pair {
   readonly value: unknown;
 }
 
-/** A file as a manifest tells of it, of what Delta's log says (Iceberg table specification, "Manifests"). `path`: whole, as other programs are to open it. */
+/**
+ * Returns the manifest entry of a file, from the statistics in Delta's form (Iceberg table specification, "Manifests"). `path`: complete,
+ * as other programs open it.
+ */
 export function dataFileOf(
   path: string,
   { bytes, stats }: NewFile,
@@ -234,7 +237,7 @@ export function rangeIn(
     : [least, greatest];
 }
 
-/** How many rows have no value in a column; null where the manifest does not tell. */
+/** Returns the number of NULLs in a column; null if the manifest does not record it. */
 export function nullsIn(
   { null_value_counts: counts }: DataFile,
   fields: readonly LakeField[],
@@ -259,7 +262,7 @@ function wholeNumber(bound: unknown): bigint | null {
   return bytes.length === 4 ? BigInt(bytes.readInt32LE()) : null;
 }
 
-/** Null for types whose bounds are not told. */
+/** Returns the encoded bound; null for types without bounds. */
 function boundOf(value: unknown, sqlType: string): Buffer | null {
   switch (sqlType) {
     case 'INTEGER':

@@ -1,6 +1,6 @@
 /**
- * The metadata of an Iceberg table in a folder (Iceberg table specification, version 2, "Table Metadata"): a file for each version, of
- * which the newest counts ("File System Tables").
+ * The metadata of an Iceberg table in a folder (Iceberg table specification, version 2, "Table Metadata"): one file for each version, of
+ * which the newest is current ("File System Tables").
  */
 import { gunzipSync } from 'node:zlib';
 import { AppError } from '../../../../errors.ts';
@@ -17,7 +17,9 @@ export interface FoundMetadata {
   readonly metadata: TableMetadata;
 }
 
-/** The newest version, or that one; null where there is no table. AppError `not_found` for a version that is not there. */
+/**
+ * Returns the newest version, or the one with that number; null if there is no table. AppError `not_found` if the version does not exist.
+ */
 export async function readMetadata(
   files: LakeFiles,
   directory: string,
@@ -81,7 +83,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** AppError `conflict` for what is none of a version that is kept to. */
+/** AppError `conflict` if the metadata are not valid for a supported version. */
 export function checkedMetadata(metadata: unknown, label: string): TableMetadata {
   if (
     !isObject(metadata) ||
@@ -116,7 +118,7 @@ export function currentSnapshot(metadata: TableMetadata): Snapshot | null {
   return metadata.snapshots?.find((snapshot) => String(snapshot['snapshot-id']) === String(id)) ?? null;
 }
 
-/** Below the table's folder, wherever that lies by now. AppError `conflict` for a file elsewhere. */
+/** Returns the path below the table's current folder. AppError `conflict` if the file is elsewhere. */
 export function pathInTable({ location }: TableMetadata, path: string, label: string): string {
   const [whole, root] = [path, location].map((text) =>
     text.replace(/^file:\/*(?=\/)/, '').replace(/^s3[an]:/, 's3:'),
@@ -134,17 +136,17 @@ export const lastJobProperty = `${ownNamespace}last-job`;
 /** The UUID of a snapshot's job, in its summary. */
 export const jobMember = 'svc.job-uuid';
 
-/** Whether that job has not come. */
+/** Returns whether the job for which the table was created has not written yet. */
 export function isOfAttempt({ properties = {} }: TableMetadata): boolean {
   return properties[madeProperty] !== undefined && properties[lastJobProperty] === undefined;
 }
 
-/** Whether nobody else has given it rows, either. */
+/** Returns whether no other program has added rows, either. */
 export function isUnused(metadata: TableMetadata): boolean {
   return isOfAttempt(metadata) && (metadata.snapshots ?? []).length === 0;
 }
 
-/** Numbers of columns that a job took out of the table with all files that had them. */
+/** Field ids of columns that a job removed from the table with all files that had them. */
 const retiredProperty = 'conversion-job-service.retired-field-ids';
 
 export function retiredIds(properties: Readonly<Record<string, string>> | undefined): ReadonlySet<number> {

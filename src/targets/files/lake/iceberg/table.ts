@@ -1,4 +1,7 @@
-/** Tables of Iceberg, version 2 of the format, as a format of tables, and how their next version is made: its metadata lies beside the rows, and no catalogue is needed. */
+/**
+ * The table format Iceberg, version 2, and the creation of a table's next version. The metadata is beside the rows, and no catalogue is
+ * needed.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { checkCase } from '../type-names.ts';
 import {
@@ -72,7 +75,7 @@ export const icebergFormat: TableFormat = {
 /** the number of manifests above which a version merges them into one */
 const mostManifests = 32;
 
-/** The number of the version; null where somebody else made it first. */
+/** Returns the number of the version; null if another writer made it first. */
 async function commitIceberg(
   files: LakeFiles,
   directory: string,
@@ -131,7 +134,7 @@ async function commitIceberg(
     return null;
   }
   await sweepManifests(files, directory, owner, new Set(made));
-  // readers without a catalogue begin there; those that find an older number go on from it
+  // readers without a catalogue begin with the hint; a reader that finds an older number continues from it
   await files.write(`${folder}/version-hint.text`, String(version));
   return version;
 }
@@ -164,7 +167,7 @@ function ownerOf({ job, jobUuid }: Pick<TableChange, 'job' | 'jobUuid'>): string
   return `${jobMark(job, jobUuid)}-`;
 }
 
-/** Manifests of dead attempts of the job; called once it has a version, so that none of them can come to be named. */
+/** Removes manifests of dead attempts of the job. Called once the job has a version, so that no later version can refer to them. */
 async function sweepManifests(
   files: LakeFiles,
   directory: string,
@@ -242,7 +245,7 @@ interface Columns extends Pick<TableMetadata, 'schemas' | 'current-schema-id' | 
   readonly properties?: Readonly<Record<string, string>>;
 }
 
-/** The schema as it will be: one that is there already, or another one. */
+/** Returns the next schema: an existing one, or a new one. */
 function columnsOf(before: IcebergVersion | null, change: ToldChange): Columns {
   const { fields } = change;
   const base = before?.found.metadata;
@@ -297,7 +300,7 @@ interface SnapshotPlace {
   readonly now: number;
 }
 
-/** Null where no file comes or goes. */
+/** Returns null if no file is added or removed. */
 async function snapshotOf(
   { files, folder, mark, made, now }: SnapshotPlace,
   metadata: TableMetadata,

@@ -10,7 +10,7 @@ const { names, sqlTypeOf } = typeNames(
   (type) => (isObject(type) && type['type'] === 'list' ? type['element'] : undefined),
 );
 
-/** There are no short numbers, and times of day are text, as Spark reads no table that has them. */
+/** Iceberg has no 16-bit integers, and times of day are text, because Spark cannot read a table with them. */
 export function storedType(sqlType: string): string {
   return sqlType.replace(/^(?:TIME|SMALLINT)(?=$|\[)/, (type) => (type === 'TIME' ? 'VARCHAR' : 'INTEGER'));
 }
@@ -28,7 +28,7 @@ export function icebergType(sqlType: string, [, item]: readonly [number, number?
   return decimal === null ? names[sqlType] : `decimal(${decimal[1]}, ${decimal[2]})`;
 }
 
-/** Files with the first type are read as the second one ("Schema Evolution"). */
+/** Returns whether readers convert files of the first type to the second one ("Schema Evolution"). */
 export function promotes(from: string, to: string): boolean {
   if (from === 'FLOAT' && to === 'DOUBLE') return true;
   const [ours, theirs] = [from, to].map((type) => /^DECIMAL\((\d+),(\d+)\)$/.exec(type));
@@ -47,7 +47,7 @@ export function lakeFieldOf(field: IcebergField, keys: readonly number[]): LakeF
   };
 }
 
-/** Columns keep their numbers while values in older files are read as what they are; others have new ones, after `lastId`. */
+/** Assigns field ids. Columns keep their ids as long as values in older files can be read; others get new ids after `lastId`. */
 export function numbered(
   before: readonly LakeField[],
   lastId: number,
@@ -56,7 +56,7 @@ export function numbered(
   const known = new Map(before.map((field) => [field.name, field]));
   const ids: Record<string, readonly [number, number?]> = {};
   let last = lastId;
-  // items after all columns, as catalogues number those of a new table
+  // list items come after all columns, as catalogues number a new table
   const lists: string[] = [];
   for (const { name, sqlType } of fields) {
     const there = known.get(name);
@@ -90,7 +90,7 @@ function specFieldsOf(
   return partitioning.map(({ column, part }, at) => {
     const name = part === 'identity' ? column : `${column}_${part}`;
     return {
-      // only a column that is a partition itself may have the name of one
+      // only a column that is an identity partition may have the name of a partition field
       name: part !== 'identity' && name in ids ? `${name}_part` : name,
       transform: part,
       'source-id': ids[column]![0],
@@ -131,7 +131,7 @@ export function addedSpec(
   };
 }
 
-/** Null for transforms that no load asks for. */
+/** Returns null for transforms that no load uses. */
 export function partitioningOf(
   { fields }: PartitionSpec,
   columns: readonly LakeField[],
@@ -218,7 +218,7 @@ function daysOf(date: string): number {
   return Math.round(Date.parse(`${date}T00:00:00Z`) / dayMs);
 }
 
-/** The texts of what a manifest has. */
+/** Returns the texts of the values in a manifest. */
 export function partitionValues(
   fields: readonly SpecField[],
   types: readonly string[],

@@ -1,4 +1,4 @@
-/** A version of an Iceberg table: what its metadata and its manifests say. */
+/** A version of an Iceberg table, from its metadata and its manifests. */
 import { AppError } from '../../../../errors.ts';
 import { eachAtOnce } from '../../place/at-once.ts';
 import type { LakeFiles, LakeFile, TableVersion } from '../table-format.ts';
@@ -20,7 +20,10 @@ import type { Snapshot } from './shape.ts';
 import { parsed } from '../../json.ts';
 import type { LakePlace } from '../place.ts';
 
-/** The newest version, or that one; null where there is no table. Lists and manifests that `known` read are not read again. */
+/**
+ * Returns the newest version, or the one with that number; null if there is no table. Lists and manifests that `known` has read are not
+ * read again.
+ */
 export async function readIcebergTable(
   files: LakeFiles,
   directory: string,
@@ -147,7 +150,7 @@ export class IcebergVersion implements TableVersion {
     return files;
   };
 
-  /** Names of all lists and manifests of snapshots that the job made; null where the table does not tell. */
+  /** Returns the names of all lists and manifests of snapshots that the job made; null if the table does not record them. */
   async manifestNames(jobUuid: string): Promise<ReadonlySet<string> | null> {
     const lists = await this.#listsOf(jobUuid);
     if (lists === null) return null;
@@ -257,8 +260,8 @@ async function avroAt(files: LakeFiles, path: string, label: string): Promise<Re
 }
 
 /**
- * By table, what the version of `_loads` tells, and of tables that the catalogue passed over in its change, the version that has the job's rows.
- * `loads`: that version.
+ * Returns, by table, the version that the version of `_loads` records. For tables that the catalogue skipped in its change, returns the
+ * version that has the job's rows. `loads`: that version.
  */
 export async function versionsPutRight(
   place: LakePlace,
@@ -280,7 +283,7 @@ export async function versionsPutRight(
   return right;
 }
 
-/** Compaction, which a job may end with, changes no rows. */
+/** Returns whether both snapshots are of one job. A compaction, which a job may end with, does not count, because it changes no rows. */
 function isOfJob({ summary }: Snapshot, made: Snapshot['summary']): boolean {
   return summary['operation'] !== 'replace' && summary[jobMember] === made[jobMember];
 }
