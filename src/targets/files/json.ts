@@ -1,4 +1,7 @@
-/** JSON of unknown origin, and names in it, as in manifests, journals and logs of tables: anybody who may write into a target may have written it. */
+/**
+ * Parses JSON of unknown origin, and checks names in it, as in manifests, journals and logs of tables: any user with write access to a
+ * target may have written it.
+ */
 import { AppError } from '../../errors.ts';
 
 /** Parses JSON; returns null if the text is invalid. */

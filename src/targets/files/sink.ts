@@ -30,7 +30,7 @@ export abstract class StagedFileSink<
   protected readonly adopted = new Map<string, UnitFile[]>();
   #units: UnitTarget | null = null;
 
-  /** Returns a new name for a file of the table. `unit`: of an executor; null: of this process. */
+  /** Returns a new name for a file of the table. `unit`: the number of an executor's unit; null for this process. */
   protected abstract fileNameFor(table: string, unit: number | null): string;
 
   /** Adds rows to a file of this process. */
@@ -85,7 +85,7 @@ export abstract class StagedFileSink<
     return this.names.has(table) || this.adopted.has(table);
   }
 
-  /** The rows that `_codes` will have. */
+  /** Returns the rows that `_codes` will have. */
   protected keptCodes(before: CodesBefore): Promise<KeptCodes> {
     return keptCodes(this.plan, before, (table) => this.isWritten(table));
   }

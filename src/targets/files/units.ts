@@ -191,7 +191,7 @@ class FileUnitSink implements UnitSink {
 /** The rules that a kind of target gives to executors, and its requirements for their files. */
 export interface UnitRules {
   readonly tokenFor: (settled: SettledColumns) => Promise<FileUnitToken>;
-  /** null: files have no types */
+  /** null if files have no types */
   readonly rulesFor: ((settled: SettledColumns) => Promise<TypeRules>) | null;
 }
 
@@ -268,7 +268,7 @@ export interface TypeRules {
   readonly numbered?: (file: UnitFile) => Promise<boolean>;
 }
 
-/** Numbers of the units that have a file of other types, or have not counted digits that count. */
+/** Returns the numbers of the units with a file of other types, or without the digits that are required. */
 async function unsettledUnits(
   model: RelationalModel,
   receipts: readonly UnitReceipt[],

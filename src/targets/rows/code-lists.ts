@@ -2,7 +2,7 @@
 import { modelCodes, type ModelCodes } from '../../engine/sql/code-lists.ts';
 import type { SinkPlan } from '../../ports/rows/sink.ts';
 
-/** `isWanted`: the tables whose columns count. */
+/** `isWanted`: selects the tables whose columns are considered. */
 export async function codesOf(
   { model, enumerations }: SinkPlan,
   isWanted: (table: number) => boolean,

@@ -69,7 +69,7 @@ export function fieldRows(bytes: Uint8Array, rows: number, { columns, width }: F
   for (let first = 0; first < rows * width * 2; first += width * 2)
     for (let field = 0; field <= last; field += 1) {
       while (at < length && bytes[at] !== fieldEnd) at += 1;
-      // one more than there are
+      // there are fewer fields than expected
       if (at > length) return null;
       placeField(bytes, from, at, cells, first + columns[field]! * 2);
       at += 1;

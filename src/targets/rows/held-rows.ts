@@ -72,7 +72,7 @@ function isBefore(row: RowBytes, other: RowBytes, columns: readonly number[]): b
   return true;
 }
 
-/** Their values in `columns`, standing at the first row. */
+/** Returns a stream of the values of these rows in `columns`, positioned at the first row. */
 export function listedRows<Row>(
   rows: readonly RowBytes[],
   columns: readonly number[],

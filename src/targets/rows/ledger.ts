@@ -5,7 +5,7 @@ import type { SinkPlan } from '../../ports/rows/sink.ts';
 
 type LedgerJob = Pick<SinkPlan, 'idJob' | 'jobUuid' | 'installation' | 'idSch' | 'idLschma' | 'modelHash'>;
 
-/** A query that returns a row if the job was published. `relation`: names a table beside the data. */
+/** Returns a query that returns a row if the job was published. `relation`: names a table beside the data. */
 export function publishedQuery(
   { jobUuid }: Pick<LedgerJob, 'jobUuid'>,
   relation: (table: string) => string,
@@ -19,7 +19,10 @@ interface Added {
   readonly rows: number;
 }
 
-/** Adds the job's row. `into`: the table; `now`: the time as an expression; `quote`: quotes the name of a column. */
+/**
+ * Returns the statement that inserts the job's row. `into`: the table; `now`: the time as an expression; `quote`: quotes the name of a
+ * column.
+ */
 export function ledgerStatement(
   job: LedgerJob,
   { documents, rows }: Added,

@@ -6,7 +6,7 @@ import type { CreatedView } from '../../engine/views/create-view.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import type { SinkPlan } from '../../ports/rows/sink.ts';
 
-/** End of the comment of a view that a load made. */
+/** The end of the comment of a view that a load made. */
 export const viewMark = 'Made by the load, which keeps it up to date.';
 
 /**
@@ -27,7 +27,7 @@ export interface ColumnsThere {
   readonly hasTable: (table: number) => boolean;
   /** the type of a column of an existing table: the one of the model, text, or another one; null if the table does not have the column */
   readonly typeOf: (table: number, column: number) => 'as modelled' | 'text' | 'other' | null;
-  /** all columns that a table has, with their comments */
+  /** all columns of a table, with their comments */
   readonly columnsOf: (table: number) => readonly ColumnThere[];
 }
 

@@ -4,7 +4,7 @@ import type { RemovedDocuments } from './removed-documents.ts';
 
 /** A merge within the publishing transaction, after existing documents have been removed or closed. */
 export interface Merging<Documents> {
-  /** identifies the keys of the documents of the job */
+  /** the documents of the job, with the key of each */
   readonly documents: Documents;
   /** the time from which the documents are valid */
   readonly moment: string;

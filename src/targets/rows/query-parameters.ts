@@ -1,7 +1,7 @@
-/** Parameters in queries that come from programs: `--query` has no values for them. */
+/** Finds parameters in queries that come from programs; `--query` has no values for them. */
 import { AppError } from '../../errors.ts';
 
-/** First characters of parameters: `?`, `$1`, `$name`, `:name`, `@name`. */
+/** The first characters of parameters: `?`, `$1`, `$name`, `:name`, `@name`. */
 export type ParameterMark = '?' | '$' | ':' | '@';
 
 const rest = String.raw`--[^\n]*|/\*[\s\S]*?\*/|\$(\w*)\$[\s\S]*?\$\1\$|[A-Za-z_][\w$]*|\d+|::|:=|@@\w+|(\?\d*|\$\w+|:[A-Za-z_]\w*|@[A-Za-z_]\w*)`;

@@ -18,7 +18,7 @@ export function tableOf(query: string): string {
   return `(${query.trim().replace(/;+$/, '')}\n) AS ${alias}`;
 }
 
-/** `expressions`: of the columns, made by `columnOf`. */
+/** `expressions`: of the columns, from `columnOf`. */
 export function selectRows(
   { quote, literal, isFrom }: QueryDialect,
   from: string,

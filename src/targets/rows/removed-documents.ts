@@ -1,9 +1,9 @@
 /** Counts the documents whose rows were removed from a target. */
 export interface RemovedDocuments {
   readonly documents: number;
-  /** different names, or keys of a merge, of theirs */
+  /** the number of different document names, or merge keys */
   readonly names: number;
-  /** by table; tables that lost none are left out */
+  /** by table, without tables that lost no rows */
   readonly rows: Readonly<Record<string, number>>;
 }
 

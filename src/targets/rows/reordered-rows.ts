@@ -21,7 +21,7 @@ const waitingSpans = 32;
 /** the maximum number of rows that are read before all others */
 const mostLate = 20_000;
 
-/** Rows of the table that are held at the most. */
+/** Returns the maximum number of rows of the table that are buffered. */
 export function heldRowsOf({ rows, late }: KeySpans): number {
   return Math.min(rows, (waitingSpans + 1) * spanRows + late.length);
 }
@@ -180,7 +180,7 @@ class ReorderedRows implements ClosableBlocks {
   #read = 0;
   /** the blocks that contain waiting rows, and the position of the first row of each */
   readonly #held: { readonly block: RowBlock; readonly begin: number }[] = [];
-  /** rows that wait, from the first on that has not been answered */
+  /** rows that wait, beginning with the first one that was not returned */
   #waiting = new SortedNumbers();
   #answered = 0;
   #merged = new SortedNumbers();

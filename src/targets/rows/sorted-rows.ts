@@ -3,7 +3,7 @@ import { cellText } from '../../engine/unshred/rows/values.ts';
 import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
 import type { ClosableBlocks } from './table-row-source.ts';
 
-/** rows of a block, as far as their cells are few */
+/** the maximum number of rows in a block */
 const blockRows = 256;
 
 /** Returns all rows of `blocks` ordered by the integers in the column `key` of `width`, and closes `blocks`. */

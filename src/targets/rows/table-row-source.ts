@@ -28,11 +28,11 @@ export interface ReadTable {
   readonly from: string;
   /** a key or position as an integer expression; null if the table has no such column */
   whole(column: string): string | null;
-  /** a condition: the column holds that text */
+  /** a condition: the column is equal to the text */
   holds(column: string, text: string): string;
 }
 
-/** The order that rows are to be given in. */
+/** The order in which rows are returned. */
 export interface RowOrder {
   /** the name of the table */
   readonly name: string;
@@ -350,12 +350,12 @@ function columnOf(table: Table, role: 'row_key' | 'document'): string {
   return table.columns.find((column) => column.role === role)!.name;
 }
 
-/** A row of `_lexical`, of its columns `row_key`, `column_name` and `content`. */
+/** Parses a row of `_lexical` from its columns `row_key`, `column_name` and `content`. */
 export function lexicalRow([rowKey, columnName, content]: TextRow): LexicalRow {
   return { rowKey: rowKey!, columnName: columnName!, content: content ?? '' };
 }
 
-/** A row of `_unmapped`, of its columns `parent_key`, `position`, `xpath`, `kind` and `content`. */
+/** Parses a row of `_unmapped` from its columns `parent_key`, `position`, `xpath`, `kind` and `content`. */
 export function unmappedRow([parentKey, position, xpath, kind, content]: TextRow): UnmappedRow {
   return {
     parentKey: parentKey!,

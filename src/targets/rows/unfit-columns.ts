@@ -18,7 +18,7 @@ export interface DecimalRoom {
 export const usualRoom: DecimalRoom = { digits: mostDecimalDigits, fraction: mostDecimalDigits };
 
 const text: ColumnType = { kind: 'text' };
-/** without zeros before it, as every database prints it */
+/** without leading zeros, as every database prints it */
 const plainNumber = /^-?(0|[1-9]\d*)(?:\.(\d+))?$/;
 const wholeKinds: ReadonlySet<ColumnType['kind']> = new Set(['smallint', 'integer', 'bigint']);
 
@@ -26,7 +26,7 @@ function holdsWholeNumbers({ kind, scale, list }: ColumnType): boolean {
   return list !== true && (wholeKinds.has(kind) || (kind === 'numeric' && scale === 0));
 }
 
-/** A column of the model in a set; tables and columns count from 0. */
+/** Returns the identifier of a column of the model; tables and columns count from 0. */
 export function columnId(table: number, column: number): string {
   return `${table}:${column}`;
 }
@@ -39,7 +39,7 @@ export function tableOfId(id: string): number {
 export class UnfitColumns {
   readonly #columns = new Map<string, UnfitColumn>();
 
-  /** `digits`: as in `UnfitColumn` */
+  /** `digits`: see `UnfitColumn` */
   add(table: number, column: number, digits: UnfitDigits | null): void {
     const id = columnId(table, column);
     const known = this.#columns.get(id)?.[2];
@@ -79,7 +79,7 @@ function mostOf(a: UnfitDigits | null, b: UnfitDigits | null): UnfitDigits | nul
   };
 }
 
-/** Returns null if the target has no such number type, or if it would not return the values in their written form where that matters. */
+/** Returns null if the target has no such number type, or if it would not return the values in their written form when that matters. */
 function widerNumber(
   type: ColumnType,
   { whole, fraction, fewest, padded }: UnfitDigits,

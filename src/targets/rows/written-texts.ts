@@ -18,7 +18,7 @@ export interface TextColumn {
   readonly table: string;
   readonly key: string;
   readonly column: string;
-  /** rows of earlier jobs had another type until now, too */
+  /** the column had another type until this job, so rows of earlier jobs change, too */
   readonly isTurned: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface TextUpdates {
   literal(text: string): string;
   /** Returns a table's name as statements write it. */
   relation(table: string): string;
-  /** by `UPDATE … JOIN`, as MySQL does, or by `UPDATE … FROM` */
+  /** true for `UPDATE … JOIN`, as in MySQL; false for `UPDATE … FROM` */
   readonly joins: boolean;
 }
 

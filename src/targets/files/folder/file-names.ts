@@ -1,4 +1,4 @@
-/** Names of the files that tables are written into. */
+/** Makes the names of the files that tables are written into. */
 import { createHash } from 'node:crypto';
 
 const maxNameBytes = 180;
@@ -27,7 +27,7 @@ export function jobMark(idJob: number, jobUuid: string): string {
   return `${idJob}-${jobUuid.slice(0, 8)}`;
 }
 
-/** The first free of `PART.EXT`, `PART.JOB.EXT`, `PART.JOB-2.EXT` … */
+/** Returns the first free name of `PART.EXT`, `PART.JOB.EXT`, `PART.JOB-2.EXT` … */
 export function freeFileName(
   part: string,
   job: number,

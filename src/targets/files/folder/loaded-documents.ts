@@ -11,7 +11,7 @@ export function documentFiles(tables: readonly ManifestTable[]): readonly string
   return files.map(({ name }) => name);
 }
 
-/** The hash in a record of `_documents`. */
+/** Reads the hash from a record of `_documents`. */
 const recordHash: Readonly<Record<RecordFormat, (row: string) => string | undefined>> = {
   csv: csvHash,
   tsv: tsvHash,
@@ -33,7 +33,7 @@ export async function* textHashes(path: string, format: RecordFormat): AsyncIter
   }
 }
 
-/** Only LF ends a line here: other line ends are data of names. */
+/** Only LF ends a line here, because names may contain other line ends. */
 async function* linesOf(path: string): AsyncIterable<string> {
   let rest = '';
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -46,7 +46,7 @@ export interface ManifestTable {
   readonly decimal_columns?: readonly string[];
   /** digits before and after the point of decimal columns with values outside their type; absent if there are none */
   readonly decimal_digits?: Readonly<Record<string, readonly [whole: number, fraction: number]>>;
-  /** NOT NULL columns that some row left empty */
+  /** NOT NULL columns that are empty in some row */
   readonly nullable_columns: readonly string[];
   /** the columns of dates with times whose values are instants; absent in tables beside the data */
   readonly zoned_columns?: readonly string[];
@@ -60,7 +60,7 @@ export type CodeRow = readonly [
 ];
 
 export interface ManifestJob {
-  /** identifies the job; its number is for people */
+  /** identifies the job; its number is only for people */
   readonly job_uuid: string;
   readonly job: number;
   readonly installation: string;
@@ -85,11 +85,11 @@ export interface TargetManifest {
    * scripts for warehouses load its files
    */
   readonly location?: string;
-  /** rows of `_codes`, whose file is written anew by each load that keeps codes */
+  /** rows of `_codes`, whose file each load that keeps codes rewrites */
   readonly codes?: readonly CodeRow[];
-  /** the ledger: every job once */
+  /** the ledger: each job once */
   readonly jobs: readonly ManifestJob[];
-  /** highest key ever given out, by table */
+  /** the highest key ever used, by table */
   readonly keys: Readonly<Record<string, number>>;
   readonly tables: readonly ManifestTable[];
 }
@@ -210,7 +210,7 @@ export function modelHashOfJob(jobs: readonly ManifestJob[], jobUuid: string): s
   return jobs.find((job) => job.job_uuid === jobUuid)?.model_sha256 ?? null;
 }
 
-/** Newest first. */
+/** Returns the loads, newest first. */
 export function loadsOf({ jobs, tables }: TargetManifest): readonly TargetLoad[] {
   const present = new Set(tables.flatMap(({ files }) => files.map((file) => file.job_uuid)));
   const found = new Map<string, TargetLoad>();
@@ -244,7 +244,7 @@ export function rowsByTable(added: ManifestStep['added']): Record<string, number
   return Object.fromEntries(counts.filter(([table, rows]) => rows > 0 && !sideNames.has(table)));
 }
 
-/** Whether a job loaded by this logical schema. */
+/** Returns whether a job loaded by this logical schema. */
 export function isByLogicalSchema(
   job: Pick<ManifestJob, 'model_sha256'>,
   { modelHash }: Pick<SinkPlan, 'modelHash'>,
@@ -272,7 +272,7 @@ export function remainingTables({ tables, jobs }: TargetManifest, plan: SinkPlan
     .map((table) => ({ ...table, rows: rowsOf(table.files) }));
 }
 
-/** The first of these tables that is the model's by its name, and has other keys. */
+/** Returns the first of these tables that has the name of a table of the model, but other keys. */
 export function tableOfOtherKeys(
   model: RelationalModel,
   tables: readonly ManifestTable[],
@@ -292,7 +292,7 @@ export type FileOfJob = Pick<UnitFile, 'name' | 'rows' | 'bytes' | 'sha256' | 't
 export interface ManifestStep {
   readonly plan: SinkPlan;
   readonly before: TargetManifest;
-  /** tables of `before` that stay */
+  /** the tables of `before` that remain */
   readonly kept: readonly ManifestTable[];
   /** new files by table name */
   readonly added: ReadonlyMap<string, readonly FileOfJob[]>;
@@ -303,7 +303,7 @@ export interface ManifestStep {
   readonly format: TargetManifest['format'];
   /** see `TargetManifest.location` */
   readonly location?: string;
-  /** a `datapackage.json` is written */
+  /** whether a `datapackage.json` is written */
   readonly hasPackage: boolean;
   /** all codes, including those of earlier jobs; null keeps the existing ones */
   readonly codes: readonly CodeRow[] | null;
@@ -423,10 +423,10 @@ function union(known: readonly string[] = [], added: ReadonlySet<string> = new S
   return [...new Set([...known, ...added])];
 }
 
-/** columns by table name */
+/** The columns by table name. */
 export type NotedColumns = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** `ids`: see `columnId`; in the order of the model. */
+/** Returns columns by table, in the order of the model. `ids`: see `columnId`. */
 export function columnsIn({ tables }: RelationalModel, ids: ReadonlySet<string>): NotedColumns {
   return new Map(
     tablesOf(ids).map((table) => {
@@ -437,10 +437,10 @@ export function columnsIn({ tables }: RelationalModel, ids: ReadonlySet<string>)
   );
 }
 
-/** Types of columns by their names, by table name. */
+/** The types of columns by their names, by table name. */
 export type NotedTypes = ReadonlyMap<string, ReadonlyMap<string, ColumnType>>;
 
-/** In the order of the model. */
+/** Returns the types in the order of the model. */
 export function typesIn({ tables }: RelationalModel, widened: WidenedTypes): NotedTypes {
   return new Map(
     tablesOf(widened).map((table) => {
@@ -453,7 +453,7 @@ export function typesIn({ tables }: RelationalModel, widened: WidenedTypes): Not
   );
 }
 
-/** The tables of these columns, in the order of the model. */
+/** Returns the tables of these columns, in the order of the model. */
 function tablesOf(ids: ReadonlySet<string> | WidenedTypes): number[] {
   return [...new Set([...ids.keys()].map(tableOfId))].toSorted((a, b) => a - b);
 }

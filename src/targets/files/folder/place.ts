@@ -17,12 +17,12 @@ import { isManifest, manifestText, parseManifest, type TargetManifest } from './
 export interface FolderStep extends StagedStep {
   /** names of new files; they replace older files of the same name */
   readonly files: readonly string[];
-  /** names of scripts, as `files` */
+  /** names of scripts; they replace older ones as `files` do */
   readonly scripts: readonly string[];
   /** names of existing files that are removed */
   readonly remove: readonly string[];
   readonly manifest: TargetManifest;
-  /** the model of the new files; absent in a step that was read again */
+  /** the model of the new files; absent in a step that was read from its journal */
   readonly model?: RelationalModel;
 }
 
@@ -31,7 +31,7 @@ export interface HeldFolder extends HeldPlace<FolderStep, TargetManifest> {
   findFirst(names: readonly string[]): Promise<string | null>;
 }
 
-/** A folder before a job holds it. */
+/** A folder before a job locks it. */
 export interface FolderTarget {
   /** the name of the folder in messages */
   readonly label: string;
@@ -41,11 +41,11 @@ export interface FolderTarget {
   look(): Promise<TargetManifest | null>;
   /** Waits for other writers, carries out a step that a dead writer decided, and removes the files that dead writers staged. */
   hold(): Promise<HeldFolder>;
-  /** Removes the files that were made on this machine, whether the folder was held or not. */
+  /** Removes the files that were made on this machine, whether the folder was locked or not. */
   close(): Promise<void>;
 }
 
-/** On a disk, scripts move as other files do. */
+/** On a disk, scripts are moved in the same way as other files. */
 export const folderRecords: StepRecords<FolderStep, TargetManifest> = {
   manifestOf: parseManifest,
   manifestText,
@@ -81,12 +81,12 @@ export function diskFolder(options: DiskOptions): FolderTarget {
     localLabel: label,
     look: () => disk.look(async (place) => (await readDecided(place))?.manifest ?? place.readManifest()),
     hold: () => holdRecovered(disk, true, endStep),
-    // nothing is made outside of the folder
+    // no file is made outside the folder
     close: () => Promise.resolve(),
   };
 }
 
-/** A journal of another kind is refused when the folder is held. */
+/** Returns the decided step. A journal of another kind is rejected when the folder is locked. */
 async function readDecided(place: Pick<HeldFolder, 'readStep'>): Promise<FolderStep | null> {
   return place.readStep().catch((error: unknown) => {
     if (error instanceof AppError) return null;
@@ -100,7 +100,7 @@ export async function endStep(held: HeldPlace<FolderStep, TargetManifest>): Prom
   if (step !== null) await carryOut(held, step);
 }
 
-/** May be repeated at any point. */
+/** Carries out a step. May be repeated at any point. */
 export async function carryOut(held: HeldPlace<FolderStep, TargetManifest>, step: FolderStep): Promise<void> {
   await held.settle(step, [...step.files, ...step.scripts], '');
   for (const name of step.remove) await held.remove(name);

@@ -1,4 +1,4 @@
-/** A folder of JSON Lines whose files are batches of a store that a host application brings: the manifest is the state of the store. */
+/** A folder of JSON Lines whose files are batches of a store that a host application provides. The manifest is the state of the store. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import type { FolderStep, FolderTarget, HeldFolder } from './place.ts';
 
 export interface StoreFolderOptions {
   readonly store: RowStore;
-  /** the target as people named it */
+  /** the name of the target for people */
   readonly label: string;
   /** a folder of this machine that only this job uses; removed at the end */
   readonly staging: string;
@@ -56,7 +56,7 @@ class HeldStore implements HeldFolder {
   }
 
   async readStep(): Promise<null> {
-    // a change of the store is all of a step
+    // a step is a single change of the store, so none is ever pending
     return null;
   }
 
@@ -96,15 +96,15 @@ class HeldStore implements HeldFolder {
   }
 
   async settle(): Promise<void> {
-    // the change was all of it
+    // the change has done this already
   }
 
   async remove(): Promise<void> {
-    // the change was all of it
+    // the change has done this already
   }
 
   async conclude(): Promise<void> {
-    // the change was all of it
+    // the change has done this already
   }
 
   checkHeld(): Promise<void> {
@@ -112,7 +112,7 @@ class HeldStore implements HeldFolder {
   }
 
   async sweep(): Promise<void> {
-    // an attempt that decided nothing left nothing in the store
+    // an attempt that decided no step left nothing in the store
   }
 
   release(): Promise<void> {
@@ -126,7 +126,7 @@ export async function readStore(store: RowStore): Promise<TargetManifest | null>
   return state === null ? null : parseManifest(state);
 }
 
-/** Writes a batch into a folder, under its name. */
+/** Copies a batch into a folder, under its name. */
 export async function fetchBatch(store: RowStore, name: string, folder: string): Promise<void> {
   await pipeline(store.readLines(name), createWriteStream(join(folder, name), { mode: 0o600 }));
 }

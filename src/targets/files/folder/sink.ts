@@ -64,7 +64,7 @@ interface FolderFilesOptions extends Partial<ParquetSettings> {
 
 export interface FolderRowSinkOptions extends FolderFilesOptions, DiskOptions {}
 
-/** Rows into a folder of this machine. */
+/** Creates a sink for a folder of this machine. */
 export function createFolderRowSink(options: FolderRowSinkOptions): RowSink {
   return new FolderRowSink(diskFolder(options), options, fileNamePart);
 }
@@ -72,7 +72,7 @@ export function createFolderRowSink(options: FolderRowSinkOptions): RowSink {
 /** `location`: also for scripts that load the files from there. */
 export interface ObjectFolderRowSinkOptions extends FolderFilesOptions, BucketFolderOptions {
   readonly location: string;
-  /** names the job in names of files, as `jobMark` makes it */
+  /** the job's mark in file names, from `jobMark` */
   readonly jobMark: string;
 }
 
@@ -92,11 +92,11 @@ export function createObjectFolderRowSink(options: ObjectFolderRowSinkOptions): 
 }
 
 export interface StoreRowSinkOptions extends StoreFolderOptions {
-  /** identifies the job in names of batches, as in ObjectFolderRowSinkOptions */
+  /** the job's mark in names of batches, as in ObjectFolderRowSinkOptions */
   readonly jobMark: string;
 }
 
-/** Rows into a place that a host application brings, as JSON Lines. */
+/** Creates a sink for a store that a host application provides; it writes JSON Lines. */
 export function createStoreRowSink(options: StoreRowSinkOptions): RowSink {
   return new FolderRowSink(
     storeFolder(options),
@@ -112,18 +112,18 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
   protected readonly localLabel: string;
   readonly #place: FolderTarget;
   readonly #options: FolderFilesOptions;
-  /** a table's name as part of a file's name */
+  /** Returns a table's name as part of a file's name. */
   readonly #fileNameOf: (table: string) => string;
   readonly #layout: FolderLayout;
-  /** names of files that stay, by table */
+  /** names of files that remain, by table */
   readonly #taken = new Map<string, ReadonlySet<string>>();
   /** names of new files that replace files of earlier jobs */
   #rewritten: ReadonlySet<string> = new Set();
   #rows: TableRows | null = null;
   #manifest!: TargetManifest;
-  /** the manifest's tables that stay, after an overwrite */
+  /** the tables of the manifest that remain after an overwrite */
   #kept: readonly ManifestTable[] = [];
-  /** null: the staged files are the folder's */
+  /** null: the staged files are the final files */
   #making: FileMaking | null = null;
 
   constructor(place: FolderTarget, options: FolderFilesOptions, fileNameOf: (table: string) => string) {
@@ -148,7 +148,7 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
     return manifest === null ? new Map() : zonesOfManifest(manifest, tables);
   }
 
-  /** The plan is all that is needed later. */
+  /** The plan itself is enough for later. */
   protected override prepare(): void {}
 
   async keyOffsets(): Promise<ReadonlyMap<string, number>> {
@@ -324,14 +324,14 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
     return freeFileName(part, this.plan.idJob, extension, taken.union(others));
   }
 
-  /** For a file with the rows of all tables. */
+  /** Returns the name of a file with the rows of all tables. */
   async #nameForAll(): Promise<string> {
     const part = this.#fileNameOf((await this.plan.schemaName?.()) ?? 'tables');
     const taken = new Set(this.#kept.flatMap(({ files }) => files.map(({ name }) => name)));
     return freeFileName(part, this.plan.idJob, this.#options.format, taken);
   }
 
-  /** Writes the file of `_codes` anew. */
+  /** Rewrites the file of `_codes`. */
   async #writeCodes(): Promise<KeptCodes> {
     const kept = await this.keptCodes(this.#manifest);
     if (kept.rows === null) return kept;
@@ -402,7 +402,7 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
     });
   }
 
-  /** By the name of the staged file. */
+  /** Finishes the files, and returns them by the name of the staged file. */
   async #finish(): Promise<Map<string, FinishedFile>> {
     const staged = await this.files!.finish();
     const files = (await this.#making?.write(staged)) ?? staged;
@@ -424,7 +424,7 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
     return new Map([...this.names].map(([table, name]) => [name, typing(table)]));
   }
 
-  /** Scripts of the files that were here before. */
+  /** Returns the scripts of the existing files. */
   #ownScripts(): readonly string[] {
     return this.#manifest.jobs.length === 0 ? [] : scriptNames(this.#manifest);
   }

@@ -115,9 +115,9 @@ function textOfManifest(directory: string): Promise<string | null> {
 
 export interface FolderRowSourceOptions {
   readonly directory: string;
-  /** the target in messages; absent: the directory */
+  /** the name of the target in messages; absent: the directory */
   readonly label?: string;
-  /** the path was checked and its links resolved: false rejects a link that has appeared in it since */
+  /** whether a link in the path is rejected, because the path was checked before and its links resolved (false) */
   readonly refuseLinks?: boolean;
 }
 
@@ -181,7 +181,7 @@ async function openTables(
         if (table === undefined || table.files.length === 0) return null;
         return opened.table(table, tableColumns(model, name));
       },
-      // most folders are read without it
+      // most folders are read without DuckDB
       connect: async () => (await database.opened()).connect(),
       raiseMemory: async () => (await database.opened()).raiseMemory(),
       modelHashOf: async (jobUuid) => modelHashOfJob(manifest.jobs, jobUuid),

@@ -51,7 +51,7 @@ export function encodedRows(
 export interface KeptCodes {
   /** null keeps the existing rows */
   readonly rows: readonly CodeRow[] | null;
-  /** for the log */
+  /** the changes, for the log */
   readonly changes: readonly string[];
 }
 
@@ -60,7 +60,7 @@ export interface CodesBefore extends Pick<TargetManifest, 'codes'> {
   readonly tables: readonly { readonly name: string }[];
 }
 
-/** `isWritten`: tables that this job has rows for. */
+/** `isWritten`: selects the tables that this job has rows for. */
 export async function keptCodes(
   plan: SinkPlan,
   before: CodesBefore,

@@ -128,7 +128,7 @@ class HeldBucketPlace extends BucketPlace implements HeldLakePlace {
   }
 
   async settle(): Promise<void> {
-    // uploaded before
+    // files are already uploaded
   }
 
   async conclude(step: LakeStep, manifest: LakeManifest): Promise<void> {
@@ -174,7 +174,7 @@ class HeldBucketPlace extends BucketPlace implements HeldLakePlace {
     return this.#number ?? (await this.newest()).number;
   }
 
-  /** Files of an attempt that decided nothing. */
+  /** Removes the files of an attempt that decided no step. */
   async #discardNoted(name: string): Promise<void> {
     const own = this.#handed.get(name);
     this.#handed.delete(name);
@@ -213,7 +213,7 @@ const keptSteps = 200;
 interface StepsThere {
   /** the number of the newest step; 0 if there is none */
   readonly number: number;
-  /** null: it is done */
+  /** null: the newest step is carried out */
   readonly pending: LakeStep | null;
   /** the manifest after the last finished step; null if there is none */
   readonly manifest: LakeManifest | null;
@@ -224,7 +224,7 @@ class BucketSteps {
   readonly #objects: DecidingStore;
   readonly #prefix: string;
 
-  /** `prefix`: of the folder of tables, '' or ending in '/' */
+  /** `prefix`: the folder of tables, '' or ending in '/' */
   constructor(objects: DecidingStore, prefix: string) {
     this.#objects = objects;
     this.#prefix = prefix;
@@ -259,7 +259,7 @@ class BucketSteps {
   async conclude(number: number, manifest: LakeManifest): Promise<void> {
     const bytes = bytesOf(lakeRecords.manifestText(manifest));
     await this.#objects.createObject(this.#key(doneName(number)), bytes);
-    // for people and other programs; nothing here depends on it any more
+    // for people and other programs only: this program no longer reads it
     if (await this.isNewest(number)) await this.#objects.write(this.#key(manifestName), bytes);
     const old = number - keptSteps;
     if (old > 0)

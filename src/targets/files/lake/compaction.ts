@@ -9,7 +9,7 @@ import { formatsOf, mainFormat } from './formats.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
 import { type LakeFile, isOwnFile } from './table-format.ts';
 
-/** files below that are small */
+/** a file with fewer bytes is small */
 const smallBytes = 32 * 1024 * 1024;
 /** the maximum size of a file that small files are compacted into */
 const mostBytesOfFile = 128 * 1024 * 1024;
@@ -17,7 +17,7 @@ const mostBytesOfFile = 128 * 1024 * 1024;
 const mostBytesOfJob = 256 * 1024 * 1024;
 /** the number of files of a table above which the next job compacts it */
 export const usualMostFiles = 64;
-/** in a commit of a compaction, in place of the installation */
+/** replaces the installation in a commit of a compaction */
 const compactor = 'compaction';
 
 /**
@@ -36,7 +36,7 @@ export async function compactLake(target: LakeTarget): Promise<readonly string[]
   }
 }
 
-/** After a job. `tables`: names. */
+/** Compacts tables after a job. `tables`: names. */
 export async function compactSome(
   place: HeldLakePlace,
   tables: ReadonlySet<string>,
@@ -60,7 +60,7 @@ async function compactTables(
   const step: LakeStep = {
     format: manifest.format,
     staging,
-    // later than any compaction before
+    // a number greater than that of any earlier compaction
     job: Date.now(),
     jobUuid: randomUUID(),
     installation: compactor,

@@ -37,7 +37,7 @@ function toldColumns<T extends TypedName>(columns: readonly T[]): readonly T[] {
 /** A file on this machine: its path, with the values that its table gives for all of its rows, if any. */
 export type LocalRows = string | { readonly path: string; readonly told: readonly ToldValue[] };
 
-/** A file of the table: its path in the place, and below the table's folder. */
+/** A file of the table, with its path in the place, and its name below the table's folder. */
 export interface PresentFile {
   readonly path: string;
   readonly name: string;
@@ -68,7 +68,7 @@ export interface TypeChange {
 export interface Rewriting {
   /** the columns whose type changes, by name */
   readonly conversions: ReadonlyMap<string, TypeChange>;
-  /** all columns of the table, as they will be */
+  /** all columns of the new version of the table */
   readonly columns: readonly TypedName[];
   /** the condition that selects the rows to keep */
   readonly where: string | null;
@@ -79,7 +79,7 @@ export interface Rewriting {
 }
 
 export interface DataFiles {
-  /** `stats` of an `add`: rows; NULLs, least and greatest values of the first columns */
+  /** returns `stats` of an `add`: number of rows; NULLs, minimum and maximum of the first columns */
   statistics(path: string, rows: number, columns: readonly TypedName[]): Promise<string>;
   /** copies the rows of a file into a new one, in `scratch`; returns null if no row remains */
   rewrite(file: LocalRows, mark: string, rewriting: Rewriting): Promise<NewFile | null>;
@@ -93,17 +93,17 @@ export interface DataFiles {
     rows: number,
     merging: Pick<Rewriting, 'columns' | 'fieldIds'>,
   ): Promise<NewFile>;
-  /** digits of a column's decimals in all of the files */
+  /** returns the digits of a column's decimals in all of the files */
   digits(files: readonly LocalRows[], column: string): Promise<DecimalDigits>;
   read<T>(sql: string): Promise<T[]>;
-  /** Rows that it wrote. */
+  /** Runs a statement, and returns the number of rows that it wrote. */
   run(sql: string): Promise<number>;
   close(): Promise<void>;
 }
 
 const memoryBytes = 256 * 1024 * 1024;
 
-/** The files of all tables of a folder; DuckDB starts when it is first needed. `scratch`: a folder inside of it that is removed later. */
+/** Opens the files of all tables of a folder. DuckDB starts when it is first needed. `scratch`: a folder inside that is removed later. */
 export function openDataFiles(directory: string, scratch: string): DataFiles {
   let opened: Promise<DuckDb> | null = null;
   const database = (): Promise<DuckDb> =>
@@ -248,7 +248,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
   };
 }
 
-/** `TypeChange.written` by files of `_lexical`; `key`: the column with the keys of the rows. */
+/** Returns `TypeChange.written` from files of `_lexical`; `key`: the column with the keys of the rows. */
 export function writtenText(
   lexical: readonly LocalRows[],
   { table, column, key }: { readonly table: string; readonly column: string; readonly key: string },
@@ -298,7 +298,7 @@ function picked(fieldIds: FieldIds, present: ReadonlySet<string>): FieldIds {
   return Object.fromEntries(Object.entries(fieldIds).filter(([name]) => present.has(name)));
 }
 
-/** A number, or a day of the years that readers know. */
+/** Returns whether the text is a number, or a day with a four-digit year. */
 function isPlain(text: string): boolean {
   return /^-?\d+$|^\d{4}-\d\d-\d\d$/.test(text);
 }
@@ -358,7 +358,7 @@ export function fileStatistics(
   return `{"numRecords":${rows},"minValues":{${members(({ least }) => least)}},"maxValues":{${members(({ greatest }) => greatest)}},"nullCount":{${nulls}}}`;
 }
 
-/** The rows of a file, of its statistics. */
+/** Returns the number of rows in a file's statistics. */
 export function rowsTold(stats: string): number {
   return (JSON.parse(stats) as { readonly numRecords: number }).numRecords;
 }

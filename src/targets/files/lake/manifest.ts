@@ -35,12 +35,12 @@ export interface LakeManifest {
   readonly version: 1;
   readonly format: LakeFormatName;
   readonly formats: readonly LakeFormatName[];
-  /** the ledger: every job once */
+  /** the ledger: each job once */
   readonly jobs: readonly LakeJob[];
-  /** highest key ever given out, by table */
+  /** the highest key ever used, by table */
   readonly keys: Readonly<Record<string, number>>;
   readonly tables: readonly LakeTable[];
-  /** rows of `_codes`, as far as jobs keep codes */
+  /** rows of `_codes`, if jobs keep codes */
   readonly codes?: readonly CodeRow[];
 }
 
@@ -49,7 +49,7 @@ export interface TableStep {
   readonly name: string;
   readonly directory: string;
   readonly comment: string;
-  /** with the types that they have in the file */
+  /** the columns with their types in the file */
   readonly columns: readonly LakeColumn[];
   readonly files: readonly NewFile[];
   /** existing rows are removed */
@@ -145,7 +145,7 @@ function isManifest({ version, format, formats, jobs, keys, tables, codes }: Par
   );
 }
 
-/** Any user who may write into the folder may have written it: none of its names may lead out of the folder. */
+/** Any user with write access to the folder may have written the step: none of its names may lead out of the folder. */
 function isStep({
   format,
   staging,

@@ -51,30 +51,30 @@ export interface StagedJob {
   readonly known: TablesThere;
   /** the partition fields of new tables of the model */
   readonly partitions: ReadonlyMap<string, readonly PartitionField[]>;
-  /** folder of the staged files, and its name */
+  /** the folder of the staged files, and its name */
   readonly staging: string;
   readonly stagingName: string;
   /** files that executors have written, by table; all of them are in the staging folder */
   readonly adopted: ReadonlyMap<string, readonly UnitFile[]>;
-  /** staged files by table, by their names */
+  /** names of staged files, by table */
   readonly names: ReadonlyMap<string, string>;
   readonly staged: ReadonlyMap<string, FinishedFile>;
   /** types of columns with a value that their own cannot hold */
   readonly widened: WidenedTypes;
-  /** by the model's numbers: a NOT NULL column that some row left empty */
+  /** by indexes in the model: whether a NOT NULL column is empty in some row */
   readonly isNullAllowed: (table: number, column: number) => boolean;
   readonly lastKeys: ReadonlyMap<string, number>;
   /** all codes of `_codes`; null keeps the existing ones */
   readonly codes: readonly CodeRow[] | null;
-  /** null: in other save modes than `merge` */
+  /** null in other save modes than `merge` */
   readonly merge: LakeMerge | null;
 }
 
 export interface PlannedStep {
   readonly step: LakeStep;
-  /** by table of the model */
+  /** the number of rows, by table of the model */
   readonly rows: Readonly<Record<string, number>>;
-  /** for the log */
+  /** the changes, for the log */
   readonly changes: readonly string[];
 }
 
@@ -271,7 +271,7 @@ async function withWrittenTexts(
       const typed = columns.map(({ name }, at) => ({ name, sqlType: file.types![at]! }));
       const texts = columns.filter(({ type }, at) => {
         if (typed[at]!.sqlType !== 'VARCHAR' || !isTypedValue(columns[at]!)) return false;
-        // times are text in each table, without a zone
+        // times of day without a zone are text in the format
         const isAlwaysText = storedTypeIn(before.format, columnSqlType(type)) === 'VARCHAR';
         return !isAlwaysText || widened.get(columnId(index, at))?.kind === 'text';
       });

@@ -13,7 +13,7 @@ export interface PartitionField {
 /** A partition's values, in the order of the fields; null: rows without a value. */
 export type PartitionValues = readonly (string | null)[];
 
-/** `year(booked_on),region` */
+/** Formats the fields, as `year(booked_on),region`. */
 export function partitionText(fields: readonly PartitionField[]): string {
   return fields.map(({ part, column }) => (part === 'identity' ? column : `${part}(${column})`)).join(',');
 }
@@ -23,11 +23,11 @@ export function deltaColumn({ column, part }: PartitionField): string {
   return part === 'identity' ? column : `${column}_${part}`;
 }
 
-/** By DuckDB: the value's text. `sqlType`: of the column. */
+/** Returns DuckDB's expression of the value's text. `sqlType`: of the column. */
 export function partitionExpression({ column, part }: PartitionField, sqlType: string): string {
   const value = doubleQuoted(column);
   if (part === 'identity') return `${value}::VARCHAR`;
-  // the session is in UTC
+  // the DuckDB session uses UTC
   const moment = sqlType === 'DATE' ? value : `${value}::TIMESTAMP`;
   const forms = { year: '%Y', month: '%Y-%m', day: '%Y-%m-%d', hour: '%Y-%m-%d-%H' } as const;
   return `strftime(${moment}, '${forms[part]}')`;

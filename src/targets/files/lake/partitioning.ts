@@ -30,7 +30,7 @@ import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { fieldIdsOption } from '../parquet/writing.ts';
 import { syncPath } from '../../../adapters/file-staging/durable-file.ts';
 
-/** columns that a message names */
+/** the maximum number of columns that a message names */
 const mostNamed = 8;
 
 const partTypes: Readonly<Record<PartitionPart, string>> = {
@@ -103,7 +103,7 @@ function unknownColumn(
   for (const { name, columns } of own.length > 0 ? own : tables)
     for (const column of columns) {
       const label = dot < 0 ? column.name : `${name}.${column.name}`;
-      // in the table that was named it is the column that was not
+      // if the named table exists, only the name of the column is compared
       labels.set(own.length > 0 ? column.name : label, label);
       const type = storedTypeIn(format, columnSqlType(column.type));
       if (column.role === 'value' && typeFault({ part }, type) === null) fitting.add(label);
@@ -229,7 +229,7 @@ interface Splitting {
   readonly columns: readonly TypedName[];
   /** the columns that the new files have in addition, with values of the partition fields */
   readonly derived: readonly LakeColumn[];
-  /** numbers of all columns; null: none */
+  /** field ids of all columns; null if they have none */
   readonly fieldIds: FieldIds | null;
   /** whether an empty text cannot be distinguished from NULL */
   readonly emptyIsNull: boolean;

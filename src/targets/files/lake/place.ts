@@ -8,7 +8,7 @@ export interface LakePlace extends TargetPlace<LakeStep, LakeManifest>, LakeFile
 
 /** A place that is read without a lock, while writers work. */
 export interface SteadyPlace extends LakePlace {
-  /** Whether no job began to write since the manifest was read. */
+  /** Returns whether no job has begun to write since the manifest was read. */
   isSteady(): Promise<boolean>;
 }
 

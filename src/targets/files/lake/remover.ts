@@ -126,7 +126,7 @@ async function documentKeys(
   );
 }
 
-/** `_documents` last. */
+/** Returns the steps, `_documents` last. */
 function stepsWithout(
   manifest: LakeManifest,
   holding: ReadonlySet<string>,

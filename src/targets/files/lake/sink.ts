@@ -39,7 +39,7 @@ export interface LakeRowSinkOptions {
    * support them
    */
   readonly deltas?: boolean;
-  /** files that a table may have before a job compacts it (64) */
+  /** the number of files that a table may have before a job compacts it (64) */
   readonly mostFiles?: number;
 }
 
@@ -256,7 +256,7 @@ class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements Row
       .map((job) => job.job_uuid);
   }
 
-  /** Writes `_codes` anew if the job's codes differ. */
+  /** Rewrites `_codes` if the job's codes differ. */
   async #writeCodes(): Promise<KeptCodes> {
     const kept = await this.keptCodes(this.#manifest);
     if (kept.rows === null || JSON.stringify(kept.rows) === JSON.stringify(this.#manifest.codes))

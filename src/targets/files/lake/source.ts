@@ -1,4 +1,4 @@
-/** The tables of a folder of Delta or Iceberg tables, by their own logs, for reading rows back. */
+/** Reads rows back from a folder of Delta or Iceberg tables, according to the tables' own logs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { holdPlace } from './commit/finish-step.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -118,7 +118,7 @@ async function openTables(
     const { database, tables, manifest } = found;
     return {
       table: (name) => tables.get(name) ?? null,
-      // most tables are read without it
+      // most tables are read without DuckDB
       connect: async () => (await database.opened()).connect(),
       raiseMemory: async () => (await database.opened()).raiseMemory(),
       modelHashOf: async (jobUuid) => modelHashOfJob(manifest.jobs, jobUuid),
@@ -202,7 +202,7 @@ interface Reading {
   bytes: number;
 }
 
-/** Names of all columns that the files have. `paths`: see `plainPaths`. */
+/** Returns the names of all columns in the files. `paths`: see `plainPaths`. */
 async function columnsOf(
   { database, memory }: Reading,
   files: readonly LocalRows[],

@@ -13,7 +13,7 @@ export interface LakeColumn {
   readonly sqlType: string;
   readonly nullable: boolean;
   readonly comment: string;
-  /** the key of the rows (false) */
+  /** whether it is the key of the rows (false) */
   readonly isKey?: boolean;
   /** for an instant: the column with the minutes that it is written ahead of UTC */
   readonly offset?: string;
@@ -31,11 +31,11 @@ export interface LakeField {
   readonly stored?: Readonly<Record<string, unknown>>;
 }
 
-/** A file that waits to be added. */
+/** A file that is to be added to a table. */
 export interface NewFile {
   readonly name: string;
   readonly bytes: number;
-  /** JSON: rows, NULLs, least and greatest values, as `add` of Delta has them */
+  /** JSON: the number of rows, NULLs, minimum and maximum values, as in Delta's `add` */
   readonly stats: string;
   /** field ids of its columns, if the format has them */
   readonly fieldIds?: FieldIds;
@@ -50,7 +50,7 @@ export interface LakeFile {
   readonly bytes: number;
   /** NaN if the table does not record it */
   readonly rows: number;
-  /** values of the partition, in the order of its fields; none: the table has no partitions */
+  /** values of the partition, in the order of its fields; empty if the table has no partitions */
   readonly partition: PartitionValues;
   /** the values of partition columns that the file does not have */
   readonly told: readonly ToldValue[];
@@ -67,13 +67,13 @@ export interface ToldValue {
   readonly value: string | null;
 }
 
-/** The least and the greatest value of a column in a file, or values beyond these. */
+/** Bounds of the values of a column in a file; they may be wider than the minimum and the maximum. */
 export type ValueRange = readonly [least: bigint, greatest: bigint];
 
 /** The folder of a table's files of rows. */
 export const dataFolder = 'data';
 
-/** A name that no other file of the table has. `mark`: names the job (`jobMark`). */
+/** Returns a name that no other file of the table has. `mark`: identifies the job (`jobMark`). */
 export function dataFileName(mark: string): string {
   return `${mark}-${randomBytes(8).toString('hex')}.parquet`;
 }
@@ -88,7 +88,7 @@ export function isOwnFile(path: string): boolean {
   return /^data\/\d+-[0-9a-f]{8}-[0-9a-f]{16}\.parquet$/.test(path);
 }
 
-/** Whether a file counts. */
+/** Returns whether a file is selected. */
 export type FileChoice = (file: LakeFile) => boolean;
 
 /** The changes that make the next version of a table. */
@@ -149,7 +149,7 @@ export interface TableFormat {
   readonly storedType: (sqlType: string) => string;
   /** whether readers convert files of the first type to the second one */
   readonly promotes: (from: string, to: string) => boolean;
-  /** AppError `invalid_option` for names that the format has not */
+  /** throws AppError `invalid_option` for names that the format does not allow */
   readonly checkColumnNames: (table: string, names: readonly string[]) => void;
   /** Returns the field ids of the columns in the version after `before`; null if the format has none. */
   readonly fieldIds: (before: TableVersion | null, fields: readonly LakeField[]) => FieldIds | null;
@@ -215,7 +215,7 @@ export interface TableCatalogue {
  */
 export type TableHolder = 'nobody' | 'others' | 'an attempt';
 
-/** A table that is to be made. */
+/** A table to be created. */
 export interface NewTable {
   readonly name: string;
   readonly directory: string;
@@ -235,7 +235,7 @@ export interface NextTableVersion {
   readonly next: TableMetadata;
   /** Called once the version is committed. */
   settled(): Promise<void>;
-  /** once it is certain that it never will be */
+  /** Called once it is certain that the version will never be committed. */
   discard(): Promise<void>;
 }
 

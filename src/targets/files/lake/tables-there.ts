@@ -1,4 +1,4 @@
-/** The tables that a folder holds when a job opens it, each looked at once. */
+/** The tables of a folder when a job opens it. Each table is read once. */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
@@ -48,12 +48,12 @@ export class TablesThere {
     this.#directories.set(table, directory);
   }
 
-  /** Null for a table that jobs did not make. */
+  /** Returns null for a table that jobs did not create. */
   directoryOf(table: string): string | null {
     return this.#directories.get(table) ?? null;
   }
 
-  /** Looks at the tables, several at a time; as `columns`. */
+  /** Reads the tables, several at a time; throws as `columns` does. */
   async lookAt(tables: readonly string[]): Promise<void> {
     await eachAtOnce(tables, (table) => this.#inFormats(table));
   }

@@ -1,7 +1,7 @@
 /** The names of types in the schemas of tables: those that Delta and Iceberg share, and those of each format. */
 import { AppError } from '../../../errors.ts';
 
-/** Types of DuckDB, and their names in both formats. */
+/** DuckDB types, and their names in both formats. */
 const shared = {
   VARCHAR: 'string',
   BOOLEAN: 'boolean',
@@ -12,13 +12,13 @@ const shared = {
 };
 
 interface TypeNames {
-  /** By type of DuckDB. */
+  /** The format's names, by DuckDB type. */
   readonly names: Readonly<Record<string, string>>;
   /** Returns the DuckDB type; null for a type that no load makes: another program's column. */
   sqlTypeOf(type: unknown): string | null;
 }
 
-/** `own`: names by types of DuckDB. `itemOf`: the type of the items of a list; undefined: the type is no list. */
+/** `own`: the format's names by DuckDB type. `itemOf`: returns the type of the items of a list, or undefined if the type is no list. */
 export function typeNames(
   own: Readonly<Record<string, string>>,
   itemOf: (type: unknown) => unknown,

@@ -29,9 +29,9 @@ import { AppError } from '../../../errors.ts';
 export interface LakeUnitTable {
   /** the types of existing columns, by name */
   readonly there: readonly (readonly [column: string, sqlType: string])[];
-  /** null: none */
+  /** null if columns have no field ids */
   readonly fieldIds: FieldIds | null;
-  /** none: files have rows of any kind */
+  /** empty: a file may have any rows */
   readonly partitioning: readonly PartitionField[];
 }
 
@@ -55,7 +55,7 @@ export interface LakeUnitsOptions {
   readonly lakeFormat: LakeFormatName;
   /** see ParquetSettings (src/targets/files/parquet/writing.ts) */
   readonly deltas: boolean;
-  /** Columns of a table whose rows stay, by name; null: all that it will have is this job's. */
+  /** Returns the columns of a table whose rows remain, by name; null if all rows of the table will be this job's. */
   readonly columnsThere: (table: string, isSide: boolean) => Promise<ReadonlyMap<string, LakeField> | null>;
   readonly fieldIds: (table: string, fields: readonly LakeField[]) => Promise<FieldIds | null>;
   /** returns the partition fields that the table has or is to have; empty if there are none */

@@ -38,7 +38,7 @@ export class ColumnsBeside {
   readonly #typings: () => ReadonlyMap<string, ColumnTyping>;
   readonly #bytes = new Map<string, number>();
   #allBytes = 0;
-  /** name and bytes of the file that has most of them */
+  /** name and bytes of the largest file */
   #largest: readonly [name: string, bytes: number] = ['', 0];
   #thread: Promise<ColumnsThread | null> | null = null;
   #begun: ColumnsThread | null = null;
@@ -51,7 +51,7 @@ export class ColumnsBeside {
     this.#typings = typings;
   }
 
-  /** A staged file has more bytes on the disk. */
+  /** Called when a staged file has grown on the disk. */
   readonly appended = ({ name, bytes }: AppendedFile): void => {
     this.#allBytes += bytes - (this.#bytes.get(name) ?? 0);
     this.#bytes.set(name, bytes);
@@ -60,7 +60,7 @@ export class ColumnsBeside {
     if (this.#options?.isLate === false) this.#beginWhereWorthwhile();
   };
 
-  /** Turns each staged file into Parquet, in place and durably; the thread ends. */
+  /** Turns each staged file into Parquet, in place and durably, and ends the thread. */
   async write(staged: readonly FinishedFile[]): Promise<FinishedFile[]> {
     // loaded only for Parquet
     const { writeParquet } = await import('./writing.ts');
@@ -74,7 +74,7 @@ export class ColumnsBeside {
     return written.map(({ file }) => file);
   }
 
-  /** The thread makes no further file. */
+  /** Ends the thread, which makes no further file. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     const thread = await this.#thread;

@@ -32,7 +32,7 @@ export class FileMaker {
   readonly #frames = openZstdFrames(this.#memory.buffers);
   readonly #closing = new ClosingFiles();
 
-  /** MisfitError: a value does not fit the type of its column. */
+  /** Writes a file. MisfitError: a value does not fit the type of its column. */
   async write(source: RowsReader, { path, ...options }: FileTask): Promise<WrittenFile> {
     const hash = createHash('sha256');
     let bytes = 0;
@@ -112,15 +112,15 @@ class ClosingFiles {
 export interface ZstdFrames {
   /** Compresses bytes to a separate frame, concurrently with the caller; long frames use memory from `buffers`. */
   compress(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>>;
-  /** Frames that are not made by then are never. */
+  /** Discards frames that are not finished. */
   close(): void;
 }
 
 const contexts = 2;
-/** shorter frames have memory of their own */
+/** shorter frames have buffers of their own */
 const longFrameBytes = 4096;
 const options: ZstdOptions & Pick<TransformOptions, 'readableHighWaterMark'> = {
-  // each write is a frame
+  // each write makes one frame
   flush: zlib.constants.ZSTD_e_end,
   params: { [zlib.constants.ZSTD_c_compressionLevel]: 1 },
   // frames are consecutive slices of the chunk

@@ -4,7 +4,7 @@ import { rename, rm } from 'node:fs/promises';
 import type { FinishedFile } from '../../../adapters/file-staging/staged-files.ts';
 
 export interface StagedRows {
-  /** From the first row on. */
+  /** Opens the rows from the first one on. */
   open(): RowsReader;
   /** Returns all rows, in pieces with arbitrary boundaries. */
   pieces(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
@@ -13,7 +13,7 @@ export interface StagedRows {
 }
 
 export interface RowsReader {
-  /** Fills the target from its start on; answers by how many bytes, 0 at the end. */
+  /** Fills the target from its start; returns the number of bytes, 0 at the end. */
   readonly read: (target: Uint8Array) => number;
   /** For rows that are still being written: waits at their end. Returns false if there are no more. */
   grown?(): Promise<boolean>;

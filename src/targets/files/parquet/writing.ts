@@ -1,4 +1,4 @@
-/** Staged rows to Parquet: columns typed as in DuckDB's dialect, decimals exact or text. */
+/** Writes staged rows as Parquet: columns have the types of DuckDB's dialect, and decimals are exact or text. */
 import { closeSync, openSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
@@ -17,7 +17,7 @@ import { stagedRows } from './staged-rows.ts';
 /** The field ids by column: its own, and that of the items of a list. */
 export type ColumnNumbers = Readonly<Record<string, readonly [column: number, item?: number]>>;
 
-/** By the number of a column. */
+/** The digits by index of the column. */
 export type ColumnDigits = ReadonlyMap<number, DecimalDigits>;
 
 /** The facts that the types of a table's columns follow from. */
@@ -32,9 +32,9 @@ export interface ColumnTyping {
 export interface ParquetTable extends ColumnTyping {
   /** the digits of unbounded decimals in other files of the table, for which this one needs room */
   readonly digits?: ColumnDigits;
-  /** numbers of the columns, by the types that they have in the file; null: none */
+  /** returns the field ids of the columns, from their types in the file; null if they have none */
   readonly fieldIdsOf?: (types: readonly string[]) => Promise<ColumnNumbers | null>;
-  /** rows of the encoding `words`, under the name that the Parquet file is to have */
+  /** rows of the encoding `words`, under the name of the Parquet file to make */
   readonly file: FinishedFile;
 }
 
@@ -198,7 +198,7 @@ async function writeTable(
   const staged = await stagedRows(path, table.file);
   const open = unboundedDecimals(table);
   const { digits: ofOthers = new Map() } = table;
-  // decimals without bounds of their own nearly always fit the type that they usually have
+  // unbounded decimals nearly always fit the usual decimal type
   let digits: ColumnDigits = new Map();
   const measured = (): Promise<ColumnDigits> => measureDigits(staged.pieces(), table.columns, open);
   if (ofOthers.size > 0) digits = await measured();
@@ -221,7 +221,7 @@ async function writeTable(
   }
 }
 
-/** By column the most that either has. */
+/** Returns, by column, the greater number of digits of both. */
 export function mostDigits(a: ColumnDigits, b: ColumnDigits): ColumnDigits {
   const most = new Map(a);
   for (const [column, digits] of b) most.set(column, larger(digits, most.get(column) ?? digits));
@@ -325,7 +325,7 @@ class NumberMeasure implements DecimalDigits {
 }
 
 export type ToColumnsThread =
-  /** rows: a file that is open, of this process */
+  /** `rows`: the descriptor of a file that is open in this process */
   | { readonly kind: 'begin'; readonly task: FileTask; readonly rows: number }
   /** the file has grown to this number of bytes */
   | { readonly kind: 'grown'; readonly bytes: number }
@@ -350,11 +350,11 @@ export class ColumnsThread {
   readonly #answer = Promise.withResolvers<FromColumnsThread>();
   #begun: Begun | null = null;
 
-  /** `startThread`: the thread takes and posts the messages above. */
+  /** `startThread`: starts a thread that receives and posts the messages above. */
   constructor(startThread: StartThread) {
     // the thread keeps most of its new objects, so a small young generation is enough
     this.#worker = startThread({ env: {}, resourceLimits: { maxYoungGenerationSizeMb: 8 } });
-    // the file that it would have made is made without it
+    // if the thread fails, the file is made without it
     const lose = (): void => this.#answer.resolve({ kind: 'failed' });
     this.#worker.on('error', lose);
     this.#worker.on('exit', lose);

@@ -23,7 +23,7 @@ interface Holder {
   readonly host: string;
   readonly pid: number;
   readonly started: string | null;
-  /** grows while it is held */
+  /** increases while the lock is held */
   readonly beat: number;
 }
 

@@ -15,7 +15,7 @@ export interface BucketOptions {
   readonly objects: DecidingStore;
   /** `s3://BUCKET/PREFIX`, without a trailing '/': the address by which other programs open the target */
   readonly location: string;
-  /** before every key, '' or ending in '/' */
+  /** the start of every key, '' or ending in '/' */
   readonly prefix: string;
   /** the name of the target in messages */
   readonly label: string;
@@ -134,7 +134,7 @@ export class BucketFiles implements PlaceFiles {
   }
 
   async makeFolder(): Promise<void> {
-    // keys need none
+    // keys need no folders
   }
 
   locationOf(path: string): Promise<string> {
@@ -145,7 +145,7 @@ export class BucketFiles implements PlaceFiles {
     return this.prefix + path;
   }
 
-  /** Names of keys may hold anything: they are no paths of this machine before that was looked at. */
+  /** Returns the local path of a copy. Keys may contain any characters, so they are checked before they become paths of this machine. */
   #copyOf(path: string): string {
     return join(this.local, 'copies', pathBelow(path, this.label));
   }

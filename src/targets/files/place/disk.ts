@@ -34,7 +34,7 @@ import { checkFolder, plainFile } from '../../../adapters/local-files/plain-file
 
 export interface DiskOptions {
   readonly directory: string;
-  /** the path was checked and its links resolved: false rejects a link that has appeared in it since */
+  /** whether a link in the path is rejected, because the path was checked before and its links resolved (false) */
   readonly refuseLinks?: boolean;
   /** how long to wait for another job that writes into the folder (15 minutes) */
   readonly lockTimeoutMs?: number;

@@ -9,7 +9,7 @@ import { AppError } from '../../../errors.ts';
 export const manifestName = 'manifest.json';
 /** The record of a decided step, on a disk. */
 export const journalName = '.svc-publish.json';
-/** in front of the names of folders that new files wait in */
+/** the prefix of the names of staging folders */
 export const stagingPrefix = '.svc-staging-';
 
 /** The change that one job makes. */
@@ -38,11 +38,11 @@ export interface PlaceLock {
   release(): Promise<void>;
 }
 
-/** A target as it is now. */
+/** A target in its current state. */
 export interface TargetPlace<Step extends StagedStep, Manifest> {
   /** the name of the target in messages */
   readonly label: string;
-  /** folder of this machine: new files are staged in it, and statements read and write nothing elsewhere */
+  /** folder of this machine in which new files are staged; statements read and write only there */
   readonly local: string;
   /** Returns null if no job has written. AppError `conflict` for a target of another kind. */
   readManifest(): Promise<Manifest | null>;
@@ -50,7 +50,7 @@ export interface TargetPlace<Step extends StagedStep, Manifest> {
   readStep(): Promise<Step | null>;
 }
 
-/** A target that no other job writes into. */
+/** A target that this job has locked. */
 export interface HeldPlace<Step extends StagedStep, Manifest> extends TargetPlace<Step, Manifest> {
   /** Returns a path of this machine with the content of that file. */
   localFile(path: string): Promise<string>;
@@ -65,7 +65,7 @@ export interface HeldPlace<Step extends StagedStep, Manifest> extends TargetPlac
    * it rejects. AppError `service_unavailable` if another job was first.
    */
   decide(step: Step, mayDecide: () => Promise<void>): Promise<void>;
-  /** Files that were handed over are in that folder; may be repeated. */
+  /** Moves the files that were handed over into that folder; may be repeated. */
   settle(step: Step, names: readonly string[], folder: string): Promise<void>;
   /** Removes a file, if it exists. */
   remove(path: string): Promise<void>;
@@ -82,7 +82,7 @@ export interface HeldPlace<Step extends StagedStep, Manifest> extends TargetPlac
 export interface PlaceFiles {
   /** Returns the names in a folder; empty if it does not exist. */
   list(folder: string): Promise<readonly string[]>;
-  /** Whether a file or a folder has that path. */
+  /** Returns whether a file or a folder has that path. */
   has(path: string): Promise<boolean>;
   /** Returns null if there is no such file. */
   read(path: string): Promise<Uint8Array | null>;
@@ -113,7 +113,7 @@ export interface PlaceTarget<Opened, Held> {
   hold(makes: boolean): Promise<Held>;
 }
 
-/** Holds a place, ends the step that a dead process decided (`end`), and removes the files of dead attempts. */
+/** Locks a place, finishes the step that a dead process decided (`end`), and removes the files of dead attempts. */
 export async function holdRecovered<Held extends Pick<HeldPlace<StagedStep, unknown>, 'sweep' | 'release'>>(
   target: Pick<PlaceTarget<unknown, Held>, 'hold'>,
   makes: boolean,

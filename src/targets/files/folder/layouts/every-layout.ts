@@ -38,7 +38,7 @@ const tsv: FolderLayout = textLayout('tsv', {
 });
 
 const jsonl: FolderLayout = textLayout('jsonl', {
-  // every line names the columns
+  // every line has the names of its columns
   header: () => '',
   scripts: [psqlScript(null), sqliteScript, views, viewsScript('views.sqlite.sql', 'sqlite')],
 });
@@ -100,7 +100,7 @@ const parquet: FolderLayout = {
 };
 
 const xlsx: FolderLayout = {
-  // the sheet has it
+  // the sheet has its own heading
   header: () => new Uint8Array(0),
   scalesDecimals: false,
   makeFiles: (options): FileMaking => ({
@@ -135,7 +135,7 @@ export function scriptNames(manifest: ScriptConditions): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** Whether folders of the layout may have that script. */
+/** Returns whether folders of the layout may have that script. */
 export function hasScript(format: FileLayoutName, name: string): boolean {
   return layoutOf(format).scripts.some((script) => script.name === name);
 }

@@ -1,4 +1,7 @@
-/** The interface of a layout of files: everything about a folder that depends on the value of `-f`. And rows by a layout. */
+/**
+ * The interface of a layout of files, which is everything about a folder that depends on the value of `-f`, and a writer of rows in a
+ * layout.
+ */
 import { AppError } from '../../../../errors.ts';
 import { tableColumns, type NamedColumn } from '../table-columns.ts';
 import type {
@@ -62,15 +65,15 @@ export interface FolderLayout {
   header(names: readonly string[]): Uint8Array;
   /** see `RowSink.scalesDecimals` */
   readonly scalesDecimals: boolean;
-  /** Null: the staged files are the folder's, as they are. */
+  /** Null: the staged files are the final files. */
   readonly makeFiles: ((options: FileMakingOptions) => FileMaking) | null;
   /** The maximum rows, including the heading, and columns that a job may have for one table; null: no limit. */
   readonly limits: { readonly rows: number; readonly columns: number; readonly advice: string } | null;
   /** in the order in which messages list them */
   readonly scripts: readonly FolderScript[];
-  /** The files that executors on other machines write: final files, or typed files, whose types must agree. Null: executors only write rows. */
+  /** The files that executors on other machines write: final files, or typed files with equal types. Null: executors only write rows. */
   readonly units: 'plain' | 'typed' | null;
-  /** null: rows are not read again */
+  /** null: rows cannot be read back */
   readonly stored: StoredLayout | null;
 }
 

@@ -17,7 +17,7 @@ export function psqlScript(copied: 'csv' | 'text' | null): FolderScript {
   };
 }
 
-/** `load.sql` for DuckDB, from Parquet. */
+/** The script `load.sql` for DuckDB, from Parquet. */
 export const duckDbScript: FolderScript = {
   name: loadScriptName,
   isBeside: always,
@@ -27,7 +27,7 @@ export const duckDbScript: FolderScript = {
   },
 };
 
-/** From JSON Lines. */
+/** The load script for SQLite, from JSON Lines. */
 export const sqliteScript: FolderScript = {
   name: 'load.sqlite.sql',
   isBeside: always,
@@ -37,7 +37,7 @@ export const sqliteScript: FolderScript = {
   },
 };
 
-/** From TSV. */
+/** The load script for MySQL, from TSV. */
 export const mysqlScript: FolderScript = {
   name: 'load.mysql.sql',
   isBeside: always,

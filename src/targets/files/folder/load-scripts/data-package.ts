@@ -1,4 +1,7 @@
-/** `datapackage.json`: the tables of a folder of CSV or TSV files for programs that read Data Packages (Frictionless Data). */
+/**
+ * Renders `datapackage.json`, which describes the tables of a folder of CSV or TSV files to programs that read Data Packages (Frictionless
+ * Data).
+ */
 import {
   describeSideTable,
   describeTable,

@@ -35,7 +35,7 @@ export function loadedTables(model: RelationalModel, manifest: TargetManifest): 
   return manifest.tables.filter((table) => own.has(table.name));
 }
 
-/** A job kept codes in a table of the folder. */
+/** Returns whether a job kept codes in a table of the folder. */
 export function hasCodes({ codes }: TargetManifest): boolean {
   return codes !== undefined;
 }
@@ -57,7 +57,7 @@ function ownNames(model: RelationalModel): ReadonlySet<string> {
   return new Set([...tableIndexes(model).keys(), ...Object.values(sideTableNames), codesTable.name]);
 }
 
-/** With the types and NOT NULLs that the rows of the folder allow. */
+/** Returns the model with the types and NOT NULLs that the rows of the folder allow. */
 export function adaptedModel(
   model: RelationalModel,
   manifest: TargetManifest,
@@ -74,7 +74,7 @@ export function adaptedModel(
         ...columns.map((column): Column => {
           const { name } = column;
           const type = widenedType(known, name) ?? typeOf(column, known);
-          // files that another logical schema wrote may not have the column
+          // files of another logical schema may lack the column
           const isLacking = written.some((names) => !names.has(name));
           const nullable = column.nullable || isLacking || known.nullable_columns.includes(name);
           return type === column.type && nullable === column.nullable
@@ -84,7 +84,7 @@ export function adaptedModel(
         ...columnsOfOthers(columns, written),
       ];
     });
-    // natural keys are wanted, not demanded
+    // natural keys are expected, but not enforced
     return Object.defineProperty(adapted, 'uniqueKeys', { value: [], enumerable: true });
   };
   const tables = lazyArray(model.tables.length, make, (at, key) =>
@@ -103,7 +103,7 @@ function widenedType(table: ManifestTable, name: string): ColumnType | null {
     : { kind: 'numeric', precision: digits[0] + digits[1], scale: digits[1] };
 }
 
-/** The columns of each file that has rows. */
+/** Returns the columns of each file that has rows. */
 function writtenColumns({ files }: ManifestTable): ReadonlySet<string>[] {
   return files.flatMap(({ rows, columns }) => (rows > 0 ? [new Set(columns)] : []));
 }
@@ -151,7 +151,7 @@ export function ledger(
     .join('\n');
 }
 
-/** A decimal without bounds has the bounds that its files needed. */
+/** Returns the type of a decimal column. Unbounded decimals get the bounds that the files require. */
 export function decimalOfFiles(name: string, type: ColumnType, table: ManifestTable): ColumnType {
   if (type.kind !== 'numeric' || type.precision !== undefined) return type;
   const used = table.files.flatMap(({ columns, types }) => types?.[columns.indexOf(name)] ?? []);
@@ -168,10 +168,10 @@ export function decimalOfFiles(name: string, type: ColumnType, table: ManifestTa
 export interface LoadedColumn {
   /** its name in the file */
   readonly source: string;
-  /** DuckDB's type of it in a file of Parquet */
+  /** DuckDB's type in a Parquet file */
   readonly from: string | undefined;
   readonly type: ColumnType;
-  /** quoted name of the column that has the values; of a list with a table of its own, its number of items */
+  /** quoted name of the column with the values; for a list with a table of its own, the column with the number of items */
   readonly target: string;
   /** the values need a cast: the file was written when the column had another type */
   readonly isCast: boolean;
@@ -186,9 +186,9 @@ interface LoadedList {
 }
 
 export interface FileLoad {
-  /** from 1, over all files of the folder */
+  /** counts from 1, over all files of the folder */
   readonly number: number;
-  /** quoted */
+  /** quoted name */
   readonly table: string;
   readonly file: string;
   readonly columns: readonly LoadedColumn[];

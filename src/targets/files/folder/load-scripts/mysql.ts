@@ -29,11 +29,11 @@ import type { TargetManifest } from '../manifest.ts';
 const staged = '`_svc_items`';
 const format = String.raw`CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' IGNORE 1 LINES`;
 
-/** With LOCAL, a value that does not fit is a warning, and lost: here it ends the script. */
+/** The check of values. With LOCAL, MySQL only warns of a value that does not fit, and loses it; the check stops the script instead. */
 const check =
   'SHOW WARNINGS LIMIT 5;\nSET @svc_warnings = @@warning_count;\nSET @svc_refused_for_warnings = IF(@svc_warnings = 0, 0, (SELECT 1 UNION ALL SELECT 2));';
 
-/** `name`: of the script. */
+/** `name`: the script's name. */
 export function mysqlLoad(model: RelationalModel, manifest: TargetManifest, name: string): Iterable<string> {
   return script(loadParagraphs(model, manifest, name));
 }
@@ -82,7 +82,7 @@ function heldBy({ role, type }: Column): string | null {
   return isUnbounded ? '^[+-]?[0-9]{0,35}([.][0-9]{0,30})?$' : null;
 }
 
-/** Returns the column as text if it has unbounded decimals, NaN or infinities: their type is chosen after the load. */
+/** Returns the column as text if it may have unbounded decimals, NaN or infinities: its type is chosen once the values are loaded. */
 function asTextForNumbers(column: Column): Column {
   if (heldBy(column) === null) return column;
   return { ...column, type: { kind: 'text', ...(column.type.list === true ? { list: true } : {}) } };
@@ -121,7 +121,7 @@ FROM ${staged} s, JSON_TABLE(s.items, '$[*]' COLUMNS (place FOR ORDINALITY, item
   ];
 }
 
-/** An array literal, `{1,2}` or `{"a b","c"}`, as JSON: its escapes are JSON's own. */
+/** Returns an array literal, `{1,2}` or `{"a b","c"}`, as JSON, whose escapes are the same. */
 function jsonOf(literal: string): string {
   const inner = `SUBSTRING(${literal}, 2, CHAR_LENGTH(${literal}) - 2)`;
   return `CASE WHEN ${literal} = '{}' THEN '[]' WHEN LEFT(${literal}, 2) = '{"' THEN CONCAT('[', ${inner}, ']') ELSE CONCAT('["', REPLACE(${inner}, ',', '","'), '"]') END`;

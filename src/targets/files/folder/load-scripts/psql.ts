@@ -1,4 +1,4 @@
-/** `load.sql`: makes the tables of a folder and fills them, run inside the folder, with PostgreSQL's psql. */
+/** Renders `load.sql`, which makes the tables of a folder and fills them. It is run inside the folder with PostgreSQL's psql. */
 import {
   adaptedModel,
   hasCodes,
@@ -19,7 +19,7 @@ import { tableColumns } from '../table-columns.ts';
 /** A psql command is one line, so it cannot contain a name with a line end. Such a name is replaced, as names are that are too long. */
 const psql: Dialect = { ...postgresql, refusedCharacters: /[\0\r\n]/u };
 
-/** `copied`: the format of the files, as `\\copy` reads them; null: JSON Lines. */
+/** `copied`: the format of the files that `\\copy` reads; null: JSON Lines. */
 export function loadScript(
   model: RelationalModel,
   manifest: TargetManifest,

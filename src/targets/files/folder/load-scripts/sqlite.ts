@@ -24,8 +24,8 @@ import type { TargetManifest } from '../manifest.ts';
 
 const lines = '_svc_lines';
 
-/** Dot commands among it: for the shell `sqlite3` (3.38 or later). */
-/** `name`: of the script. */
+/** The script contains dot commands of the shell `sqlite3` (3.38 or later). */
+/** `name`: the script's name. */
 export function sqliteLoad(model: RelationalModel, manifest: TargetManifest, name: string): Iterable<string> {
   return script(loadParagraphs(model, manifest, name));
 }
@@ -66,7 +66,7 @@ function fileCommands({ table, file, columns }: FileLoad): string[] {
       : `CASE json_type(line, ${path(source)}) WHEN 'array' THEN json_array_length(line, ${path(source)}) END`,
   );
   return [
-    // a name that starts with `|` would be a program to run
+    // a name that begins with `|` would be run as a program
     `.import ${JSON.stringify(`./${file}`)} ${lines}`,
     `INSERT INTO ${table} (${columns.map(({ target }) => target).join(', ')})\nSELECT ${values.join(', ')}\nFROM ${lines};`,
     ...columns.flatMap((column) => items(column, columns[0]!.source)),
@@ -104,7 +104,7 @@ WHERE json_type(line, ${path(source)}) = 'array';`,
   ];
 }
 
-/** SQLite compares a member's name as JSON writes it. */
+/** Returns the path of a member. SQLite compares its name in JSON's escaped form. */
 function path(column: string): string {
   return standardLiteral(`$.${memberName(column)}`);
 }

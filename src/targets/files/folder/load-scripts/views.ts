@@ -1,4 +1,7 @@
-/** `views.sql` of a folder, and its like for SQLite and MySQL: views of the business entities over the tables that the load scripts make. */
+/**
+ * Renders `views.sql` of a folder, and its variants for SQLite and MySQL: views of the business entities over the tables that the load
+ * scripts make.
+ */
 import type { Dialect } from '../../../../engine/sql/dialect.ts';
 import { duckdb } from '../../../../engine/sql/dialects/duckdb.ts';
 import { mysql } from '../../../../engine/sql/dialects/mysql.ts';
@@ -46,7 +49,7 @@ const frames = {
 
 export type ViewFrame = keyof typeof frames;
 
-/** In pieces. `name`: of the script. */
+/** Renders the script in pieces. `name`: the script's name. */
 export async function renderViews(
   { model, enumerations }: SinkPlan,
   manifest: TargetManifest,

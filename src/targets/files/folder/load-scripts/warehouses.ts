@@ -29,7 +29,7 @@ interface Warehouse {
   readonly dialect: Dialect;
   /** comment lines, without their dashes: how to run the script, and the placeholders to replace */
   readonly about: readonly string[];
-  /** before the tables are made */
+  /** the text before the tables are made */
   readonly begin: (location: string) => string;
   /** the statements around those that fill the tables; '' if there is no transaction */
   readonly transaction: readonly [begin: string, commit: string];
@@ -86,7 +86,7 @@ const warehouses = {
   },
 } as const satisfies Readonly<Record<string, Warehouse>>;
 
-/** Stages of Azure are addressed by their blobs. */
+/** Returns the address of the folder. Azure stages use blob addresses. */
 function snowflakeAddress(location: string): string {
   const [, container, host, path] = /^abfss:\/\/([^@]+)@([^/]+)(.*)$/.exec(location) ?? [];
   return container === undefined
@@ -94,7 +94,7 @@ function snowflakeAddress(location: string): string {
     : `azure://${host!.replace('.dfs.', '.blob.')}/${container}${path}`;
 }
 
-/** In pieces. `location`: address of the folder without a slash at its end, as in the manifest. */
+/** Renders the script in pieces. `location`: address of the folder without a trailing slash, as in the manifest. */
 export function warehouseLoad(
   name: keyof typeof warehouses,
   model: RelationalModel,
@@ -191,7 +191,7 @@ function databricksLoad({ table, file, columns }: FileLoad, location: string): L
   };
 }
 
-/** Statements by the moment they run at. */
+/** The statements of a load, by the time at which they run. */
 interface LoadStatements {
   /** statements before the transaction that it cannot contain */
   readonly before?: readonly string[];
@@ -200,7 +200,7 @@ interface LoadStatements {
   readonly after?: readonly string[];
 }
 
-/** A cast to a length cuts text that is longer. */
+/** Removes the length, because a cast to a length truncates longer text. */
 function withoutLength(type: ColumnType): ColumnType {
   return type.kind === 'text' ? { kind: 'text', ...(type.list === true ? { list: true } : {}) } : type;
 }

@@ -4,12 +4,12 @@ import { keySpans, heldRowsOf, reorderedRows } from '../../../rows/reordered-row
 import { sortedRows } from '../../../rows/sorted-rows.ts';
 import type { ClosableBlocks } from '../../../rows/table-row-source.ts';
 
-/** memory of all tables together whose rows are held, more or less */
+/** the approximate memory for the buffered rows of all tables */
 const mostHeldBytes = 32 * 1024 * 1024;
 /** the limit in stored bytes of Parquet files, which may expand a hundredfold when they are read */
 const mostStoredBytes = 4 * 1024 * 1024;
 
-/** The approximate bytes of a value in memory: as bytes with their cell, and with a row whose values are found by name. */
+/** The approximate bytes of a value in memory. `cell`: bytes with their cell; `named`: also with a row whose values are found by name. */
 export const heldValueBytes = { cell: 16, named: 64 } as const;
 
 /** The remaining memory for tables that are read as a whole. */

@@ -118,7 +118,7 @@ function parquetFile(
 
 interface StoredRowsFile {
   readonly path: string;
-  /** the file may have fewer of the columns (true): they are empty then */
+  /** whether the file may lack some of the columns, which are empty then (true) */
   readonly mayLack?: boolean;
   /** by column: the DuckDB type, and the digits after the point in the model (null if it has none) */
   readonly columns: ReadonlyMap<string, { readonly sqlType: string; readonly fraction: number | null }>;
@@ -130,9 +130,9 @@ interface StoredRowsOptions {
   readonly key: string | null;
   /** a condition on the value of a wanted column; null: all rows */
   readonly only?: RowsOnly | null;
-  /** columns of a row, by their names */
+  /** the names of the columns of a row */
   readonly wanted: readonly string[];
-  /** bytes of a block, as far as its rows are shorter */
+  /** the size of a block in bytes, unless a row is longer */
   readonly blockBytes: number;
   /** the name of the folder in messages */
   readonly label: string;
@@ -183,7 +183,7 @@ interface FormedFile {
   readonly forms: ReadonlyMap<string, StoredForm>;
 }
 
-/** `names`: of the columns that the file has. */
+/** `names`: the columns of the file. */
 function formsOf(
   { columns, mayLack = false }: StoredRowsFile,
   names: readonly string[],

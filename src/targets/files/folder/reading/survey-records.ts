@@ -14,7 +14,7 @@ const quote = 0x22;
 /** the size of the buffer that a file is read into */
 export const surveyBytes: number = 1024 * 1024;
 
-/** How records of a file look. */
+/** The form of the records of a file. */
 export interface SurveyedForm {
   readonly format: RecordFormat;
   /** for JSON Lines: the name of the key, which is the first member */
@@ -123,7 +123,7 @@ class AscendingKeys {
     this.#head = new Uint8Array(before.length + MOST_KEY_BYTES);
   }
 
-  /** The next part of a record; `ends`: its last. */
+  /** Receives the next part of a record; `ends`: it is the last one. */
   record(bytes: Uint8Array, from: number, to: number, ends: boolean): void {
     if (!this.#ascends) return;
     for (let at = from; at < to && this.#headLength < this.#head.length; at += 1)

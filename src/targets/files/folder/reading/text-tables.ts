@@ -29,7 +29,7 @@ import { decoded, type ValueDecoder } from '../../../rows/field-blocks.ts';
 import { FORM_BOOLEAN, FORM_FLOAT, FORM_LIST, FORM_PLAIN } from '../../../../engine/records/kernel/layout.ts';
 import { textOf, utf8Of } from '../../../../engine/unshred/rows/values.ts';
 
-/** Surveys every file of the tables first. */
+/** Opens the tables, after a survey of every file. */
 export async function openTextTables(
   format: RecordFormat,
   directory: string,
@@ -57,7 +57,7 @@ interface TextFiles {
   readonly format: RecordFormat;
   readonly directory: string;
   readonly label: string;
-  /** by file */
+  /** the surveys by file name */
   readonly records: ReadonlyMap<string, RecordSurvey>;
   readonly pieceBytes: number;
   readonly room: HeldRoom;
@@ -153,7 +153,7 @@ const queries: Readonly<Record<RecordFormat, MakeQuery>> = {
   jsonl: lineQuery,
 };
 
-/** `stored`: how DuckDB finds a text in the files. */
+/** `stored`: converts a text to the form that DuckDB finds in the files. */
 function fieldQuery(
   read: (path: string, file: ManifestFile, text: TextFiles) => string,
   stored: (text: string) => string,
@@ -177,7 +177,7 @@ function textColumns({ columns }: ManifestFile): string {
   return `{${columns.map((name) => `${standardLiteral(name)}: 'VARCHAR'`).join(', ')}}`;
 }
 
-/** a row may hold a value of any length */
+/** Returns DuckDB's options for the longest line, because a value may have any length. */
 function longestLine(file: ManifestFile, { records }: TextFiles): string {
   const longest = Math.max(smallFileBytes, (records.get(file.name)?.longest ?? file.bytes) + 1);
   return `max_line_size = ${longest}, buffer_size = ${longest * 2}`;
@@ -193,7 +193,7 @@ function tsvFile(path: string, file: ManifestFile, text: TextFiles): string {
     new_line = '\\n', nullstr = '\\N', ${longestLine(file, text)}, columns = ${textColumns(file)})`;
 }
 
-/** Lines as they are: DuckDB would read their numbers as doubles. Its own reading is good enough for keys. */
+/** Reads whole lines, because DuckDB would read their numbers as doubles. DuckDB's own parsing is precise enough for keys. */
 function lineQuery(
   text: TextFiles,
   files: readonly ManifestFile[],
@@ -228,7 +228,7 @@ function lineQuery(
   };
 }
 
-/** A member of a line as text. */
+/** Returns the expression of a member of a line as text. */
 function member(name: string): string {
   const path = `$."${name.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
   return `json_extract_string(line, ${standardLiteral(path)})`;
@@ -238,18 +238,18 @@ export interface TextFile {
   readonly path: string;
   /** if known: a small file is read into a buffer of its own size */
   readonly size?: { readonly bytes: number; readonly rows: number };
-  /** by field */
+  /** by field: the name */
   readonly names: readonly string[];
   /** by field: the index of the column that it fills; -1 if the column is not wanted */
   readonly columns: readonly number[];
-  /** by field; undefined: of no known column */
+  /** by field; undefined: the column is unknown */
   readonly types: readonly (ColumnType | undefined)[];
 }
 
 interface TextRowsOptions {
   readonly files: readonly TextFile[];
   readonly format: RecordFormat;
-  /** how many columns a row of a block has */
+  /** the number of columns in a row of a block */
   readonly width: number;
   /** bytes that are read at once; more if a record is longer */
   readonly pieceBytes: number;
@@ -328,11 +328,11 @@ class OpenFile {
   readonly #decoders: readonly (ValueDecoder | null)[];
   #records = 0;
   #atEnd = false;
-  /** not read yet, as far as that is known */
+  /** the remaining bytes of the file, as far as its size is known */
   #left: number;
-  /** rows of the piece before */
+  /** the expected number of rows in the next piece */
   #rows: number;
-  /** the beginning of a record whose rest is not read yet */
+  /** the beginning of a record that continues in the next piece */
   #rest: Uint8Array = new Uint8Array(0);
 
   constructor(handle: FileHandle, file: TextFile, options: TextRowsOptions) {
@@ -368,7 +368,7 @@ class OpenFile {
       this.#rest = bytes.subarray(end);
       if (this.#atEnd && this.#rest.length > 0)
         throw this.#damaged(this.#records + 1, 'a quote is never closed');
-      // pieces of a table mostly have as many
+      // pieces of a table mostly have the same number of rows
       this.#rows = Math.max(this.#left === 0 ? 1 : fewRows, Math.ceil(block.rows * 1.1));
       const decoders = this.#decoders.map((decode, field) => (hasOthers(field) ? decode : null));
       if (block.rows > 0) return decoded(block, { columns: this.#plan.columns, decoders, width });
@@ -382,7 +382,7 @@ class OpenFile {
     const most = Math.max(this.#options.pieceBytes, rest.length);
     const more = Math.min(most, Math.max(this.#left, fewBytes));
     const length = rest.length + more + 1 + literalBytes;
-    // buffers that are used again are long
+    // short buffers are not reused
     const bytes =
       length < shortBytes
         ? Buffer.allocUnsafeSlow(length)
@@ -417,7 +417,7 @@ const [letterF, letterI, letterT, openBrace, backslash] = [0x66, 0x49, 0x74, 0x7
 const ofFormats: Readonly<Record<RecordFormat, (plain: ValueDecoder | null) => ValueDecoder | null>> = {
   csv: (plain) => plain,
   tsv: copyDecoder,
-  // values of lines are decoded as they are read
+  // values of JSON lines are decoded during parsing
   jsonl: () => null,
 };
 
@@ -501,7 +501,7 @@ function copyDecoder(plain: ValueDecoder | null): ValueDecoder {
   };
 }
 
-/** Items of an array literal (PostgreSQL manual §8.15.2); null for other text. */
+/** Returns the items of an array literal (PostgreSQL manual §8.15.2); null for other text. */
 function arrayItems(text: string): string[] | null {
   if (!text.startsWith('{') || !text.endsWith('}')) return null;
   const items: string[] = [];

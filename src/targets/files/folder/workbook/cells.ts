@@ -5,7 +5,7 @@
 import type { ColumnType } from '../../../../engine/model/relational-model.ts';
 import { booleanCell, numberCell, styleOfFormat, textCell } from '../../../../engine/workbook.ts';
 
-/** Formats of numbers in the workbook. An instant is shown in UTC. */
+/** The number formats in the workbook. An instant is shown in UTC. */
 const formats = {
   text: '@',
   whole: '0',
@@ -107,7 +107,7 @@ function floatCell(text: string, reference: string): string | null {
 }
 
 const dayMillis = 86_400_000;
-/** from Excel's day 0 to 1 January 1970 */
+/** days from Excel's day 0 to 1 January 1970 */
 const epochDay = 25_569;
 /** Excel has a 29 February 1900: earlier serial numbers mean other days to other programs */
 const [firstDay, lastDay] = [61, 2_958_465];
@@ -141,10 +141,10 @@ function offsetMillis(zone = 'Z'): number {
   return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
 }
 
-/** Days since Excel's day 0; null if they are none, or none that Excel keeps. */
+/** Returns the days since Excel's day 0; null if the date is invalid, or outside Excel's range. */
 function serialOf([, year, month, day]: readonly string[], millis: number): number | null {
   const date = Date.UTC(Number(year), Number(month) - 1, Number(day));
-  // such as 30 February
+  // an invalid date, such as 30 February
   if (new Date(date).getUTCDate() !== Number(day)) return null;
   const serial = (date + millis) / dayMillis + epochDay;
   return serial < firstDay || serial >= lastDay + 1 ? null : serial;

@@ -25,7 +25,7 @@ import { stagedRows, type StagedRows } from '../../parquet/staged-rows.ts';
 import { cellMaker, numberFormats } from './cells.ts';
 import { ArchiveLimitError, ZipFile } from './zip-file.ts';
 
-/** rows whose cells decide how wide columns are */
+/** the number of rows whose cells determine the widths of columns */
 const measuredRows = 100;
 
 interface StagedSheet {
@@ -44,7 +44,7 @@ export async function writeWorkbook(
   const { directory, fileName } = options;
   const sheets = sheetsOf(staged, options);
   const rows: StagedRows[] = [];
-  // a staged file may have the name of the workbook
+  // rename the staged rows first, because the workbook may have the name of a staged file
   for (const { file } of sheets) rows.push(await stagedRows(join(directory, file.name), file));
   const name = await fileName();
   const made = await writeSheets(join(directory, name), sheets, rows);

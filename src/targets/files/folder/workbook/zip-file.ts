@@ -9,13 +9,13 @@ import { writeWhole } from '../../../../adapters/file-staging/durable-file.ts';
 const mostBytes = 0xff_ff_ff_fe;
 const mostParts = 0xff_fe;
 const chunkCharacters = 64 * 1024;
-/** A quarter less processor time than the usual level, for files that are an eighth larger. */
+/** A lower level of compression, which saves a quarter of the processor time for files that are an eighth larger. */
 const deflating = { level: 3, chunkSize: 256 * 1024 } as const;
 /** sizes follow the data; names are UTF-8 (APPNOTE 4.4.4) */
 const flags = 0x08_08;
 const version = 20;
 const deflated = 8;
-/** 1 January 1980, the first day that an archive can name */
+/** 1 January 1980, the first day that an archive can represent */
 const date = 0x00_21;
 
 /** A part, or the whole archive, is larger than the format allows. */
@@ -35,7 +35,7 @@ export class ZipFile {
   readonly #parts: WrittenPart[] = [];
   #bytes = 0;
 
-  /** `file`: empty, and still the caller's to sync and close. */
+  /** `file`: an empty file, which the caller syncs and closes. */
   constructor(file: FileHandle) {
     this.#file = file;
   }
@@ -66,7 +66,7 @@ export class ZipFile {
     this.#parts.push({ name, at, crc, packed, bytes });
   }
 
-  /** Writes the directory of the parts. Returns how many bytes the file has, and their hash in hex. */
+  /** Writes the directory of the parts. Returns the size of the file in bytes, and its SHA-256 in hex. */
   async finish(): Promise<{ readonly bytes: number; readonly sha256: string }> {
     const at = this.#bytes;
     for (const { name, at: place, crc, packed, bytes } of this.#parts) {
@@ -94,7 +94,7 @@ export class ZipFile {
   }
 }
 
-/** A signature, then numbers of 16 and of 32 bits in turn, the lowest byte first. */
+/** Returns a signature, followed by 16-bit and 32-bit numbers alternately, in little-endian order. */
 function record(signature: number, ...fields: readonly (readonly number[])[]): Buffer {
   const out = Buffer.alloc(
     4 + fields.reduce((sum, list, at) => sum + list.length * (at % 2 === 0 ? 2 : 4), 0),

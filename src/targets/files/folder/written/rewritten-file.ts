@@ -22,16 +22,16 @@ export interface WrittenColumns {
   readonly table: string;
   /** names of columns that are text in the folder */
   readonly columns: ReadonlySet<string>;
-  /** by instants: the column with the minutes that each is written ahead of UTC */
+  /** by column of instants: the column with the minutes that each value is written ahead of UTC */
   readonly offsets: ReadonlyMap<string, string>;
   /** files of `_lexical` with entries for rows of the file */
   readonly lexical: readonly string[];
 }
 
 export interface FileRewriting {
-  /** Writes a file anew as a draft, in the folder's layout. Null if none of its values changes; then there is no draft. */
+  /** Rewrites a file as a draft, in the folder's layout. Returns null if none of its values changes; then there is no draft. */
   readonly rewrite: RewriteRows;
-  /** the folder that all files are in */
+  /** the folder of all files */
   readonly directory: string;
   /** the folder for unfinished files */
   readonly scratch: string;
@@ -46,7 +46,7 @@ export type RewriteRows = (
 
 type Rewritten = Pick<FileOfJob, 'bytes' | 'sha256' | 'types'>;
 
-/** Writes the file anew, durably, at `to`, which may be its own path. Returns null if none of its values changes. */
+/** Rewrites the file durably at `to`, which may be its own path. Returns null if none of its values changes. */
 export async function rewriteFile(
   rewriting: FileRewriting,
   file: TableFile,
@@ -82,7 +82,7 @@ async function durably(path: string): Promise<Omit<Rewritten, 'types'>> {
 /** The maximum number of entries in memory; the file is read once for each such group of entries. */
 const mostHeld = 1_000_000;
 
-/** By row key, as digits, and name of the column. */
+/** The texts by row key (digits) and column name. */
 type Entries = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Returns false if no value of the file changes; then there is no draft. */
@@ -199,7 +199,7 @@ async function patchOnce(
 
 const memoryBytes = 256 * 1024 * 1024;
 
-/** Types of the new file's columns; null if it would be the same. */
+/** Returns the types of the new file's columns; null if the file would not change. */
 export async function joinedParquet(
   { directory, scratch }: Pick<FileRewriting, 'directory' | 'scratch'>,
   { path, columns, types = [] }: TableFile,

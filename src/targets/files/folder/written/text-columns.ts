@@ -16,7 +16,7 @@ import { rewriteFile, type FileRewriting, type WrittenColumns } from './rewritte
 export interface TextColumnsStep {
   readonly model: RelationalModel;
   readonly rewriting: Omit<FileRewriting, 'scratch'>;
-  /** folder of the job's own files */
+  /** the folder of the job's own files */
   readonly staging: string;
   /** the files of earlier jobs */
   readonly kept: readonly ManifestTable[];

@@ -45,7 +45,7 @@ function recordEnd(bytes: Buffer, from: number, format: RecordFormat): number {
 /** The start and the end of a value in its record. */
 export type ValuePlace = readonly [from: number, to: number];
 
-/** The places of the values of a record, in the order of the columns. */
+/** Returns the places of the values of a record, in the order of the columns. */
 export function valuesIn(record: Buffer, format: RecordFormat): ValuePlace[] {
   const end = record.at(-1) === newline ? record.length - 1 : record.length;
   const { delimiter, isQuoted } = recordForms[format];
@@ -93,7 +93,7 @@ function stringEnd(line: Buffer, from: number): number {
 
 const unescaped: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r' };
 
-/** How a format stores text. */
+/** The stored form of text in a format. */
 interface StoredText {
   readonly read: (stored: string) => string;
   readonly write: (text: string) => Buffer;

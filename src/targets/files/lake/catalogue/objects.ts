@@ -24,7 +24,7 @@ export interface Vended {
   readonly until: number;
 }
 
-/** Null: nothing that opens a store of S3's kind. */
+/** Returns null if the response has no access data for an S3-compatible store. */
 export function vendedFor(location: string, { config, credentials }: LoadedTable): Vended | null {
   const own = credentials
     .filter(({ prefix }) => location.startsWith(prefix))
@@ -50,7 +50,7 @@ export function vendedFor(location: string, { config, credentials }: LoadedTable
 /** The store and the prefix of the objects of a table. */
 export interface TableStore {
   readonly objects: DecidingStore;
-  /** before every key, ending in '/' */
+  /** the start of every key, ending in '/' */
   readonly prefix: string;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Sends requests to a catalogue of Iceberg tables (Iceberg REST catalog API): follows its addresses, retries requests, and converts its
- * errors.
- */
+/** Sends requests to a catalogue of Iceberg tables (Iceberg REST catalog API): addresses, retries, and errors as AppErrors. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../../errors.ts';
 import { isObject, parsed, exactText, parseExact } from '../../json.ts';
@@ -16,7 +13,7 @@ export type CatalogueTransport = (
 
 export interface CatalogueRequest {
   readonly method: 'GET' | 'POST';
-  /** below the address, with `v1/` */
+  /** the path below the address, beginning with `v1/` */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: object;
@@ -28,7 +25,7 @@ export interface CatalogueAnswer {
   readonly status: number;
   /** `type` of an error, such as `NoSuchTableException`; '' if there is none */
   readonly fault: string;
-  /** null: none */
+  /** null if there is no body */
   readonly body: unknown;
 }
 
@@ -43,13 +40,13 @@ export interface CatalogueRequests {
 
 const tries = 5;
 const firstPauseMs = 200;
-/** bytes of an answer: metadata of a table with very many snapshots */
+/** the maximum bytes of a response: metadata of a table with very many snapshots */
 const mostBytes = 256 * 1024 * 1024;
 /** the server has done nothing yet: any request can be sent again */
 const notBegun: ReadonlySet<number> = new Set([429]);
 const notKnown = (status: number): boolean => status >= 500 && status !== 501;
 
-/** `address`: without a '/' at its end. `label`: the target, for people. */
+/** `address`: without a trailing '/'. `label`: the target, for people. */
 export function createCatalogueRequests(
   address: string,
   login: CatalogueLogin,
@@ -78,7 +75,7 @@ export function createCatalogueRequests(
       };
       const answer = await transport(method, url, headers, body === undefined ? undefined : exactText(body));
       const text = await textOf(answer);
-      // a token that has ended meanwhile
+      // the token has expired meanwhile
       if ((answer.status === 401 || answer.status === 419) && !isLast && tokens.renew()) continue;
       return answerOf(answer.status, text);
     }
@@ -198,7 +195,7 @@ export type CatalogueLogin =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'client'; readonly id: string; readonly secret: string };
 
-/** A form sent to the catalogue's own address for tokens. */
+/** Sends a form to the catalogue's own token endpoint. */
 type AskForToken = (form: URLSearchParams) => Promise<{ readonly status: number; readonly text: string }>;
 
 interface CatalogueTokens {

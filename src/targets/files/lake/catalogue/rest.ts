@@ -11,7 +11,7 @@ import type { NextTableVersion } from '../table-format.ts';
 
 export interface CatalogueNamespace {
   readonly warehouse: string | null;
-  /** its levels, the outermost first */
+  /** the levels of the namespace, the outermost first */
   readonly namespace: readonly string[];
   /** the target, for people */
   readonly label: string;
@@ -48,7 +48,7 @@ export interface RestCatalogue {
   /** Returns whether the catalogue changes several tables at once; null if it does not say. */
   isTogether(): Promise<boolean | null>;
   commitTable(update: TableUpdate): Promise<CommitOutcome>;
-  /** All or none. */
+  /** Commits all updates or none. */
   commitTogether(updates: readonly TableUpdate[]): Promise<CommitOutcome>;
 }
 
@@ -184,7 +184,7 @@ export function createRestCatalogue(
   };
 }
 
-/** No such operation, or none for tables like these. */
+/** Returns whether the server lacks the operation, or does not support it for such tables. */
 function isUnsupported({ status, fault }: CatalogueAnswer): boolean {
   return (
     unsupported.has(status) ||

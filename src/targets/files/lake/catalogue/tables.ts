@@ -88,7 +88,7 @@ class CatalogueTables implements TableCatalogue {
     for (const table of tables) if ((await this.#load(table.directory)) === null) await this.#make(table);
   }
 
-  /** Null for a table that the catalogue does not have. */
+  /** Returns null for a table that the catalogue does not have. */
   async storeOf(directory: string): Promise<TableStore | null> {
     const known = this.#stores.get(directory);
     if (known !== undefined && Date.now() < known.until) return known.store;
@@ -251,7 +251,7 @@ class CatalogueTables implements TableCatalogue {
     const loaded = await this.#rest.loadTable(directory);
     if (loaded === null) return null;
     const told = checkedMetadata(loaded.metadata, `${this.#label}: ${directory}`);
-    // paths are made of it
+    // paths are derived from the location
     const location = told.location.replace(/\/+$/, '');
     const known = this.#stores.get(directory);
     if (this.#locations.get(directory) !== location || known === undefined || Date.now() >= known.until) {
@@ -268,7 +268,7 @@ class CatalogueTables implements TableCatalogue {
 }
 
 export interface CatalogueLakeOptions extends CatalogueNamespace {
-  /** `https://HOST/PATH`, without a '/' at its end */
+  /** `https://HOST/PATH`, without a trailing '/' */
   readonly address: string;
   readonly login: CatalogueLogin;
   readonly transport: CatalogueTransport;

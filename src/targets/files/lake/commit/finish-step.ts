@@ -20,7 +20,7 @@ export interface FinishedStep {
   readonly changes: readonly string[];
   /** files that a compaction left as they are, and why, in words */
   readonly left: readonly string[];
-  /** files of the tables that were given a version; by table */
+  /** the number of files of each table that got a version */
   readonly fileCounts: ReadonlyMap<string, number>;
 }
 
@@ -127,7 +127,7 @@ async function commitTable(
 interface FormatCommitted {
   readonly version: number;
   readonly fileCount: number;
-  /** in words */
+  /** the changes, in words */
   readonly changes: readonly string[];
   /** see FormatChange.left */
   readonly left: readonly string[];
@@ -139,7 +139,7 @@ interface FormatCommitted {
 
 interface CommittedTable {
   readonly table: TableStep;
-  /** in each of its formats */
+  /** the result in each of the table's formats */
   readonly committed: readonly FormatCommitted[];
   /** the result in the main format, which determines what is in the table */
   readonly main: FormatCommitted;

@@ -56,7 +56,7 @@ export interface ConflictPolicy {
   readonly longestPauseMs: number;
 }
 
-/** a writer that is always first is waited for about half a minute */
+/** waits about half a minute for a writer that is always first */
 const usualPolicy: ConflictPolicy = { mostTries: 100, firstPauseMs: 10, longestPauseMs: 500 };
 
 export class Conflicts {

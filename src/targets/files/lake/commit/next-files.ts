@@ -208,7 +208,7 @@ async function fieldIdsIn(
   return numbering.fieldIds(numbered, fields);
 }
 
-/** Whether the columns of the file have these numbers. */
+/** Returns whether the columns of the file have these field ids. */
 function hasFieldIds({ fieldIds = {} }: NewFile, wanted: FieldIds): boolean {
   return Object.entries(fieldIds).every(([name, ids]) => ids.join() === wanted[name]?.join());
 }
@@ -226,7 +226,7 @@ interface NextVersion {
   readonly own: ReadonlyMap<string, TypeChange>;
   /** all existing files are removed */
   readonly clears: boolean;
-  /** in words, for the log */
+  /** the changes in words, for the log */
   readonly changes: readonly string[];
 }
 
@@ -351,7 +351,7 @@ async function touchedFiles(
   return found;
 }
 
-/** A condition for the rows of documents that stay. */
+/** Returns the condition for the rows of documents that remain. */
 async function keptRows(
   place: HeldLakePlace,
   newest: NewestVersions,
@@ -378,7 +378,7 @@ async function keptRows(
 interface RewritingPlace {
   readonly place: HeldLakePlace;
   readonly step: LakeStep;
-  /** folder of this machine */
+  /** the folder of this machine for new files */
   readonly staging: string;
   readonly files: DataFiles;
 }
@@ -399,7 +399,7 @@ export class RewrittenFiles {
     return [...this.#made.values()].flatMap((file) => (file === null ? [] : [file.name]));
   }
 
-  /** All rows of files of the table, by their paths below its folder. */
+  /** Writes all rows of these files of the table, given by their paths below its folder, into one file. */
   async merged(
     paths: readonly string[],
     rows: number,
@@ -436,8 +436,8 @@ export class RewrittenFiles {
 
 export interface StepPlace extends RewritingPlace {
   readonly newest: NewestVersions;
-  /** by folder of a table, of all tries */
+  /** the rewritten files of all tries, by folder of the table */
   readonly rewritten: Map<string, RewrittenFiles>;
-  /** a dead process may have begun it */
+  /** whether a dead process may have begun the step */
   readonly isRecovery: boolean;
 }

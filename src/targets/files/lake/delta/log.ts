@@ -66,17 +66,17 @@ export interface DeltaState {
   readonly transactions: ReadonlyMap<string, number>;
   /** the tables' versions that the newest version records; null if it records none */
   readonly told: Readonly<Record<string, unknown>> | null;
-  /** the version of the last checkpoint that is known of; 0: none */
+  /** the version of the last known checkpoint; 0 if there is none */
   readonly checkpoint: number;
 }
 
 export const logFolder = '_delta_log';
-/** versions that are read at the same time */
+/** the number of versions that are read at the same time */
 const atOnce = 16;
-/** versions that are read without a look for a checkpoint */
+/** the number of versions that are read without a search for a checkpoint */
 const mostCommits = 32;
 
-/** `00000000000000000007.json` */
+/** Returns a name such as `00000000000000000007.json`. */
 function commitName(version: number): string {
   return `${versionDigits(version)}.json`;
 }
@@ -380,7 +380,7 @@ const columns = {
 interface CheckpointPlace {
   readonly files: LakeFiles;
   readonly log: string;
-  /** the name's digits of that version */
+  /** the digits of that version in file names */
   readonly digits: string;
   /** a folder of this machine for unfinished files */
   readonly drafts: string;
@@ -408,7 +408,7 @@ export async function writeCheckpoint(
       `COPY (SELECT * FROM read_json(${pathLiteral(lines)}, format = 'newline_delimited', columns = {${types.join(', ')}})) TO ${standardLiteral(parquet)} (FORMAT parquet, COMPRESSION zstd)`,
     );
     await place.add(parquet, `${log}/${digits}.checkpoint.parquet`);
-    // a hint where to begin; a reader that does not find it lists the names
+    // a hint for readers; one that does not find it lists the names
     await place.write(`${log}/_last_checkpoint`, JSON.stringify({ version, size: actions.length }));
   } finally {
     for (const path of [lines, parquet]) await rm(path, { force: true });

@@ -142,7 +142,7 @@ export function toldValues(
   return Object.fromEntries(fields.map((field, at) => [deltaColumn(field), values[at] ?? null]));
 }
 
-/** the features that versions before table features imply, as far as they change nothing unless they are used */
+/** the accepted features; those that versions before table features imply change nothing unless they are used */
 const understood: ReadonlySet<string> = new Set([
   'appendOnly',
   'invariants',
@@ -220,7 +220,7 @@ export function checkWritable(state: DeltaState, label: string): void {
       refuse(label, 'generated columns or invariants');
 }
 
-/** Whether rows may only be added. */
+/** Returns whether rows may only be added. */
 export function isAppendOnly({ configuration }: Metadata): boolean {
   return configuration?.['delta.appendOnly'] === 'true';
 }

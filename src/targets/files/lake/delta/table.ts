@@ -237,6 +237,6 @@ async function addCheckpoint(
   const state = await readDeltaTable(files, directory, label, version).catch(() => null);
   if (state === null) return;
   const place = { files, log: `${directory}/${logFolder}`, digits: versionDigits(version), drafts, run };
-  // the next tenth version has the next chance
+  // a failure is ignored: the next tenth version tries again
   await writeCheckpoint(state, place).catch(() => undefined);
 }

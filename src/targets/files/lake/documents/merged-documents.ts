@@ -87,7 +87,7 @@ export async function planMerge(
   };
 }
 
-/** ISO 8601; null: no document was merged. */
+/** Returns the latest time in ISO 8601; null if no document was merged. */
 async function latestMoment(known: TablesThere): Promise<string | null> {
   const { documents } = sideTableNames;
   if ((await known.columns(documents))?.has('valid_to') !== true) return null;
@@ -236,7 +236,7 @@ export async function currentLakeDocuments(
       isMerged,
     ),
   );
-  // a file may have rows of further documents
+  // a file may also have rows of other documents
   const wanted = new Set(unsure);
   return [...told, ...rows.map(currentDocumentOf).filter(({ documentKey }) => wanted.has(documentKey))];
 }
@@ -255,7 +255,7 @@ async function currentRows(
   );
 }
 
-/** UUIDs of jobs by the logical schema. */
+/** Returns the UUIDs of jobs that loaded by the logical schema. */
 function ownJobs(jobs: readonly LakeJob[], loading: Loading): ReadonlySet<string> {
   return new Set(jobs.filter((job) => isByLogicalSchema(job, loading)).map((job) => job.job_uuid));
 }

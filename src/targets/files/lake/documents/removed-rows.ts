@@ -76,9 +76,9 @@ export async function jobsThatStay(
 }
 
 interface Overwritten {
-  /** jobs whose documents stay */
+  /** jobs whose documents remain */
   readonly keptJobs: readonly string[];
-  /** documents of further jobs that stay, decimal digits */
+  /** documents of other jobs that remain, decimal digits */
   readonly keptDocuments: readonly string[];
   /** tables of other models with rows of documents to remove */
   readonly others: readonly LakeTable[];

@@ -21,7 +21,7 @@ const long = avro.types.LongType.__with({
   compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
 });
 
-/** by the text of the schema: tables have few, and code is made for each */
+/** by the text of the schema: tables have few schemas, and avsc generates code for each */
 const types = new Map<string, Type>();
 const mostTypes = 64;
 
@@ -68,7 +68,7 @@ class BoundedMap extends (avro.types.MapType as unknown as TypeClass<{ readonly 
   }
 }
 
-/** Constructors that avsc has, and its typings leave out. */
+/** Constructors of avsc that its typings lack. */
 type TypeClass<Members> = new (schema: unknown, options: unknown) => Members;
 
 function boundedType(schema: Schema, options: unknown): Type | undefined {
@@ -137,7 +137,7 @@ function recordsOf(bytes: Buffer): Record<string, unknown>[] {
     const count = next();
     const block = unpacked(nextBytes());
     at += 16;
-    // each record has a byte at least
+    // each record has at least one byte
     if (count < 0n || count > block.length) throw new Error('it ends too early');
     for (let left = Number(count), from = 0; left > 0; left -= 1) {
       const decoded = type.decode(block, from) as { value: Record<string, unknown>; offset: number };

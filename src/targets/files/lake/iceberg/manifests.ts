@@ -22,7 +22,7 @@ interface DataFile {
   readonly [member: string]: unknown;
 }
 
-/** A line of a list. */
+/** An entry of a manifest list. */
 export interface ListedManifest {
   readonly manifest_path: string;
   readonly manifest_length: bigint;
@@ -51,7 +51,7 @@ function optional(id: number, name: string, type: Json): Json {
   return { name, type: ['null', type], default: null, 'field-id': id };
 }
 
-/** Maps of numbers of columns are lists of pairs. */
+/** Maps with field ids as keys are lists of pairs. */
 function byColumn(key: number, value: number, type: string): Json {
   return {
     type: 'array',
@@ -64,7 +64,7 @@ function byColumn(key: number, value: number, type: string): Json {
   };
 }
 
-/** `partition`: Avro's types of the fields of a partition. */
+/** `partition`: the Avro types of the fields of a partition. */
 export function entrySchema(
   partition: readonly { readonly id: number; readonly name: string; readonly type: unknown }[],
 ): Json {
@@ -159,7 +159,7 @@ export function plainDataFile(file: DataFile): Readonly<Record<string, unknown>>
   return kept;
 }
 
-/** A line of a list as another program wrote it. */
+/** Returns the entry of a manifest list that another program wrote. */
 export function listedManifest(record: Readonly<Record<string, unknown>>): ListedManifest {
   const count = (name: string): number =>
     Number(record[`${name}_files_count`] ?? record[`${name}_data_files_count`] ?? 0);

@@ -40,7 +40,7 @@ export async function readMetadata(
     .toSorted((a, b) => b.version - a.version);
   const found = version === Infinity ? versions[0] : versions.find((one) => one.version === version);
   if (found === undefined) {
-    // manifests of an attempt that ended before it made the first version
+    // manifests of an attempt that died before it made the first version
     if (version === Infinity && names.every((name) => name.endsWith('.avro'))) return null;
     throw new AppError('not_found', `${label}: the table has no version ${version} in ${metadataFolder}.`);
   }
@@ -130,10 +130,10 @@ export function pathInTable({ location }: TableMetadata, path: string, label: st
 /** The property of a table that was created in a catalogue for a job that has not written yet. */
 export const madeProperty = 'conversion-job-service.made';
 
-/** The last job that wrote into the table, by its UUID. */
+/** The property with the UUID of the last job that wrote into the table. */
 export const lastJobProperty = `${ownNamespace}last-job`;
 
-/** The UUID of a snapshot's job, in its summary. */
+/** The member of a snapshot's summary with the job's UUID. */
 export const jobMember = 'svc.job-uuid';
 
 /** Returns whether the job for which the table was created has not written yet. */

@@ -26,7 +26,7 @@ export interface Snapshot {
   readonly 'schema-id'?: number;
 }
 
-/** Field of a partition. */
+/** A field of a partition spec. */
 export interface SpecField {
   readonly name: string;
   readonly transform: string;

@@ -182,7 +182,7 @@ async function sweepManifests(
 
 type ToldChange = Pick<TableChange, 'fields' | 'comment' | 'jobUuid'>;
 
-/** All but columns and snapshots. */
+/** Returns the next metadata without columns and snapshots. */
 function startOf(
   location: string,
   before: IcebergVersion | null,
@@ -295,7 +295,7 @@ interface SnapshotPlace {
   readonly files: LakeFiles;
   readonly folder: string;
   readonly mark: string;
-  /** names of files as they are made */
+  /** the names of the files made so far */
   readonly made: string[];
   readonly now: number;
 }

@@ -1,4 +1,4 @@
-/** Types and partitions of a schema in the words of Iceberg (Iceberg table specification, "Schemas and Data Types", "Partitioning"). */
+/** Converts types and partitions of a schema to Iceberg's form (Iceberg table specification, "Schemas and Data Types", "Partitioning"). */
 import { typeNames } from '../type-names.ts';
 import { isObject } from '../../json.ts';
 import type { FieldIds, LakeField } from '../table-format.ts';
@@ -154,7 +154,7 @@ const identities: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['DATE', { type: 'int', logicalType: 'date' }],
 ]);
 
-/** Avro's type of a field's values. */
+/** Returns the Avro type of a field's values. */
 export function avroTypeOf({ part }: PartitionField, sqlType: string): unknown {
   if (part === 'day') return identities.get('DATE');
   return part === 'identity' ? identities.get(sqlType) : 'int';

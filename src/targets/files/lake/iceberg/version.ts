@@ -64,7 +64,7 @@ interface TablePlace {
   readonly label: string;
 }
 
-/** A file of the table: `path` below its folder. */
+/** A file of the table, with its `path` below the table's folder. */
 interface LiveEntry extends ManifestEntry {
   readonly path: string;
 }
@@ -72,7 +72,7 @@ interface LiveEntry extends ManifestEntry {
 export class IcebergVersion implements TableVersion {
   readonly found: FoundMetadata;
   readonly manifests: readonly ListedManifest[];
-  /** by path of the manifest that names them */
+  /** the entries by path of their manifest */
   readonly live: ReadonlyMap<string, readonly LiveEntry[]>;
   readonly entries: readonly LiveEntry[];
   readonly version: number;
