@@ -24,8 +24,7 @@ import type { TargetManifest } from '../manifest.ts';
 
 const lines = '_svc_lines';
 
-/** The script contains dot commands of the shell `sqlite3` (3.38 or later). */
-/** `name`: the script's name. */
+/** Returns the load script. It contains dot commands of the shell `sqlite3` (3.38 or later). `name`: the script's name. */
 export function sqliteLoad(model: RelationalModel, manifest: TargetManifest, name: string): Iterable<string> {
   return script(loadParagraphs(model, manifest, name));
 }
