@@ -35,7 +35,7 @@ export interface MappingOptions {
   /** elements documents start with; default: the primary roots of the source model, or all where it has none */
   readonly roots?: readonly QName[];
   readonly defaultTextLength?: number;
-  /** what documents held: what they never had at a place is left out there (`--prune`) */
+  /** the content of the documents; with `--prune`, content that they never have at a place is left out of the model there */
   readonly met?: MetContent;
   readonly extraColumns?: readonly AddedColumn[];
   /** an earlier version of the model: what stands at the same path keeps its name, and no name stands for something else */
@@ -52,7 +52,7 @@ export interface MappingOptions {
 export function buildRelationalModel(given: SourceModel, options: MappingOptions): RelationalModel {
   const naming = options.naming ?? defaultNaming;
   const valueTypes = valueTypesOf(given, options);
-  // what documents never had beside values is left out with all else that they never had
+  // content that documents never have beside values is pruned with all other content that they never have
   const plain = options.met === undefined && valueTypes !== null ? valueTypes.source : given;
   const source = options.mapLevel >= 2 ? uniteSimilarTypes(plain) : plain;
   const chosen = chooseRoots(source, options.roots);
@@ -118,7 +118,10 @@ function keyedIds(previous: RelationalModel | undefined): (table: string, column
   };
 }
 
-/** Of rows that lie in a target, what was not known to be folded was folded by type alone. A target of its own has none yet. */
+/**
+ * Returns the folds of an earlier version. If the target has rows and the folds were not recorded, elements were folded by type alone. A
+ * target of its own has no folds yet.
+ */
 function earlierFolds(
   { previous, keepSplits = true }: MappingOptions,
   source: SourceModel,
@@ -178,7 +181,7 @@ function drawnAfter(
   const { drawing, history, how } = keepsTables
     ? drawKeepingFolds(after, start)
     : { ...after(start), how: start };
-  // what has a table for all of its places keeps it
+  // a type that has one table for all of its places keeps that table
   const crowded = crowdedLeaves(drawing, source).filter((path) => !history.rows.has(path));
   if (crowded.length === 0) return { drawing, history, apart: earlier, folds };
   const apart = new Set([...earlier, ...crowded]);

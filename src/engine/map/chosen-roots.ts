@@ -1,4 +1,4 @@
-/** Which elements of a source model documents are taken to start with. */
+/** Chooses the elements of a source model that documents can have as their root. */
 import { clarkName, type QName, type SourceModel } from '../model/source-model.ts';
 
 /** Indexes of the wanted root elements, in the source model's order; unknown names are left out. */

@@ -46,7 +46,7 @@ export function leaveOutInactive(
   ).walk();
   if (ignored.size === 0) return model;
   const kept = new Pruning(model, ignored, inactive).prune();
-  // what comes back later has its names again, and until then nothing else has
+  // elements that are activated later get their names back; until then no other element uses those names
   return withFormerNames(kept, new NameHistory(model, recordedMeanings(model, namespacesOf(model))));
 }
 

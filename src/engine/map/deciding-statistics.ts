@@ -1,6 +1,6 @@
 /**
- * What of the statistics of documents decides how a pruned model is drawn: most documents add to the rest alone, and their model is the one
- * that is there.
+ * Reduces document statistics to the part that decides how a pruned model is drawn. Most documents add only to the rest of the statistics,
+ * so their model is the existing one.
  */
 import type { DocumentStatistics, ElementStatistics, ValueStatistics } from '../infer/statistics.ts';
 import { CLASS_INTEGER } from '../infer/values/classes.ts';
@@ -10,8 +10,8 @@ import { metTypes } from './prune.ts';
 import { someHaveZone } from './zones-of-documents.ts';
 
 /**
- * What values decide: whether dates with times have zones and offsets (of every type), which member of a union they have, the type of an attribute that
- * a wildcard lets in.
+ * The choices that depend on values: whether dates with times have zones and offsets (of every type), the member of a union that a value
+ * has, and the type of an attribute that a wildcard allows.
  */
 type Decided = 'zone' | 'member' | 'type';
 
@@ -95,7 +95,7 @@ function decidingValue(value: ValueStatistics, decided: Decided): ValueStatistic
   };
 }
 
-/** Of numbers that are no integers, the digits choose no member. */
+/** Returns the digits that decide on the member of a union. The digits of numbers that are not integers decide on none: 0. */
 function rangeOfDigits({ classes, wholeDigits }: ValueStatistics): number {
   if ((classes & CLASS_INTEGER) === 0 || wholeDigits <= intDigits) return 0;
   return wholeDigits <= longDigits ? longDigits : longDigits + 1;

@@ -1,4 +1,4 @@
-/** What a line of the map is known by. */
+/** The identity of a line of the map. */
 import type { MappingEntry } from '../model/relational-model.ts';
 
 /** The same in every version of a model: its path, and the kind of content there. */

@@ -60,9 +60,9 @@ interface ListedElement {
   sections: readonly Section[];
 }
 
-/** What stands in an element. */
+/** The content of an element. */
 interface Content extends Occurrence {
-  /** that of the element, then that of its type, where xsi:type names another */
+  /** the node of the element, then the node of its type if xsi:type names a different one */
   readonly nodes: readonly number[];
   readonly recursive: boolean;
 }
@@ -78,7 +78,7 @@ class MappingListing {
   /** per node: it can lead back to itself */
   readonly #cyclic: Uint8Array;
   #count = 0;
-  /** of the section at hand */
+  /** the lines of the current section */
   #lines: MappingEntry[] = [];
 
   constructor(source: SourceModel, plan: Plan, paths: PathPrinter) {
@@ -198,13 +198,16 @@ class MappingListing {
     return node.edges.filter((child) => {
       const times = timesAbove(inside, child.node);
       if (!recursive) return times < 2;
-      // what stands below the second round of a recursion is listed there too, but for further rounds
+      // the content of the second round of a recursion is listed there as well, except for further rounds
       if (this.#cyclic[child.node] === 0) return true;
       return times === 0 && this.#count <= manyMappings;
     });
   }
 
-  /** What is said of the element where it is referred to, else where it is declared. A node of a shared table stands for others, too. */
+  /**
+   * Returns the documentation of the element where it is referred to, or otherwise where it is declared. The node of a shared table also
+   * represents other elements.
+   */
   #saidOf({ name }: PlanEdge, above: Above | null): string | undefined {
     const parent = above === null ? -1 : this.#plan.nodes[above.nodes.at(-1)!]!.sourceType;
     let said = this.#said.get(parent);
@@ -252,7 +255,7 @@ class MappingListing {
     if (column === null) return this.#list(line);
     this.#list({ ...line, table: column.table, column: column.at });
     if (!hasOffsetBehind(this.#plan.tables[column.table]!.columns, column.at)) return;
-    // what is said of the time is said of it
+    // the documentation of the time also describes its offset
     const { documentation: _, ...offset } = line;
     const behind = { table: column.table, column: column.at + 1 };
     this.#list({ ...offset, ...behind, sourceType: 'offset', minOccurs: 0 });

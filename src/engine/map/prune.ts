@@ -37,7 +37,7 @@ export function pruneSourceModel(source: SourceModel, statistics: DocumentStatis
   };
 }
 
-/** Those of attributes that only a wildcard let in, with the prefixes that documents have for them. */
+/** Adds the namespaces of attributes that only a wildcard allows, with the prefixes that documents use for them. */
 function withNamespacesMet(
   known: SourceModel['namespaces'],
   { wildcards }: Used,

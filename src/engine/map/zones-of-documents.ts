@@ -1,4 +1,7 @@
-/** Which columns of dates with times showed instants to those who loaded documents, as the statistics of these tell. */
+/**
+ * Finds the columns of dates with times that hold instants in a target after documents are loaded, according to the statistics of these
+ * documents.
+ */
 import type { DocumentStatistics, ValueStatistics } from '../infer/statistics.ts';
 import { CLASS_DATETIME_ZONED } from '../infer/values/classes.ts';
 import { factsOf } from '../model/facts.ts';

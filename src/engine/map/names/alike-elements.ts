@@ -5,7 +5,7 @@ interface ElementOfRows {
   readonly table: number;
   /** the steps to it */
   readonly path: string;
-  /** of its name */
+  /** the words of the element's name */
   readonly words: Steps;
 }
 

@@ -24,9 +24,12 @@ import { alikeNames, claimValueNames, siblingsOf, type ValueName } from './sibli
 import type { Roles } from './type-names.ts';
 import { useOfDraft } from './history/use-of-draft.ts';
 
-/** What names of columns are to keep to, beside what databases take. */
+/** Requirements on column names beyond the limits of databases. */
 export interface ReadableNames {
-  /** of what was pruned: all that is declared, as what documents never had is no reason to leave out which of several a value is of */
+  /**
+   * the model before pruning, with all declarations; null: it was not pruned. A name must say which of several declared values it is, even
+   * if documents never had the others
+   */
   readonly prunedOf: SourceModel | null;
   isKeyOfTable(name: string): boolean;
   readonly roles: Roles;
@@ -37,13 +40,13 @@ export interface ReadableNames {
 /** Longer names say less of the way to a value, as far as what is left tells it from all others. */
 const mostReadable = 40;
 
-/** What a value is says too little alone. */
+/** The name of a value alone says too little, so a step before it stays. */
 const valueSteps: StayingSteps = { fewest: 2, last: 1 };
 /** But for what says its holder itself, where the two are too long. */
 const valueAlone: StayingSteps = { fewest: 1, last: 1 };
-/** What it is an attribute of belongs to it. */
+/** The element that has the attribute stays in the name. */
 const attributeSteps: StayingSteps = { fewest: 2, last: 2 };
-/** What an id or code is of says more than that it is one. */
+/** For an id or code, the element that it identifies says more than the word for the id. */
 const withoutIdentifying: StayingSteps = { fewest: 2, last: 2, withoutOwner: true };
 /** The foreign key says which table. */
 const keyOfParent: StayingSteps = { fewest: 1, last: 1 };
@@ -76,7 +79,7 @@ export function nameColumns(
   // a target of an earlier version may have it as another column: there, what it means stays
   const isFileKeyFree = scope.isFree(fileKey, 'document');
   if (isFileKeyFree) scope.claimName([fileKey], fileKey, { meaning: 'document' });
-  // of a key: the way to its row from the parent's
+  // the steps of a key: the way from the parent's row to the key's row
   const asKey = (steps: readonly string[]): string[] =>
     steps.map((step, at) => (at === steps.length - 1 ? `${step}_${word('key')}` : step));
   const namePartsOf = createNameParts(ordered);
@@ -159,7 +162,8 @@ export function nameColumns(
     // an attribute called like an element beside it says so: name_attr, name
     const named =
       isAttribute(column) && elementWords.has(words.toLowerCase()) ? `${wanted}_${word('attr')}` : wanted;
-    // of a name that stood for something else before, all steps say more than a number; cut for it, one would not say what the value is
+    // if the name had another meaning before, all steps say more than a number; a name that is cut to fit a number would not say what the
+    // value is
     const numbered = (whole: string): string[] =>
       byteLength(whole) + 2 > naming.maxBytes ? [] : [`${whole}_2`, `${whole}_3`];
     const candidates =
@@ -254,10 +258,10 @@ function waysOfHeirs(columns: readonly ColumnDraft[], identifiers: Identifiers):
   );
 }
 
-/** Which steps stay, in the order in which names are tried. */
+/** Returns the steps that stay in the name, in the order in which names are tried. */
 function waysToStay(column: ColumnDraft, steps: readonly string[]): readonly StayingSteps[] {
   if (isAttribute(column)) return waysOfAttribute(steps);
-  // what it is of is what an id or code says, and what is said of an element beside what it holds
+  // an id or code is named by the element it identifies, and so are columns that describe an element beside its content
   if (isIdentifying(steps.at(-1)) || (column.role !== 'value' && column.role !== 'child_key'))
     return [attributeSteps];
   const [holder, own] = steps.slice(-2);
@@ -268,7 +272,10 @@ function waysOfAttribute(steps: readonly string[]): readonly StayingSteps[] {
   return isIdentifying(steps.at(-2)) ? [withoutIdentifying, attributeSteps] : [attributeSteps];
 }
 
-/** What holds siblings stays, as does its holder where it is an id or code: what they have in common is all that their names say of them. */
+/**
+ * Keeps the element that holds the siblings, and that element's own holder if it is an id or code: the names of siblings say only what they
+ * have in common.
+ */
 function siblingWays({ isAttribute: isOfElement, steps }: ValueName): readonly StayingSteps[] {
   if (!isOfElement || !isIdentifying(steps.at(-2))) return [{ ...attributeSteps, withOwner: true }];
   return [withoutIdentifying, { fewest: 3, last: 3 }];
@@ -285,7 +292,10 @@ function saysHolder(own: string, holder: string): boolean {
   return words.length > 2 && words.includes(holder.split('_')[0]!);
 }
 
-/** What the steps come to with those left out that tell nothing: the readable ones first, and those whose words could be taken for others last. */
+/**
+ * Names without the steps that distinguish nothing. Readable names come first; names whose words could be confused with those of other
+ * names come last.
+ */
 function shortNames(
   steps: readonly string[],
   choose: StepChooser,
@@ -296,7 +306,7 @@ function shortNames(
   return [ways, bySteps].flatMap((some) => {
     const names = some
       .map((staying) => joinedSteps(choose.tellApart(steps, Math.min(maxBytes, mostReadable), staying)))
-      // what is no way to a value has no steps: the position of a row
+      // a column without a way to a value, such as the position of a row, has no steps
       .filter((name) => name !== '' && byteLength(name) <= maxBytes);
     const [readable, long] = [true, false].map((is) =>
       names.filter((name) => byteLength(name) <= mostReadable === is),
@@ -332,7 +342,7 @@ export function unsaidSteps(
   let steps = 0;
   while (isTooLong(steps)) {
     const [first] = named;
-    // what is left of a name says at least what it is
+    // the rest of a name says at least what the value is
     const isShared = named.every(
       ({ role, nameParts }) =>
         nameParts.length > steps + (role === 'value' ? 1 : 2) && nameParts[steps] === first!.nameParts[steps],
@@ -362,7 +372,7 @@ function structureCandidates(
   const word = (text: string): string => structureWord(text, naming.nameMode);
   const ending = (name: string, end: string): string =>
     `${lastWords(name, naming.maxBytes - byteLength(`_${end}`))}_${word(end)}`;
-  // that name is the file's, in every table
+  // in every table, that name belongs to the key of the file
   const keyOf = (name: string): string =>
     ending(name, ending(name, 'key').toLowerCase() === fileKeyName ? 'row_key' : 'key');
   switch (column.role) {

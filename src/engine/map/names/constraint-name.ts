@@ -1,7 +1,10 @@
 /** Names of constraints that nobody named. */
 import { byteLength, truncateToBytes } from './identifiers.ts';
 
-/** What PostgreSQL calls a constraint that nobody named: `makeObjectName` of its source, in at most 63 bytes, or `maxBytes`. */
+/**
+ * Returns the name that PostgreSQL gives to an unnamed constraint, as `makeObjectName` in its source code does. The name has at most 63
+ * bytes, or `maxBytes`.
+ */
 export function constraintName(
   table: string,
   column: string,

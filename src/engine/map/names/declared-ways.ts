@@ -1,4 +1,4 @@
-/** What a schema declares for a row, whether or not documents have it: what a short name in a pruned model could be taken for. */
+/** Lists what a schema declares for a row, whether or not documents have it: a short name in a pruned model could be confused with it. */
 import { isValueName, type SourceModel } from '../../model/source-model.ts';
 import type { TableDraft } from '../tables/model-builder.ts';
 import { derivedTypesOf, isLoneWrapper, variantsOf } from '../tables/type-graph.ts';

@@ -121,7 +121,7 @@ function fittingSteps(known: KnownPaths, path: Steps, maxBytes: number): Steps {
     kept = kept.toSpliced(at, 1);
   }
   if (kept.length > 1 || last === null) return saidOf(kept);
-  // what a value is says too little alone: as many words of the step that was left out at last as fit
+  // the name of a value alone says too little: add as many words as fit of the step that was left out last
   const words = firstWords(last.said, maxBytes - bytes() - 1);
   return words === '' ? saidOf(kept) : [words, ...saidOf(kept)];
 }
@@ -180,8 +180,8 @@ interface KnownPaths {
   /** so many names end alike that they are not compared, or there is none that ends so */
   areTooMany(path: Steps): boolean;
   /**
-   * As readers compare, who see words alone: the values that end alike, and the elements that end as what the value is said to be in, whose paths have
-   * all the words that are kept.
+   * Counts confusions as readers see them, by words only: values with the same last word, and elements with the same last word as the
+   * value's owner, if their paths contain all the words that are kept.
    */
   confusedByWords(path: Steps): Confused;
   /** The values that end alike whose paths have all the steps that are kept; those that have no others count more. */
@@ -236,7 +236,7 @@ function readPaths(paths: readonly Steps[], isRepeatedElsewhere: (step: string) 
     },
     confusedBySteps: (path) => {
       const others = valuesLike(path);
-      // what has no step but the path's cannot say that it is not meant: this name has to
+      // a name that has only steps of the path cannot show that it is not meant; this name has to show it
       const within = others.filter(
         (other) => other.length < path.length && other.every((step) => path.includes(step)),
       );

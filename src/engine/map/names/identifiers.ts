@@ -169,7 +169,7 @@ function outerWords(name: string, maxBytes: number): string {
   return start === '' ? truncateToBytes(name, maxBytes).replace(/_+$/, '') : `${start}_${last}`;
 }
 
-/** As many whole words from the end as fit; a last word that does not fit is cut. */
+/** Returns as many whole words from the end as fit. If the last word alone does not fit, it is cut. */
 export function lastWords(name: string, maxBytes: number): string {
   let rest = name;
   while (byteLength(rest) > maxBytes) {
@@ -180,14 +180,14 @@ export function lastWords(name: string, maxBytes: number): string {
   return rest;
 }
 
-/** As many whole words from the start as fit. */
+/** Returns as many whole words from the start as fit. */
 export function firstWords(name: string, maxBytes: number): string {
   if (byteLength(name) <= maxBytes) return name;
   const cut = truncateToBytes(name, Math.max(0, maxBytes + 1));
   return cut.slice(0, Math.max(0, cut.lastIndexOf('_')));
 }
 
-/** What a name is for (`meaning`, as in the meanings of the scope), and how it is cut: as for `fittingName`. */
+/** The purpose of a name (`meaning`, as in the meanings of the scope), and how it is shortened: see `fittingName`. */
 export interface NameClaim {
   readonly meaning?: string;
   readonly steps?: readonly string[];
@@ -261,13 +261,16 @@ export class NameScope {
   }
 }
 
-/** Which steps of a name that is too long stay in it, in their order and the last among them. */
+/** Chooses the steps that stay in a name that is too long. They keep their order, and the last step always stays. */
 export interface StepChooser {
-  /** those that have at most so many bytes joined by underscores, if that can be */
+  /** returns steps that have at most `maxBytes` bytes when joined by underscores, if possible */
   shorten(steps: readonly string[], maxBytes: number): readonly string[];
-  /** as few as are needed for so many bytes, as far as no other name could be meant by those that stay */
+  /** returns as few steps as `maxBytes` requires, chosen, as far as possible, so that no other name fits those that stay */
   tellApart(steps: readonly string[], maxBytes: number, staying: StayingSteps): readonly string[];
-  /** as `tellApart`, of paths that differ in their last step alone, the same steps of all; null: only each by itself is told apart */
+  /**
+   * like `tellApart`, for paths that differ only in their last step; the same steps stay in all of them. null: they can only be told apart
+   * one by one
+   */
   tellAlike(
     siblings: readonly (readonly string[])[],
     maxBytes: number,

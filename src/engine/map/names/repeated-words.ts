@@ -44,12 +44,12 @@ function namesOf(drawn: readonly Steps[], unmet: readonly Steps[] | null): Known
   return { uses, siblings };
 }
 
-/** Of `cd_or_prtry`, `prtry` the name says which it is. */
+/** In `cd_or_prtry`, `prtry`, the repeated word says which alternative it is. */
 function isChoice(steps: Steps): boolean {
   return steps.slice(0, -1).some((step) => /_or_/i.test(step));
 }
 
-/** Of `fr_to_dt`, `to_dt_tm` the name `fr_to_dt_tm` could be that of its sibling `fr_dt_tm` as well. */
+/** For `fr_to_dt`, `to_dt_tm`, the name `fr_to_dt_tm` could also be that of its sibling `fr_dt_tm`. */
 function hasTwin(steps: Steps, siblings: KnownNames['siblings']): boolean {
   const before = steps.slice(0, -1);
   const last = steps.at(-1)!;

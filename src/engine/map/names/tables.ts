@@ -38,7 +38,7 @@ export function nameTables(
     const meaning = previous.tableMeanings.get(name);
     return given.has(name) || (meaning !== undefined && meaning !== table.usePath);
   };
-  // those that keep a name count as well: what is new is to be told from them
+  // tables that keep a name count as well, because new names must differ from theirs
   const elements = tables.filter((table) => table.kind === 'element');
   const steps = new Map(elements.map((table) => [table, 0]));
   const namespaces = new Map<TableDraft, NamespaceWord>();

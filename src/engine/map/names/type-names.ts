@@ -47,7 +47,7 @@ export function typeNames({
   );
 }
 
-/** As `typeNames`, worked out when first asked for. */
+/** Like `typeNames`, but computed on the first call. */
 export function rememberedTypeNames(
   declared: Pick<SourceModel, 'types' | 'elements'>,
 ): () => ReadonlyMap<number, string> {
@@ -114,7 +114,10 @@ function endsWord(local: string, at: number): boolean {
   return at !== 1 || /^[A-Za-z][A-Z]/.test(local);
 }
 
-/** Those that end where a word ends, the longest first; a letter before a word (`TEndereco`, `tProcess`) is one, but that of an acronym is not. */
+/**
+ * Returns the prefixes that end at the end of a word, the longest first. A letter before a word (`TEndereco`, `tProcess`) is a prefix; the
+ * first letter of an acronym is not.
+ */
 function commonPrefixes(locals: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const local of locals)
@@ -129,13 +132,13 @@ function commonPrefixes(locals: readonly string[]): string[] {
 }
 
 /**
- * What elements are to their rows, before what they are: `LegalMonetaryTotal` of the type `MonetaryTotalType` is a monetary total in a legal role;
- * `LineExtensionAmount` of a type of its own has none.
+ * The roles of elements in their rows, which precede their kinds in names. `LegalMonetaryTotal` of the type `MonetaryTotalType` is a
+ * monetary total in a legal role; `LineExtensionAmount`, which has a type of its own, has no role.
  */
 export interface Roles {
   /** `legal` of `legal_monetary_total`; undefined: it has none, or elements that are called so are not of one kind */
   roleOf(step: string): string | undefined;
-  /** what a step that no other of the set is of the kind of is called without its role */
+  /** the name of a step without its role, if no other step of the set is of the same kind; otherwise undefined */
   soleKind(step: string): string | undefined;
 }
 
@@ -189,7 +192,7 @@ function findRoles(
   return { roles, kinds };
 }
 
-/** What `request_for_quotation` is stands before a short word, and not at its end. */
+/** Tests for a role such as `request_for_quotation`, whose kind (`request`) precedes a short word instead of ending the name. */
 function joinsWords(role: string): boolean {
   const words = role.split('_');
   return words.length > 1 && words.some(({ length }) => length <= 3);

@@ -5,7 +5,7 @@
  */
 import type { QName } from '../../model/source-model.ts';
 
-/** What names are printed by: the prefixes of a model, and the namespace of its first root, which needs none. */
+/** The namespaces that names are printed with: the prefixes of a model, and the namespace of its first root, which needs no prefix. */
 export interface UseNamespaces {
   readonly root: string;
   readonly prefixes: Readonly<Record<string, string>>;
@@ -97,7 +97,7 @@ export function useTranslation(earlier: UseNamespaces, later: UseNamespaces): (p
     return word + translateName(step.slice(word.length));
   };
   if (sameNamespaces(earlier, later)) return (path) => path;
-  // what stands before the first slash is no step: the role of a use
+  // the text before the first slash is not a step but the role of a use
   return (path) =>
     path
       .split('/')

@@ -159,7 +159,7 @@ const strings: readonly BuiltInType[] = ['string', 'normalizedString', 'token'];
 const decimalTypes = new WeakMap<Facets, ColumnType | null>();
 const calendarTypes = new WeakMap<Facets, ColumnType | null>();
 
-/** That of a string whose patterns allow decimals alone, or dates alone; null for all else. */
+/** Returns the type of a string whose patterns allow only decimals or only dates; null for all other types. */
 function readTypeOf({ variety, base, facets }: ValueType, options: ColumnTypeOptions): ColumnType | null {
   if (options.readsTexts !== true || variety !== 'atomic' || !strings.includes(base)) return null;
   const known = (types: typeof decimalTypes, typeOf: (facets: Facets) => ColumnType | null) => {
@@ -287,7 +287,7 @@ function numericOfTexts(
   const whole = Math.min(mostWhole, totalDigits, isBounded ? precision - scale : Infinity);
   const fraction = Math.min(mostFraction, fractionDigits);
   if (fraction === 0) return whole > mostDecimalDigits ? widestInteger : integerOfDigits(whole);
-  // where any number of digits may stand before the point, they have the room that is left
+  // if any number of digits may precede the point, the whole part gets the digits that the fraction leaves
   const digits = whole === Infinity && fraction <= longDigits ? mostDecimalDigits : whole + fraction;
   return digits > mostDecimalDigits
     ? { kind: 'numeric' }
@@ -378,8 +378,8 @@ export function widerColumnType(a: ColumnType, b: ColumnType): ColumnType {
 }
 
 /**
- * What values of both have to be read as, in a column that several declarations share: with their white space where it is part of one's values,
- * with an exponent or a fraction where one's may have it.
+ * Returns the type to read the values of both declarations as, in a column that several declarations share: it keeps white space if white
+ * space is part of the values of one, and allows an exponent or a fraction if the values of one may have it.
  */
 export function widerSourceType(a: BuiltInType | null, b: BuiltInType | null): BuiltInType | null {
   if (a === null || b === null || a === b) return a ?? b;

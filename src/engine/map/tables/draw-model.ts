@@ -30,7 +30,7 @@ import { withoutUnmetPlaces } from './unmet-places.ts';
 import { analyseTypes } from './type-graph.ts';
 import type { ValueTypes } from './value-types.ts';
 
-/** What documents of a model that was pruned held. */
+/** The content that documents of a pruned model had. */
 export interface MetContent {
   readonly statistics: DocumentStatistics;
   /** the model before it was pruned */
@@ -44,11 +44,11 @@ export interface DrawingOptions {
   readonly defaultTextLength?: number;
   /** the model as it was before alike types became one; default: the model itself */
   readonly declaredIn?: SourceModel;
-  /** what documents held: what they never had at a place is not drawn there */
+  /** the content of the documents; content that they never have at a place is not drawn there */
   readonly met?: MetContent | undefined;
   /** types of elements that are read as a value; default: none */
   readonly valueTypes?: Pick<ValueTypes, 'types' | 'keptOf'>;
-  /** what an earlier version folded, by place; null: it folded by type alone, and its rows lie in the target. Default: none */
+  /** places that an earlier version folded; null: it folded by type alone, and its rows are in the target. Default: none */
   readonly foldedPlaces?: ReadonlySet<string> | null;
   /** places whose tables would only stand between others: they are folded, too; default: none */
   readonly foldedTables?: ReadonlySet<string>;
@@ -62,7 +62,7 @@ export interface DrawingOptions {
   readonly textsByPlace?: boolean;
   /** tables that rows go on in; default: none */
   readonly earlier?: EarlierTables;
-  /** what an earlier version decided; null: rows have the keys of their parents everywhere. Default: nothing was decided */
+  /** the keys that an earlier version chose; null: all rows have the keys of their parents. Default: no choice was made */
   readonly heldKeys?: HeldKeys | null;
 }
 
@@ -180,7 +180,7 @@ class ModelDrawing implements DrawingContext {
     const roots = this.#roots.map((root, at) =>
       this.#drawRoot(root, tables[at]!, uses.get(tables[at]!)! > 1),
     );
-    // what is drawn adds to it
+    // drawing adds to the list during the loop
     for (let at = 0; at < this.#pending.length; at += 1) {
       this.#pending[at]!();
       this.#pending[at] = done;
@@ -231,7 +231,7 @@ class ModelDrawing implements DrawingContext {
   }
 }
 
-/** What a wildcard let in is declared by no name, but documents had it. */
+/** Adds the attributes that documents had and that the schema allows only by a wildcard. */
 function withMetAttributes(declared: SourceModel, met: SourceModel): SourceModel {
   return {
     ...declared,

@@ -26,7 +26,7 @@ export class DrawingChoices {
   readonly #rootTypes: ReadonlySet<number>;
   readonly #elevate: boolean;
   readonly #shared: Uint8Array;
-  /** where types share tables: how many places there are of each type, and of each element */
+  /** the number of places of each type and of each element; used if types share tables */
   readonly #places: Places;
   /** types of elements that are read as values: folded at most once, else rows of the place they stand at */
   readonly #valueTypes: ReadonlySet<number>;
@@ -52,7 +52,7 @@ export class DrawingChoices {
       readonly valueTypes: ReadonlySet<number>;
       /** the model before it was pruned */
       readonly declared: SourceModel;
-      /** what documents had; null: all is drawn that the model has */
+      /** the content that documents had; null: everything in the model is drawn */
       readonly met: MetChildren | null;
       readonly folded: FoldedPlaces;
     },
@@ -144,7 +144,7 @@ export class DrawingChoices {
     );
   }
 
-  /** What documents had of the child; null: not known, or it needs rows of its own. */
+  /** Returns the content that documents had in the child, or null if it is not known or if the child needs rows of its own. */
   metAt(type: number, child: SourceChild): MetChild | null {
     const met = this.#met?.at(type, child, this.#childKinds) ?? null;
     return met === null || met.makesRows ? null : met;
@@ -177,7 +177,7 @@ export class DrawingChoices {
       );
   }
 
-  /** Of a type as the schema declares it, not as often as it would be written out. */
+  /** Counts the places of a type as the schema declares them, not as often as they would be written out. */
   #placesOf(type: number): number {
     return this.#graph.uses[type]! + (this.#rootTypes.has(type) ? 1 : 0);
   }

@@ -5,9 +5,9 @@ import type { Drawing } from './model-builder.ts';
 import { endlessTypes, type TypeGraph } from './type-graph.ts';
 
 export interface FoldedPlaces {
-  /** as `placeOf` gives them */
+  /** places in the form that `placeOf` returns */
   readonly places: ReadonlySet<string>;
-  /** those among them that rows of the last version surely have columns for */
+  /** the places for which rows of the last version surely have columns */
   readonly kept: ReadonlySet<string>;
   /** one for the child of a type, the same in every version */
   readonly placeOf: (type: number, child: SourceChild) => string;
@@ -33,7 +33,7 @@ export class EarlierFolds {
   /** `childTypes`: all that the child may be of. */
   has(type: number, child: SourceChild, childTypes: readonly number[]): boolean {
     if (this.#folded.places.size === 0 || !this.#of(type).has(child.element)) return false;
-    // what can hold itself would have no end
+    // a type that can contain itself would never end
     const endless = this.#hasPlace(this.#folded.kept, type, child)
       ? (this.#endlessInRows ??= this.#findEndlessInRows())
       : (this.#endless ??= endlessTypes(this.#model, this.#graph));

@@ -83,7 +83,7 @@ export function finishTables(
   for (const [at, node] of drawing.nodes.entries()) node.index = at;
 }
 
-/** What targets that an earlier version made show there stays: instants, and text that may be shorter. */
+/** Keeps what a target of an earlier version requires: instants stay instants, and text of variable length stays that. */
 function continuedType(type: Column['type'], before: Column['type']): Column['type'] {
   if (before.kind === 'timestamptz' && type.kind === 'timestamp') return { ...type, kind: 'timestamptz' };
   if (before.kind !== 'text' || before.fixed === true || type.fixed !== true) return type;

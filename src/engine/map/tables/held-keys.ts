@@ -1,4 +1,4 @@
-/** Which rows have the keys of their children, where an earlier version of the model has tables for both: what is there stays. */
+/** Decides which rows have the keys of their children if an earlier version of the model has tables for both: existing keys stay. */
 import { useText } from '../../model/column-uses.ts';
 import type { NameHistory } from '../names/history/previous.ts';
 
@@ -13,10 +13,10 @@ export function earlierHeldKeys(history: NameHistory): HeldKeys {
     const held = history.column(parent, useText('child_key', parent + steps, child));
     const own = history.column(child, useText('parent_key', parent + steps, parent));
     const united = history.column(child, useText('parent_key', parent, parent));
-    // of one that the last version had not, nobody knows which uses it was of
+    // if the last version did not have the united key, its uses are not known
     const isUnited = united !== undefined && (united.roles?.includes(steps.slice(1)) ?? true);
     if (held === undefined && own === undefined && !isUnited) return null;
-    // of both the one that the last version had
+    // if both keys exist, the one that the last version had
     return held !== undefined && (own === undefined || own.former || !held.former);
   };
 }

@@ -1,13 +1,14 @@
 /**
- * What documents had in children that stand at most once (`--prune`): a type that may hold rows makes a long row of its parent's wherever
- * it is used, and documents have those rows at few of its places. Where they had none, it is read in its parent's row.
+ * The content that documents had in children that occur at most once (`--prune`). A type that may hold rows makes its parent's rows wide
+ * wherever it is used, but documents have those rows at few of its places. At places where they had none, the child is read in its parent's
+ * row.
  */
 import type { DocumentStatistics, ElementStatistics } from '../../infer/statistics.ts';
 import { xsiNamespace } from '../../model/name-labels.ts';
 import { clarkName, type SourceChild, type SourceModel } from '../../model/source-model.ts';
 import { actualTypesOf, derivedTypesOf, isTextAlone, variantsOf } from './type-graph.ts';
 
-/** What was met of a child, over all elements of its parent's type. */
+/** The content found in a child, over all elements of its parent's type. */
 export interface MetChild {
   /** a row beside the parent's is needed for what it held */
   readonly makesRows: boolean;
@@ -47,7 +48,7 @@ export class MetChildren {
     const key = `${type} ${child.element}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    // as long as it is not known, it is no reason to fold what holds it
+    // while the answer is not known, it is no reason to fold the parent
     this.#known.set(key, unknownChild);
     const found = this.#read(this.#occurrences.get(key) ?? [], kinds);
     this.#known.set(key, found);

@@ -21,7 +21,10 @@ export interface ColumnDraft {
   readonly nameParts: readonly string[];
   /** absolute path of the first source, null for keys and positions */
   xpath: string | null;
-  /** which use it stands for: printed steps (`src/engine/map/names/use-paths.ts`) below the row's element; of a parent key, below that of the parent's row */
+  /**
+   * the use that the column has, as printed steps (`src/engine/map/names/use-paths.ts`) below the row's element; for a parent key, below
+   * the element of the parent's row
+   */
   readonly steps: string;
   sourceType: BuiltInType | null;
   keepsForm: boolean;
@@ -32,7 +35,7 @@ export interface ColumnDraft {
   readonly offsetOf: ColumnDraft | null;
   /** text of elements that were empty wherever documents had them */
   wasEmpty: boolean;
-  /** of a union: what its values may be; none where its declarations differ */
+  /** for a union: the types that its values can have; empty if its declarations differ */
   members: readonly ValueType[];
   /** nodes that open rows of the table and always give this column a value */
   readonly requiredBy: Set<NodeDraft>;
@@ -56,7 +59,7 @@ export interface ColumnDraft {
   listNames: ListNames | null;
 }
 
-/** Where a table's rows stand, for its path: at steps below another table's rows, or known by what it is declared as. */
+/** The origin of a table's rows, which determines its path: steps below another table's rows, or the declaration that identifies it. */
 export type TableOrigin = (
   | { readonly under: TableDraft; readonly steps: string }
   /** paths that say so, the first before others */
@@ -84,9 +87,9 @@ export interface TableDraft {
   readonly origin: TableOrigin;
   /** tells it from others of the drawing */
   readonly identity: string;
-  /** of a table that several places may share: where its rows stand */
+  /** the origins of the rows, for a table that several places may share */
   readonly places: TableOrigin[];
-  /** which use of the source it stands for, in every version of the model (`src/engine/map/names/use-paths.ts`) */
+  /** the use of the source that the table has, in every version of the model (`src/engine/map/names/use-paths.ts`) */
   readonly usePath: string;
   /** name to start from instead of the last step of the path (a shared type's) */
   readonly ownName: string | null;
@@ -159,7 +162,7 @@ export interface Drawing {
   readonly roots: EdgeDraft[];
   /** true: types share tables although the level alone would write their paths out */
   readonly sharedForSize: boolean;
-  /** of what was pruned: all that is declared; null: all of it is drawn */
+  /** the model before pruning, with all declarations; null: everything is drawn */
   readonly prunedOf: SourceModel | null;
   /** prints the names that `steps` are made of */
   readonly uses: UsePrinter;
@@ -176,7 +179,7 @@ export interface UnfoldedChild {
   readonly table: TableDraft;
   /** steps from the element of that row to the child */
   readonly steps: string;
-  /** as `foldedPlaces` has it */
+  /** the place in the form of `foldedPlaces` */
   readonly place: string;
 }
 

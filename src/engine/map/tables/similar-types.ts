@@ -35,7 +35,7 @@ export function uniteSimilarTypes(source: SourceModel): SourceModel {
   return { ...source, elements, types };
 }
 
-/** Which types become one: a union-find over their indexes, the least of a class standing for it. */
+/** The classes of types that become one: a union-find over their indexes, in which the lowest index represents its class. */
 class TypeClasses {
   readonly #source: SourceModel;
   readonly #parents: Int32Array;
@@ -48,7 +48,7 @@ class TypeClasses {
   joinEquals(): this {
     const byName = Map.groupBy(this.#source.elements, ({ name }) => clarkName(name));
     for (const elements of byName.values()) this.#joinAlike(elements);
-    // what is one type has one type for each of its children
+    // a united type has one type for each of its children
     for (let again = true; again;) {
       again = false;
       for (const members of this.groups().values()) {
@@ -129,7 +129,7 @@ function wouldMix(contents: ReadonlySet<SourceType['content']>, content: SourceT
   );
 }
 
-/** What any of the types holds; and of the children's elements, those that may be nil. */
+/** Returns a type with the content of all members, and for each element of their children whether it may be nil. */
 function unite(
   source: SourceModel,
   members: readonly number[],

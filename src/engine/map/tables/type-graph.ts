@@ -1,4 +1,4 @@
-/** What the mapper must know of a source model before it draws tables: recursion, sizes, number of uses. */
+/** The facts about a source model that the mapper needs before it draws tables: recursion, sizes, number of uses. */
 import type { SourceChild, SourceModel, SourceType } from '../../model/source-model.ts';
 
 /** One way to fill a child's place: the declared element, or a member of its substitution group. */

@@ -52,7 +52,7 @@ export function withoutUnmetPlaces(
   return { ...drawing, tables, nodes: drawing.nodes.filter((node) => nodes.has(node)) };
 }
 
-/** What documents had in the elements of one node of the drawing, over all places that it stands for. */
+/** The content that documents had in the elements of one node of the drawing, over all places that the node represents. */
 interface Met {
   /** clark names */
   readonly children: Set<string>;
@@ -71,7 +71,7 @@ interface Meeting {
   /** index in the statistics */
   readonly element: number;
   readonly xpath: string;
-  /** what elements of the other types hold that xsi:type may name there; default: it names none */
+  /** the content of elements of the other types that xsi:type may name there; default: it names none */
   readonly elsewhere?: Held;
 }
 
@@ -86,9 +86,9 @@ class MetPlaces {
   readonly #paths: PathPrinter;
   readonly #met = new Map<NodeDraft, Met>();
   readonly #visited = new Map<NodeDraft, Set<number>>();
-  /** what says already at which path it was met first */
+  /** tables and columns that already have the path at which they first occurred */
   readonly #told = new Set<TableDraft | ColumnDraft>();
-  /** what was met in columns of unions */
+  /** values found in columns of unions */
   readonly #unions = new Map<ColumnDraft, readonly ValueStatistics[]>();
   /** columns of text that was empty so far, with the first path */
   readonly #empty = new Map<ColumnDraft, string>();
@@ -169,7 +169,7 @@ class MetPlaces {
     return met;
   }
 
-  /** What several places share tells the first path at which it was met. */
+  /** Sets the XPath of columns and tables that several places share to the first path at which they occurred. */
   #tell({ node, element: at, xpath }: Meeting): void {
     const tell = (place: TableDraft | ColumnDraft | null, path = xpath): void => {
       if (place === null || place.xpath === null || this.#told.has(place)) return;
@@ -214,7 +214,10 @@ class MetPlaces {
       if (!this.#told.has(column)) Object.assign(column, { xpath, wasEmpty: true });
   }
 
-  /** Of a node that no document came to, what is there stays: it is not reached, or by a type that was named elsewhere. */
+  /**
+   * Prunes content that documents never had. A node that no document reached keeps its content: it is not reached at all, or only through a
+   * type that is named elsewhere.
+   */
   leaveOut(node: NodeDraft): void {
     const met = this.#met.get(node);
     settleText(node, met !== undefined && met.children.size === 0 && !met.typed);

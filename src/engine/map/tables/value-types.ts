@@ -15,7 +15,7 @@ export interface ValueTypes {
   readonly types: ReadonlySet<number>;
   /** the model in which an element of such a type holds its value alone */
   readonly source: SourceModel;
-  /** what those elements may hold besides */
+  /** other content that those elements may have */
   readonly kept: readonly KeptBeside[];
   /** by type: index in `kept` */
   readonly keptOf: ReadonlyMap<number, number>;
@@ -25,7 +25,7 @@ function isValueAttribute({ name }: SourceAttribute): boolean {
   return isValueName(name);
 }
 
-/** Those of a source model. Where a type was found, indexes stay what they are. */
+/** Finds the value types of a source model. The model's other types keep their indexes. */
 export function findValueTypes(source: SourceModel): ValueTypes {
   const types = new Set(source.types.keys().filter((type) => holdsValueBesideBase(source, type)));
   // xsi:type may put a derivation in the place of each

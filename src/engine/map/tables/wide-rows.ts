@@ -1,11 +1,10 @@
 /**
- * Where a row becomes wider than one table (docs/decisions/model/wide-rows.md): its columns are dealt out over the first table and continuations.
- *
- * One model serves every dialect, so a table takes what the narrowest database holds in one row, whatever the values. Values count
- * 30 bytes each: a decimal of 65 digits in MySQL, and no less than the 24 of a text that PostgreSQL (8,160 bytes) or SQL Server
- * (8,060) keep in the row when it is full, with room for alignment, so that a column may be widened later. Keys, positions and
- * flags never take more than 9. A table then has at most 266 values, or 888 keys: below all limits on the number of columns
- * (Oracle's 1,000 is the least).
+ * Splits rows that are too wide for one table (docs/decisions/model/wide-rows.md): their columns are distributed over the first table and
+ * continuations.
+ * One model serves every dialect, so a table takes what the narrowest database holds in one row, whatever the values. Values count 30 bytes
+ * each: a decimal of 65 digits in MySQL, and no less than the 24 of a text that PostgreSQL (8,160 bytes) or SQL Server (8,060) keep in the
+ * row when it is full, with room for alignment, so that a column may be widened later. Keys, positions and flags never take more than 9. A
+ * table then has at most 266 values, or 888 keys: below all limits on the number of columns (Oracle's 1,000 is the least).
  */
 import type { ColumnRole } from '../../model/relational-model.ts';
 import {
@@ -35,10 +34,10 @@ export function columnBytes(role: ColumnRole): number {
   }
 }
 
-/** What says which row it is, and where it stood; few enough to find room in any table. */
+/** The roles of columns that identify a row and its position; they are few enough to fit in any table. */
 const inFirstPart: ReadonlySet<ColumnRole> = new Set(['row_key', 'document', 'position']);
 
-/** What an earlier version of the row had, whether this one still has it or not: a target keeps the columns of all its models. */
+/** The parts of the row in earlier versions, whether or not this version still has them: a target keeps the columns of all its models. */
 export interface PreviousParts {
   /** bytes taken, by part */
   readonly bytes: readonly number[];

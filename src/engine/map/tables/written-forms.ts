@@ -81,7 +81,7 @@ function numberForm(patterns: Patterns, isWhole: boolean): FormOfValues {
 function secondForm(patterns: Patterns, base: 'time' | 'dateTime'): FormOfValues {
   const texts = secondTexts(patterns, base);
   if (texts === null) return { writtenAs: {}, keepsForm: true };
-  // of times the databases' own form has as few digits as can be
+  // for times, the database's own form has as few digits as possible
   if (texts.isPrintable && texts.leastFraction === 0) return anyForm;
   return formWith(1, texts.leastFraction, texts.isPrintable);
 }

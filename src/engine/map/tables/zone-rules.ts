@@ -24,7 +24,7 @@ function agreed(hasLocal: boolean, hasZoned: boolean): ValueType['zone'] {
   return hasLocal === hasZoned ? undefined : hasZoned ? 'always' : 'never';
 }
 
-/** What patterns commonly ask for: full minutes, midnight, seconds with so many digits after the point. */
+/** Times that patterns commonly allow: full minutes, midnight, and seconds with different numbers of digits after the point. */
 const sampleTimes = ['10:20:11', '10:20:00', '00:00:00'].flatMap((clock) =>
   [0, 1, 2, 3, 4, 5, 6, 7, 9].map(
     (digits) => `2024-10-21T${clock}${digits === 0 ? '' : `.${'0'.repeat(digits)}`}`,

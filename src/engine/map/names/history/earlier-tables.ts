@@ -1,6 +1,6 @@
 /**
- * Where the rows of each place lie after the versions of a model so far: what has the same path keeps its table, whatever its type is called
- * now, and whatever else comes to share that type (docs/decisions/model/names-and-their-history.md).
+ * Finds the tables that hold the rows of each place after all versions of a model so far. A place with the same path keeps its table, even
+ * if its type is renamed or other places start to share that type (docs/decisions/model/names-and-their-history.md).
  */
 import { readUse, useText } from '../../../model/column-uses.ts';
 import type { RelationalModel } from '../../../model/relational-model.ts';
@@ -28,7 +28,7 @@ export function sharedPlaces(
     const path = tablePath(previous.nodes[node]!.table);
     if (path !== null) add(translate(`/${uses.element(name)}`), path);
   }
-  // of several, what the last version had is the place's
+  // if a place had several tables, it keeps the one of the last version
   for (const isFormer of [false, true])
     for (const [table, { columns }] of history.tablesWithRows())
       for (const [text, { former, hadNoRows, roles = [] }] of columns) {
@@ -63,7 +63,7 @@ export function earlierTables(
   const hadTextTable = (place: string, table: string): boolean =>
     history.hadRows(`${place}/(text)`) &&
     history.column(table, useText('value', place, null))?.former !== false;
-  // what was read in the row above, and had tables below it, is in their paths
+  // places that were read in the row above, and that had tables below them, occur in the paths of those tables
   const above = new Set(
     [...history.tablesWithRows().map(([path]) => path), ...places.keys()].flatMap(stepsAbove),
   );

@@ -82,7 +82,7 @@ export function previousNames(
   };
 }
 
-/** What a column of the earlier model stands for, in terms of the later one. */
+/** The meanings of an earlier model's tables and columns, in terms of the later model. */
 export interface EarlierMeanings {
   tablePath(table: number): string;
   columnUse(table: number, column: Column): string;
@@ -124,7 +124,7 @@ export class NameHistory {
   readonly tableMeanings = new Map<string, string>();
   /** tables whose columns all lie elsewhere now: their names stay taken */
   readonly #renamed: FormerTable[] = [];
-  /** as the earlier model says them */
+  /** former tables as the earlier model records them */
   readonly #recorded: readonly FormerTable[];
 
   constructor(model: RelationalModel, meanings: EarlierMeanings) {
@@ -148,7 +148,7 @@ export class NameHistory {
     }
   }
 
-  /** What the versions had of that use in the rows of a path; the last one has it unless it is `former`. */
+  /** Returns the column that the versions had for that use in the rows of a path. The last version has it unless it is `former`. */
   column(path: string, use: string): Pick<HistoricColumn, 'former' | 'roles'> | undefined {
     return this.rows.get(path)?.columns.get(use);
   }
@@ -246,7 +246,7 @@ export class NameHistory {
     if (!this.tableMeanings.has(lower)) this.tableMeanings.set(lower, path);
   }
 
-  /** What the model that comes after has not. */
+  /** Returns the tables that the later model does not have. */
   formerTables(model: Pick<RelationalModel, 'tables'>): readonly FormerTable[] {
     const present = new Map<string, ReadonlySet<string>>();
     for (const { name, columns } of model.tables) {
@@ -308,7 +308,7 @@ export function withFormerNames<M extends Pick<RelationalModel, 'tables' | 'form
   return (formerTables.length === 0 ? rest : { ...rest, formerTables }) as M;
 }
 
-/** Of the column, and of the number of items beside it. */
+/** Returns the name of the column, and the name of the item count beside a list. */
 export function namesOf({ name, listNames }: Column): string[] {
   return listNames === undefined ? [name] : [name, listNames.count];
 }

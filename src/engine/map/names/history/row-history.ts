@@ -1,4 +1,4 @@
-/** What the rows of one path were in the versions of a model: the tables they lay in, and the columns they had. */
+/** The history of one path's rows over the versions of a model: the tables that held them, and their columns. */
 import type { ColumnType } from '../../../model/relational-model.ts';
 import { maxRowBytes, type PreviousParts } from '../../tables/wide-rows.ts';
 

@@ -31,7 +31,10 @@ function wayTo({ nameParts, steps }: ColumnDraft, at: number): string {
   return `${nameParts.slice(0, at + 1).join('/')}${isAttribute ? '@' : ''}`;
 }
 
-/** Of each word that is a step's name; the steps may be more, as wrappers are not said, and the words: `present`. */
+/**
+ * Returns the prefix of each word that is the name of a step. There may be more steps than words, because wrappers are not named, and more
+ * words than steps: `present`.
+ */
 function prefixesOf({ nameParts, steps }: ColumnDraft): string[] {
   const found: string[] = [];
   for (const step of steps.split('/')) {

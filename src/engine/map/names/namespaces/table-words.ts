@@ -1,14 +1,17 @@
-/** What tells namespaces apart, in words of names: their prefixes, or what their URIs end with. */
+/** Chooses the words that distinguish namespaces in names: their prefixes, or the end of their URIs. */
 import type { Drawing, TableDraft } from '../../tables/model-builder.ts';
 import type { Identifiers } from '../identifiers.ts';
 
-/** What is said of a namespace, and whether in front of a name or behind it. */
+/** The word for a namespace, and whether it goes before or after a name. */
 export interface NamespaceWord {
   readonly word: string;
   readonly isPrefix: boolean;
 }
 
-/** Of tables that would be called alike: what tells those that elements of different namespaces open. None where there is nothing to say. */
+/**
+ * Returns, for tables that would have the same name, the words for the namespaces of their elements. The map is empty if such words do not
+ * help.
+ */
 export type NamespaceTeller = (alike: readonly TableDraft[]) => ReadonlyMap<TableDraft, NamespaceWord>;
 
 /** `namespaces`: URIs by prefix. Of the namespace that all documents start with nothing is said. */
@@ -55,7 +58,7 @@ export function namespaceWords(
   identifiers: Identifiers,
 ): ReadonlyMap<string, NamespaceWord> | null {
   const given = uris.map((uri) => prefixes.get(uri) ?? '');
-  // what a program numbered says nothing
+  // prefixes that a program numbered (`ns1`) say nothing
   const arePrefixes = given.every((prefix) => prefix !== '' && !/^ns\d*$/i.test(prefix));
   const words = (arePrefixes ? given : distinctParts(uris)).map((word) => identifiers(word));
   const areTold = new Set(words.map((word) => word.toLowerCase())).size === uris.length;
@@ -63,7 +66,10 @@ export function namespaceWords(
   return new Map(uris.map((uri, at) => [uri, { word: words[at]!, isPrefix: arePrefixes }]));
 }
 
-/** Of each URI as many parts as tell it from the others, from the first that they do not share; no lone character. */
+/**
+ * Returns, for each URI, as many parts as distinguish it from the others, starting at the first part that they do not share. A single
+ * character is not enough.
+ */
 function distinctParts(uris: readonly string[]): string[] {
   const all = uris.map((uri) => uri.split(/[/:#.-]+/).filter((part) => part !== ''));
   const shortest = Math.min(...all.map((parts) => parts.length));

@@ -1,4 +1,4 @@
-/** What the steps of one drawing share: the source, the choices made for it, and what was drawn so far. */
+/** The state that the steps of one drawing share: the source, the choices made for it, and everything drawn so far. */
 import type { QName, SourceChild, SourceModel } from '../../../model/source-model.ts';
 import type { PathPrinter } from '../../names/paths.ts';
 import type { UsePrinter } from '../../names/use-paths.ts';
@@ -14,7 +14,7 @@ export interface DrawingContext {
   readonly declared: SourceModel;
   /** by type: see PlanNode.keptBeside */
   readonly keptBeside: ReadonlyMap<number, number>;
-  /** what types of columns depend on beside those of values */
+  /** options that the types of columns depend on, besides the types of values */
   readonly columnTypes: ColumnTypeOptions;
   readonly choices: DrawingChoices;
   /** see DrawingOptions.textsByPlace */

@@ -23,7 +23,7 @@ interface Repeating {
 
 type SharedIdentity = TableIdentity & { readonly origin: { readonly declared: readonly string[] } };
 
-/** Which tables rows may lie in: that of their place, that of all places that share one. One of them is there. */
+/** The tables that can hold a row: the table of its place, or the table that all places share. One of the two is set. */
 interface Rows {
   readonly own: TableIdentity | null;
   readonly shared: SharedIdentity | null;
@@ -175,7 +175,9 @@ export class DrawnTables {
     return { identity: `kept/${kept}`, origin, kept, isShared, hasOthers: !isShared && kept !== place };
   }
 
-  /** Of a place that shares no table now: the one that its type had for all of its places. */
+  /**
+   * Returns the path of the table that the type had for all of its places, for a place that shares no table now; undefined: there was none.
+   */
   #ofEarlierType(own: TableIdentity | null): string | undefined {
     const paths = own?.origin.ofType?.();
     return paths === undefined ? undefined : this.#earlier.ofType(paths);
@@ -208,7 +210,7 @@ export class DrawnTables {
       usePath: this.#tablePaths.settle(origin, kept),
       ownName: isOfType && !this.#model.inferred ? this.#nameOfSharedType(type, declared.name) : null,
       shared,
-      // what is said of one of its places is not said of the others
+      // the documentation of one place does not describe the others
       documentation:
         shared && name !== null ? documentation : (said ?? declared.documentation ?? documentation),
     });
@@ -331,7 +333,7 @@ export class DrawnTables {
       known.sourceType = widerSourceType(known.sourceType, column.sourceType ?? null);
       known.keepsForm ||= column.keepsForm ?? false;
       const { writtenAs = null } = column;
-      // what is right for values of one declaration may be wrong for those of the other
+      // a form that is right for the values of one declaration may be wrong for those of the other
       if (JSON.stringify(known.writtenAs) !== JSON.stringify(writtenAs)) known.keepsForm = true;
       known.writtenAs ??= writtenAs;
       known.hasOffsets ||= column.hasOffsets ?? false;

@@ -1,4 +1,4 @@
-/** What an element of a type holds: attributes, text, wildcards, children, and the types that xsi:type may put in its place. */
+/** Draws the content of an element of a type: attributes, text, wildcards, children, and the types that xsi:type may substitute. */
 import {
   isValueName,
   type SourceAttribute,
@@ -121,7 +121,7 @@ function fillType(drawing: DrawingContext, node: NodeDraft, row: RowContext): vo
   const hadTextRows = type.content === 'mixed' && drawing.tables.hadTextTable(row);
   const isText = !hadTextRows && (isTextAlone(type) || row.met?.isText === true);
   const value = isText ? plainValue : type.content === 'simple' ? type.value : null;
-  // what tells about a value comes behind it; of a row, what identifies it comes before
+  // columns that qualify a value come after it; columns that identify a row come first
   const isFolded = row.columnKey !== '';
   if (value !== null && isFolded) drawText(drawing, node, row, value);
   drawAttributes(drawing, node, row);
@@ -216,7 +216,7 @@ function constraintOf({
   return usual === undefined ? null : { kind: 'default', value: usual };
 }
 
-/** What is said of an element whose value is an attribute, where of the attribute itself nothing is said. */
+/** Returns the documentation of an element whose value is an attribute, for use if the attribute itself has none. */
 export function saidOfValue(
   type: SourceType,
   { name }: SourceAttribute,

@@ -15,7 +15,7 @@ interface Uses {
   readonly keys: Set<ColumnDraft>;
   /** rows that have such a child */
   readonly holders: Set<TableDraft>;
-  /** as `Drawing.placeOf` gives them */
+  /** places in the form that `Drawing.placeOf` returns */
   readonly places: Set<string>;
   /** for some of them it has to be a table */
   isNeeded: boolean;
@@ -31,7 +31,7 @@ export function needlessPlaces(drawing: Drawing): string[] {
   const widths = new Map(drawing.tables.map((table) => [table, table.columns.length]));
   const rows = new FoldedRows(drawing);
   const places: string[] = [];
-  // what is below comes later, and may be folded with what holds it
+  // tables below come later in the list, and may be folded together with the table that holds them
   for (const table of drawing.tables.toReversed()) {
     const used = uses.get(table);
     if (used === undefined || used.isNeeded || table.holdsRoots || table.kind !== 'element') continue;

@@ -12,14 +12,15 @@ import {
 } from '../model-builder.ts';
 import { key, plainText } from './row-context.ts';
 
-/** What the one key of all uses in rows of `parent` stands for. */
+/** Returns the use of the one key that replaces all keys to rows of `parent`. */
 export function sharedKeyUse(parent: TableDraft): string {
   return useText('parent_key', parent.usePath, parent.usePath);
 }
 
 /**
- * Where rows of one table have several keys to those of another, for the elements that they may be there, one key takes their place, and the
- * element's way from the row above is the role of the row. The paths of tables are settled. Tables of an earlier version keep the keys they have.
+ * Unites the keys of a table that has several to another table, one for each element that its rows may be there. One key replaces them, and
+ * the element's way from the row above becomes the role of the row. The paths of tables are settled. Tables of an earlier version keep the
+ * keys they have.
  */
 export function unitePlacesInParents(
   drawing: Drawing,
@@ -53,7 +54,7 @@ export function unitePlacesInParents(
   }
 }
 
-/** What is said of each of the elements, behind its role. */
+/** Returns the documentation of each of the elements, preceded by its role. */
 function saidOfRoles(uses: readonly ColumnDraft[], textOf: RoleTexts): string | undefined {
   const said = uses.flatMap((use) =>
     use.documentation === undefined ? [] : [`${textOf(wayOfPlace(use))}: ${use.documentation}`],

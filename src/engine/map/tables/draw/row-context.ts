@@ -1,4 +1,4 @@
-/** Where an element is drawn, and the types of the columns that do not come from the source. */
+/** The position at which an element is drawn, and the types of the columns that do not come from the source. */
 import type { ColumnType } from '../../../model/relational-model.ts';
 import type { MetChild } from '../met-children.ts';
 import type { NodeDraft, TableDraft, TableOrigin } from '../model-builder.ts';
@@ -8,7 +8,7 @@ export const ordinal: ColumnType = { kind: 'integer' };
 export const flag: ColumnType = { kind: 'boolean' };
 export const plainText: ColumnType = { kind: 'text' };
 
-/** Where an element is being drawn: the row it belongs to and how its columns are told apart there. */
+/** The position at which an element is drawn: the row it belongs to, and how its columns are distinguished there. */
 export interface RowContext {
   readonly table: TableDraft;
   /** printed steps (`src/engine/map/names/use-paths.ts`) below the row's element: identity of columns within the table */
@@ -19,15 +19,15 @@ export interface RowContext {
   readonly xpath: string;
   /** the node whose row this is, when values here are guaranteed as far as the element itself is; null below optional folds */
   readonly guarantor: NodeDraft | null;
-  /** what is said of the element that is folded here; what is said of a row's own element, its table has */
+  /** the documentation of the element that is folded here; the documentation of a row's own element is in its table */
   readonly documentation?: string | undefined;
-  /** what documents had in the element that is folded here: nothing else of it is drawn */
+  /** the content that documents had in the element that is folded here; nothing else of it is drawn */
   readonly met?: MetChild | null;
   /** elements, by index, that have rows of their own in one of the types that share this row: they have them in all of these types */
   readonly apart?: ReadonlySet<number>;
 }
 
-/** What makes rows belong to one table, within a drawing and over the versions of a model. */
+/** The identity of a table: rows with the same identity belong to one table, within a drawing and across the versions of a model. */
 export interface TableIdentity {
   readonly identity: string;
   readonly origin: TableOrigin;

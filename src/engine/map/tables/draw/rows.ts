@@ -33,7 +33,7 @@ export function drawRow(
     table,
     columnKey: '',
     nameParts: [],
-    // what hangs from a table that several places share is named by that, not by the first of its places
+    // tables below a table that several places share are named after that table, not after the first of its places
     path: table.ownName === null ? table.path : [...table.path.slice(0, -1), table.ownName],
     xpath,
     guarantor: element.nillable ? null : node,
