@@ -106,7 +106,7 @@ export interface FileDriver<Database extends FileDatabase> extends SqlDriver<Dat
     read: (database: Pick<Database, 'read'>) => Promise<T>,
   ): Promise<T>;
   readTables(database: Pick<Database, 'read'>): Promise<FoundTables> | FoundTables;
-  /** Which columns keep a time zone, if the database has types for that. */
+  /** Finds the columns that keep a time zone, if the database has types for that. */
   zones?(
     database: Pick<Database, 'read'>,
     known: FoundTables,
@@ -124,7 +124,7 @@ export interface FileDriver<Database extends FileDatabase> extends SqlDriver<Dat
   faultOf(error: unknown, label: string): unknown;
 }
 
-/** As `RowSink.loads`, for a file that is there. */
+/** Like `RowSink.loads`, for an existing file. */
 export function readFileLoads<Database extends FileDatabase>(
   driver: FileDriver<Database>,
   file: string,
@@ -443,7 +443,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
     return { rows, already: false, ...reportOf(publication, await givenKeys(publication)) };
   }
 
-  /** What is committed stays, also where the file's log cannot be folded in now. */
+  /** Folds the file's log into the file. The committed rows stay, even if the log cannot be folded in now. */
   async #settle(committed: Database, staged: StagedTables): Promise<void> {
     let database = committed;
     for (;;) {
@@ -562,7 +562,7 @@ export async function makeStagingFolder(file: string, idJob: number): Promise<St
   return {
     directory,
     remove: async () => {
-      // what tells whose it is goes last: who is killed here leaves what the next one knows again
+      // the files that identify the owner are removed last, so that the next job recognizes a directory whose removal was interrupted
       for (const name of await readdir(directory))
         if (!name.startsWith('.svc-')) await rm(join(directory, name), { recursive: true, force: true });
       await lock.release();
@@ -571,7 +571,10 @@ export async function makeStagingFolder(file: string, idJob: number): Promise<St
   };
 }
 
-/** What attempts left that died. Called under the file's lock, so that none is just being made without one. */
+/**
+ * Removes staging left by attempts that died. The caller holds the file's lock, so no other job is making staging without one at the same
+ * time.
+ */
 export async function removeDeadStaging(file: string): Promise<void> {
   const draft = `.${basename(file)}${lockName}-`;
   for (const name of await readdir(dirname(file))) {

@@ -30,7 +30,7 @@ export function relationOf({
 
 export interface FoundColumn {
   readonly name: string;
-  /** as the database writes it */
+  /** the type as the database writes it */
   readonly type: string;
   readonly notNull: boolean;
   readonly hasDefault: boolean;
@@ -62,7 +62,7 @@ interface Moments {
   hasValues?(table: string, column: string): Promise<boolean>;
 }
 
-/** As `RowSink.zonesThere`. */
+/** Implements `RowSink.zonesThere`. */
 export async function zonesOf(
   { dialect, foldedName }: SqlNames,
   tables: readonly ZoneTable[],

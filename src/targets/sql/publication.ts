@@ -28,7 +28,7 @@ export interface StagedRowsFile extends WaitingRows {
 /** By index of the table, or name of the table beside the data. */
 export type StagedTables = ReadonlyMap<number | string, StagedRowsFile>;
 
-/** What the steps of publishing that all databases share need to know of a database. */
+/** The facts about a database that the shared steps of publishing need. */
 export interface PublishingWays<Database extends SqlDatabase> extends RemovalDriver<Database> {
   /** The end of an INSERT into `_keys` that keeps the higher of two keys. The new key is `highest.last`. */
   readonly keepHigherKey: string;
@@ -44,7 +44,7 @@ export interface PublishingWays<Database extends SqlDatabase> extends RemovalDri
   latestChange(database: Database): Promise<string | null>;
 }
 
-/** What these steps know of a publication. */
+/** The part of a publication that these steps use. */
 export interface PublishingScope<Database extends SqlDatabase> {
   readonly driver: PublishingWays<Database>;
   readonly database: Database;
@@ -86,7 +86,9 @@ export interface Publication<
 /** By folded table name, `_documents` among them: the number added to the keys of this job, which count from 1. */
 export type KeyOffsets = ReadonlyMap<string, bigint>;
 
-/** What one kind of database does in its own way when a job publishes its rows. The steps themselves are the same for all databases. */
+/**
+ * The operations that differ between kinds of databases when a job publishes its rows. The steps themselves are the same for all databases.
+ */
 export interface SqlDriver<
   Database extends SqlDatabase,
   Waiting extends WaitingRows = StagedRowsFile,
@@ -105,7 +107,7 @@ export interface SqlDriver<
    * target itself.
    */
   readyTarget?(publication: Publication<Database, Waiting>): Promise<boolean>;
-  /** What is drawn for the rows of this job, if that depends on their values or on the tables that are there. */
+  /** Returns the model drawn for the rows of this job, if it depends on their values or on existing tables. */
   drawForRows?(publication: Publication<Database, Waiting>): DrawnModel;
   /** Returns what is added to the keys of the staged rows. Absent: for each table the highest key in use. */
   keyOffsets?(publication: Publication<Database, Waiting>): Promise<KeyOffsets>;

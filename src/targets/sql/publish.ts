@@ -131,7 +131,7 @@ export function textUpdates(driver: RemovalWays): TextUpdates {
   };
 }
 
-/** What the ledger says of a job: documents and rows that it added, less those that its merge removed. */
+/** Returns the numbers for a job's entry in the ledger: documents and rows that it added, minus those that its merge removed. */
 function addedBy(
   { documents, rows }: { readonly documents: number; readonly rows: Readonly<Record<string, number>> },
   merging: Pick<Merging<unknown>, 'removed'> | null,

@@ -296,7 +296,7 @@ async function madeTables<Database extends SqlDatabase>({
 /** A table of items of a list, and the table whose rows have the list. */
 export interface ListOfRows {
   readonly list: string;
-  /** of the list's table: holds keys of the owner */
+  /** the column of the list's table that holds keys of the owner */
   readonly column: string;
   readonly owner: string;
   readonly key: string;
@@ -332,7 +332,7 @@ function earlierLists<Database extends SqlDatabase>(
   });
 }
 
-/** What a removal needs to know of a database. */
+/** The facts about a database that a removal needs. */
 export interface RemovalDriver<Database extends SqlDatabase> extends RemovalWays {
   /** the statement that begins a transaction */
   readonly begin: string;

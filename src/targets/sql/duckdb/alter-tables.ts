@@ -1,4 +1,4 @@
-/** What the columns of the rows that come need, and a table that was there before made able to take them. */
+/** Determines the types that the columns of incoming rows need, and alters existing tables so that they can hold them. */
 import { hasOffsetBehind } from '../../../engine/model/zones.ts';
 import { commentStatements } from '../../../engine/sql/statements.ts';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';

@@ -27,7 +27,7 @@ export interface DuckDbOptions {
   readonly skipsLog?: boolean;
   /** how long to wait for another process that has the file open (0) */
   readonly busyTimeoutMs?: number;
-  /** what messages call it (the path) */
+  /** the name of the file in messages (default: its path) */
   readonly label?: string;
   /** ends the statement that runs, and lets no further one begin but those that end a transaction */
   readonly signal?: AbortSignal;
@@ -35,13 +35,16 @@ export interface DuckDbOptions {
 
 const pollMs = 250;
 
-/** What a transaction keeps in memory of every column that it fills, in a file of blocks of the usual size. */
+/** Memory that a transaction keeps for each column that it fills, in a file with blocks of the usual size. */
 const openColumnBytes = 40 * 1024;
 
 /** A block of the usual size: what a column takes while its table is filled or altered. */
 const blockBytes = 256 * 1024;
 
-/** What DuckDB has where it may have to sort or join, and where it only fills tables of a new file: what it is given beyond that, it keeps. */
+/**
+ * DuckDB's memory: usually, if it may have to sort or join; and if it only fills tables of a new file. DuckDB keeps any memory that it gets
+ * beyond that.
+ */
 const [usualBytes, fillingBytes] = [128 * 1024 * 1024, 32 * 1024 * 1024];
 
 /**
@@ -89,9 +92,9 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     temp_directory: options.spill ?? join(options.directory, 'spill'),
-    // what a row group took goes back at once
+    // frees the memory of a row group immediately
     allocator_bulk_deallocation_flush_threshold: '1MB',
-    // of two, one waits for the other in a loop: half as much again of processor time, and hardly sooner done
+    // with two threads, one waits for the other in a loop: half as much processor time again, and hardly any gain in speed
     threads: '1',
     ...(options.smallBlocks === true ? { default_block_size: '16384' } : {}),
     ...(options.skipsLog === true ? { checkpoint_threshold: '1B' } : {}),
@@ -144,17 +147,20 @@ export interface DuckDbReader {
   connect(): Promise<DuckDBConnection>;
   /** Twice as much memory from now on, after a `lacksMemory`; false: it has all that it may. */
   raiseMemory(): Promise<boolean>;
-  /** As little memory from now on as reading piece by piece needs, once: what DuckDB has beyond that, it fills with what it has read. */
+  /**
+   * Lowers the memory limit once to the amount that reading piece by piece needs. DuckDB fills any memory beyond that with data that it has
+   * already read.
+   */
   lowerMemory(): Promise<void>;
   close(): void;
 }
 
 /** memory for sorting; more waits in the folder */
 const readerBytes = 192 * 1024 * 1024;
-/** what a table that is read piece by piece may hold: of Parquet its row group */
+/** memory for one table that is read piece by piece; for Parquet, its row group */
 const streamBytes = 12 * 1024 * 1024;
 const mostStreams = 64;
-/** of tables with long texts, which are read piece by piece: for all of them, and for each */
+/** memory for tables with long texts, which are read piece by piece: for all of them together, and for each */
 const [piecesBytes, pieceStreamBytes] = [32 * 1024 * 1024, 4 * 1024 * 1024];
 
 export interface DuckDbReaderOptions extends Pick<DuckDbOptions, 'busyTimeoutMs' | 'label'> {
@@ -180,7 +186,7 @@ export async function openDuckDbReader(
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     temp_directory: spill,
-    // what row groups were decoded into goes back at once: a tenth of the process's memory, for no time
+    // frees the memory of decoded row groups immediately: a tenth of the process's memory, at no cost in time
     allocator_bulk_deallocation_flush_threshold: '1MB',
     threads: '2',
     ...(path === ':memory:' ? {} : { access_mode: 'READ_ONLY' }),
@@ -211,7 +217,7 @@ export async function openDuckDbReader(
         await first.run(`SET GLOBAL memory_limit = '${memoryLimit(bytes)}'`);
         memoryBytes = bytes;
       } catch (error) {
-        // what is read already holds more
+        // the data read so far already takes more memory
         if (!lacksMemory(error)) throw error;
       }
     },

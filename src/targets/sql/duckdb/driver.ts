@@ -75,7 +75,7 @@ export function createDuckDbDriver(): FileDriver<DuckDb> {
     begin: 'BEGIN',
     keepHigherKey: keepHigherKey('greatest'),
     keepCodeTexts,
-    // of each table that it fills, a transaction holds up to 122,880 rows in memory, outside of the limit that DuckDB is given
+    // for each table that it fills, a transaction holds up to 122,880 rows in memory, outside the limit that DuckDB is given
     uncommittedBytes: 16 * 1024 * 1024,
     foldedName,
     readTables,
@@ -109,7 +109,7 @@ export function createDuckDbDriver(): FileDriver<DuckDb> {
       }
     },
     looksStaged,
-    // where DuckDB would look for its log, the name ends at the question mark
+    // when DuckDB looks for its log, it ends the name at the question mark
     nameRefusal: (file) => (file.includes('?') ? 'DuckDB cannot keep a file under a name with ?.' : null),
     mayTryAgain: memory.mayTryAgain,
     async readyTable(publication, index) {
@@ -152,7 +152,8 @@ function modelledTypes({ plan, drawn, nullAllowed }: Publication<DuckDb>, index:
 
 /** How much memory DuckDB gets for the staged rows, and more of it after each attempt that had too little. */
 function createMemoryPlan() {
-  // of the database that was opened last: whether nobody else knows it, its memory, and how many times the usual that is (0: what filling tables takes)
+  // about the database that was opened last: whether it is a new file that nobody else knows, its memory, and the multiple of the usual
+  // memory that this is (0: the memory for filling tables)
   let isNewFile = false;
   let memoryBytes = 0;
   let factor = 0;

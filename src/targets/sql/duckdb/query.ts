@@ -10,7 +10,7 @@ import { chunksOf } from './row-chunks.ts';
 
 const dialect = { quote: doubleQuoted, literal: standardLiteral };
 
-/** what a chunk of 2,048 rows may hold of documents, in the unit that a reader's memory is counted in */
+/** the memory that a chunk of 2,048 rows may take for documents, in the unit that a reader's memory is counted in */
 const streams = 64;
 /** longest line of a file of CSV, a document in it included */
 const longestLineBytes = 64 * 1024 * 1024;
@@ -161,7 +161,7 @@ function queryFault(error: unknown, label: string): unknown {
 
 type Read = <T>(sql: string) => Promise<T[]>;
 
-/** of names without a schema, those of DuckDB's own catalogues */
+/** names without a schema that belong to DuckDB's own catalogues */
 const ownCatalogues = /^(?:duckdb|pragma|pg|sqlite)_/i;
 
 /**
@@ -195,7 +195,7 @@ export async function checkQuery(read: Read, query: string, label: string): Prom
     );
 }
 
-/** Of a file with more views, those alone are looked at that the query names. */
+/** If a file has more views than this, only the views that the query names are checked. */
 const mostViews = 1000;
 
 async function faultsOf(read: Read, query: string, label: string): Promise<string[]> {

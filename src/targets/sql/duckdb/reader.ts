@@ -29,7 +29,7 @@ import { chunksOf, chunksOfPieces, chunksWithMemory, type Chunks } from './row-c
 export interface SourceTable extends ReadTable {
   /** the column's values; null where there is no such column */
   text(column: string): SourceText | null;
-  /** of a table whose rows are lines that we read ourselves: then `text` is not asked */
+  /** for a table whose rows are lines that this program reads itself; `text` is not called then */
   readonly lines?: SourceLines;
   /**
    * All rows in the order of a column's whole numbers, or those of one document, read without DuckDB; null where they do not lie so, or where
@@ -42,7 +42,7 @@ export interface SourceTable extends ReadTable {
   ) => Promise<ClosableBlocks | null>;
   /** all rows as they lie, read without DuckDB; null: there are too many to be held */
   readonly fewAsTheyLie?: (columns: readonly string[]) => Promise<ClosableBlocks | null>;
-  /** of a table that has row ids, as its statistics tell without a look at its rows: bytes of its longest text, and one behind the last row id */
+  /** for a table that has row ids, from its statistics, without reading rows: the bytes of its longest text, and its last row id plus 1 */
   readonly longTexts?: () => Promise<{ readonly longest: number; readonly end: number } | null>;
 }
 
@@ -67,11 +67,11 @@ export interface SourceTables {
   table(name: string): SourceTable | null;
   /** each stream needs a connection of its own */
   connect(): Promise<DuckDBConnection>;
-  /** as a reader's */
+  /** see `raiseMemory` of a reader */
   raiseMemory(): Promise<boolean>;
-  /** as a reader's; of tables that may have long texts */
+  /** see `lowerMemory` of a reader; for tables that may have long texts */
   lowerMemory?(): Promise<void>;
-  /** as of `ReadTables` */
+  /** see `ReadTables` */
   modelHashOf(jobUuid: string): Promise<string | null>;
   close(): Promise<void>;
 }
@@ -92,7 +92,7 @@ export function createFileRowSource({ label, openTables, loads }: FileRowSourceO
   });
 }
 
-/** Of what is read, and its place in a row. */
+/** A text that is read, and its place in a row. */
 interface SourceField extends SourceText {
   readonly column: number;
 }
@@ -231,7 +231,7 @@ class FileTables implements ReadTables<SourceTable> {
   /** One pass over the keys alone, in no more memory than a piece of them takes. */
   async #liesInOrder({ from }: SourceTable, rest: string, { name, by }: RowOrder): Promise<boolean> {
     const known = this.#ordered.get(name);
-    // what lies in order as a whole does so in part
+    // if the whole table is in order, so is a part of it
     if (known !== undefined && (known.rest === rest || (known.rest === '' && known.lies))) return known.lies;
     const keys = by.map((key, at) => `${key} AS k${at}`);
     const lasts = by.map((_, at) => `lag(k${at}) OVER () AS l${at}`);
@@ -293,7 +293,7 @@ export class LazyReader {
   }
 
   async close(): Promise<void> {
-    // whoever asked for it was told that it did not open
+    // the caller that asked for the reader has already received the error
     (await this.#reader?.catch(() => null))?.close();
   }
 }

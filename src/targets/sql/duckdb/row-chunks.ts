@@ -13,7 +13,7 @@ export function chunksOf(connection: DuckDBConnection, result: Pick<DuckDBResult
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> =>
     (closing ??= fetching.then(
-      // what is being fetched ends before its connection does
+      // the fetch in progress ends before its connection does
       () => connection.closeSync(),
       () => connection.closeSync(),
     ));
@@ -94,7 +94,7 @@ export async function chunksWithMemory(
         await passOver(again, given, fault);
         return again;
       } catch (anew) {
-        // what it has in memory the next one lacks
+        // the next attempt needs the memory that this one holds
         await again?.close();
         fault = anew;
       }

@@ -107,7 +107,7 @@ interface DescribedColumn {
 /** A file of no more bytes is read as it comes: it has few long texts, also where they are compressed. */
 const shortTextsFileBytes = 4 * 1024 * 1024;
 
-/** of 2,048 rows, which DuckDB has at once, the most bytes that are read as they come */
+/** the length of a table's longest text, in bytes, up to which its rows are streamed; DuckDB holds 2,048 rows at once */
 const usualTextBytes = 8 * 1024;
 
 /** A table with texts and with row ids of its own, which a view lacks and a column of that name hides. */

@@ -82,7 +82,7 @@ export function tableStatements(
 
 type DuckDbRows = Pick<DuckDb, 'read'>;
 
-/** As `RowSink.zonesThere`. */
+/** Implements `RowSink.zonesThere`. */
 export function readZones(
   database: DuckDbRows,
   known: FoundTables,

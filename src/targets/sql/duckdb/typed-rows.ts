@@ -14,7 +14,7 @@ import { placeFields, type FieldPlan } from '../../rows/field-blocks.ts';
 export interface TypedPlan {
   /** the result's first columns: their places in a block's rows, and what their values are */
   readonly typed: readonly { readonly column: number; readonly form: StoredForm }[];
-  /** what the text behind them has; null: there is none */
+  /** the plan for the texts after the typed columns; null: there are none */
   readonly fields: FieldPlan | null;
   /** columns of a row of the block; those of neither are empty */
   readonly width: number;
@@ -22,11 +22,11 @@ export interface TypedPlan {
 
 /** rows of a vector */
 const mostRows = 2048;
-/** of a page: the length of its levels, and those, a bit for each row behind a header of two bytes */
+/** the bytes that the levels of a page take: their length, then a header of two bytes and one bit for each row */
 const levelBytes = 512;
 const widestValue = 16;
 
-/** What all tables of a source are read with. */
+/** The resources that all tables of a source share for reading. */
 export class TypedRows {
   readonly #kernel = new CellsKernel(mostRows);
   readonly #buffers = new SpareBuffers();
@@ -94,7 +94,7 @@ export class TypedRows {
   }
 }
 
-/** Of a run of levels, always in two bytes. */
+/** Writes the header of a run of levels, always in two bytes. */
 function putHeader(bytes: Uint8Array, at: number, header: number): void {
   bytes[at] = (header & 0x7f) | 0x80;
   bytes[at + 1] = header >> 7;
@@ -131,11 +131,14 @@ function turnBytes(view: DataView, from: number, to: number): void {
 /** Texts one after the other. */
 export interface ChunkTexts {
   readonly bytes: Uint8Array;
-  /** where each text ends in `bytes`; the next one begins there */
+  /** the end of each text in `bytes`; the next one begins there */
   readonly ends: Int32Array;
 }
 
-/** of a text in a vector: its length, then itself, or its first four bytes and where it lies */
+/**
+ * the size of a text's entry in a vector, and the longest text stored in it. The entry holds the length, then the text, or its first four
+ * bytes and its address
+ */
 const [entryBytes, longestInline] = [16, 12];
 
 /** Bytes of the texts of a column, none of which is NULL. */

@@ -107,7 +107,7 @@ export function storedValues(
 ): { readonly expression: string; readonly sqlType: string } | null {
   if (sqlType === 'SMALLINT') return { expression: `${expression}::INTEGER`, sqlType: 'INTEGER' };
   const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(sqlType) ?? [];
-  // of up to four digits they are numbers of 16 bits
+  // decimals of up to four digits are numbers of 16 bits
   if (Number(precision) <= 4) {
     const wider = `DECIMAL(9,${scale})`;
     return { expression: `${expression}::${wider}`, sqlType: wider };

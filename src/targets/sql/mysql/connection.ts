@@ -12,7 +12,7 @@ export interface MysqlAddress {
   readonly database: string;
   readonly user: string;
   readonly password: string;
-  /** as of PostgreSQL; absent: TLS where the server has it is not asked for */
+  /** the TLS mode, as for PostgreSQL; absent: TLS is not requested, even if the server has it */
   readonly sslmode: string | null;
   /** address without secrets */
   readonly label: string;
@@ -20,7 +20,7 @@ export interface MysqlAddress {
   readonly addresses?: readonly string[];
   /** in place of host and port */
   readonly socketPath?: string;
-  /** of what the server sends; absent: 1 GiB */
+  /** the limit for messages of the server; absent: 1 GiB */
   readonly longestMessageBytes?: number;
   /** time between two looks at a silent connection (10 s) */
   readonly probeIntervalMs?: number;
@@ -56,7 +56,10 @@ export interface Mysql {
 const idleSeconds = 600;
 const pingMs = 60_000;
 
-/** What the server's owner set for people is not for a load: strict, in UTC, names in either kind of quotes. */
+/**
+ * The settings of a load's session, which override settings that the server's owner chose for people: strict mode, UTC, names in either
+ * kind of quotes.
+ */
 const sessionSettings = `SET NAMES utf8mb4 COLLATE utf8mb4_bin, time_zone = '+00:00', wait_timeout = ${idleSeconds}, net_read_timeout = 600,
   net_write_timeout = 600, group_concat_max_len = 4294967295, foreign_key_checks = 0, unique_checks = 1, autocommit = 1, lock_wait_timeout = 60,
   sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ANSI_QUOTES'`;
@@ -311,7 +314,7 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** As `targetFault` of PostgreSQL: an AppError that names the target. */
+/** Like `targetFault` of PostgreSQL: returns an AppError that names the target. */
 export function mysqlFault(error: unknown, label: string): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const code = codeOf(error);
@@ -350,8 +353,8 @@ export function mysqlFault(error: unknown, label: string): unknown {
 }
 
 /**
- * What a MySQL server may send: the driver gathers each message whole, and all messages of most answers. The bytes are counted before the
- * driver sees them, by the headers of packets (MySQL, "MySQL Packets").
+ * The limit for data that a MySQL server sends: the driver buffers each message whole, and all messages of most answers. The bytes are
+ * counted before the driver sees them, by the headers of packets (MySQL, "MySQL Packets").
  */
 
 const headerBytes = 4;
@@ -369,18 +372,18 @@ export interface MessageLimit {
   refuse(chunk: Uint8Array): string | null;
   /** The answers to statements that are under way may have so many bytes together. */
   within<T>(mostBytes: number, work: () => Promise<T>): Promise<T>;
-  /** What follows of the answer is read as it comes: its bytes do not count. */
+  /** Stops counting: the rest of the answer is streamed. */
   streams(): void;
 }
 
 export function createMessageLimit(longestMessageBytes: number): MessageLimit {
-  // of the packet that is being read
+  // bytes left in the current packet
   let header = 0;
   let headerSeen = 0;
   let rest = 0;
   let isContinued = false;
   let messageBytes = 0;
-  // of the answer, the greeting at first
+  // bytes of the current answer; the greeting is the first
   let gathered = 0;
   let most: number = answerBytes.ofNoRows;
   let pending = 0;

@@ -244,7 +244,7 @@ export function renamingPublisher(own: MysqlStaged): MysqlPublisher {
     addRows: ({ plan }, index) => countOf(tables[index]!, plan.keys === 'hash'),
     async commit() {
       await database.run(`RENAME TABLE ${moves.join(', ')}`);
-      // what cannot be dropped now, the next job drops
+      // the next job drops the tables that cannot be dropped now
       for (const name of gone) await database.run(`DROP TABLE IF EXISTS ${quote(name)}`).catch(() => 0);
     },
   };
@@ -320,7 +320,10 @@ function writtenItemsStatement(
     SET i.${quote(into.column)} = SUBSTRING_INDEX(SUBSTRING_INDEX(${words}, ' ', i.${position}), ' ', -1)`;
 }
 
-/** Of a column of the model, what documents of all jobs say, into a column of the target; null: it has no other texts. */
+/**
+ * Returns a statement that copies the texts of a column of the model, as documents of all jobs have them, into a column of the target;
+ * null: no text differs from the column's values.
+ */
 function everyWrittenText(
   publication: MysqlPublication,
   index: number,
@@ -434,7 +437,7 @@ async function keepOthersRows(
 }
 
 export interface AdaptedTable {
-  /** of the columns, expressions over the staged rows `s` */
+  /** for each column, an expression over the staged rows `s` */
   readonly values: readonly string[];
   /** types of the columns, in the model's order */
   readonly types: readonly string[];

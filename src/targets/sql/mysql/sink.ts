@@ -298,7 +298,7 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
       drawn: this.#drawn,
       known,
       staged: new Map([...staged].filter(([, { rows }]) => rows > 0)),
-      // of the drawn model, in which lists are tables of their own
+      // columns of the drawn model, in which lists are tables of their own
       widened: new Map(columns.flatMap(({ id, wider }) => (wider === null ? [] : [[id, wider]]))),
       nullAllowed: new Set(
         columns.flatMap(({ id, wider, isLoose }) => (isLoose && wider === null ? [id] : [])),
@@ -326,7 +326,7 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
     this.#database = null;
     if (database === null) return;
     try {
-      // what cannot be removed now, the next job there removes
+      // the next job with this target removes the tables that cannot be removed now
       if (this.#token !== '') await this.#clear(database).catch(() => undefined);
     } finally {
       await database.close();

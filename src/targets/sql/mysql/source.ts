@@ -191,7 +191,7 @@ class MysqlRowSource implements RowSource {
     return new Pages((sql) => this.#read(sql), page);
   }
 
-  /** As XML Schema writes it; the items of a list with a blank between. */
+  /** Returns an expression for the value in the form of XML Schema, with a space between the items of a list. */
   #value(index: number, column: number, type: ColumnType): string {
     const table = this.#tables[index]!;
     const list = this.#lists.find((each) => each.owner === index && each.column === column);

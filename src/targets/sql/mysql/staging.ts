@@ -182,7 +182,7 @@ export class Staging {
       );
       for (const { release } of pieces) release?.();
     });
-    // whoever waits for the work is told
+    // the promise that the caller awaits rejects
     this.#work.catch(() => undefined);
   }
 
@@ -241,7 +241,7 @@ function loadStatement(table: MysqlStagedTable): string {
   return String.raw`LOAD DATA LOCAL INFILE 'rows' INTO TABLE ${mysql.quote(table.name)} CHARACTER SET ${characters} FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' (${targets.join(', ')})${set}`;
 }
 
-/** What the rows have, in the words of XML Schema. */
+/** Converts a value of the staged rows to the form of XML Schema. */
 function widenedText({ kind }: ColumnType, value: string): string {
   if (kind === 'boolean') return `CASE ${value} WHEN 't' THEN 'true' WHEN 'f' THEN 'false' ELSE ${value} END`;
   if (kind === 'double' || kind === 'real')
@@ -321,7 +321,7 @@ export async function takeTargetLock(
 }
 
 export interface MysqlListTarget {
-  /** of the list in the rows */
+  /** the column of the list in the rows */
   readonly column: number;
   /** keys of rows that are still to come, and have text in its place: one of its items is no value of the type */
   readonly asText: Set<string>;

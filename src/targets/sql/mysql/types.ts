@@ -96,7 +96,7 @@ export function textOf(
 }
 
 function typeOf(there: string): ColumnType {
-  // of whole numbers zeros at the end count
+  // in whole numbers, trailing zeros count
   if (there.startsWith('decimal')) return { kind: digits(there)?.[1] === 0 ? 'bigint' : 'numeric' };
   if (there.startsWith('datetime')) return { kind: 'timestamp' };
   if (there.startsWith('time')) return { kind: 'time' };

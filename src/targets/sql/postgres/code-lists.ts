@@ -22,7 +22,7 @@ import { databaseOf, runAll } from './driver.ts';
 import { readTarget, type ExistingTarget, type OwnCheck } from './existing-tables.ts';
 import { relation, type PostgresPublication } from './publication.ts';
 
-/** what statements on codes can be refused for: values that a type or an index does not take, and names that are taken */
+/** errors by which statements on codes can be refused: values that a type or an index does not accept, and names in use */
 const refusals = /^(?:22|42|54)/;
 /** columns that one scan looks at */
 const columnsPerScan = 400;
@@ -34,7 +34,7 @@ export interface CheckedColumn extends CodedColumn {
 
 export type CodesChoice = 'none' | 'table' | 'check';
 
-/** What earlier loads kept. */
+/** Returns how earlier loads kept codes. */
 export function codesThere({ checks, codes }: ExistingTarget): CodesChoice {
   if (checks.length > 0) return 'check';
   return codes === 'ours' ? 'table' : 'none';

@@ -396,7 +396,7 @@ export function targetFault(error: unknown, label: string): unknown {
   return fault('unprocessable_input', about);
 }
 
-/** What the codes of systems mean, and what to look at. */
+/** Explains the error codes of systems, and says what to check. */
 function connectionWords(code: string): string {
   const words = faultWords.find(([pattern]) => pattern.test(code))?.[1];
   return words === undefined ? '' : `: ${words}`;

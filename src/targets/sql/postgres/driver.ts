@@ -33,7 +33,7 @@ interface Reference {
   readonly deferred: boolean;
 }
 
-/** What the steps of a publishing or removing transaction need. */
+/** The operations that the steps of a publishing or removing transaction need. */
 export type PostgresWays = PublishingWays<SqlDatabase> & { readonly notes: Notes };
 
 /** The driver of a publishing transaction. */

@@ -1,4 +1,4 @@
-/** What a target holds already: its tables, their columns, keys and time zones, and what hangs on them. */
+/** Reads the existing objects of a target: its tables, their columns, keys and time zones, and the objects that depend on them. */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { checkMark } from '../../../engine/sql/code-lists.ts';
@@ -36,7 +36,7 @@ export interface TargetTable extends FoundTable {
 export interface OwnView {
   readonly name: string;
   readonly comment: string;
-  /** as `WITH` has them; '': none */
+  /** the view's options in the form of `WITH`; '': none */
   readonly options: string;
   /** statements that give others the rights which they have on it */
   readonly grants: readonly string[];
@@ -59,14 +59,17 @@ export interface ExistingTarget {
   readonly mayCreateSchemas: boolean;
   /** functions of a superuser run where tables are made and altered */
   readonly hasEventTriggers: boolean;
-  /** those of the names asked for that exist; views that loads made are no hindrance and are not among them */
+  /** the requested tables that exist; views that loads made are no obstacle and are left out */
   readonly tables: Map<string, TargetTable>;
   foreignKeys: TargetForeignKey[];
-  /** of a view that is made first: whoever reads it needs the rights that its tables ask for, where the server knows such views */
+  /**
+   * options of a view that is created for the first time: its readers need the rights that its tables require, if the server supports such
+   * views
+   */
   readonly newViewOptions: string;
   /** all of the SQL schema, by name */
   readonly views: ReadonlyMap<string, OwnView>;
-  /** of the tables above */
+  /** the checks of the tables above */
   checks: readonly OwnCheck[];
   /** `_codes`: made by a load, something else, or not there */
   readonly codes: 'ours' | 'other' | null;
@@ -75,7 +78,10 @@ export interface ExistingTarget {
 /** Comment of an index that a load made: a table with no others may be dropped, to be made anew. */
 export const keyIndexMark = 'made by the load, for rows by their key';
 
-/** Of the SQL schema (a literal): the views that loads made, `rule` their definition, `free` where nothing hangs on them. */
+/**
+ * Returns a query for the views of an SQL schema (a literal) that loads made: `rule` is their definition, and `free` says whether nothing
+ * depends on them.
+ */
 export function ownViews(schema: string): string {
   return `SELECT v.oid, r.oid AS rule, v.relname, v.reloptions, v.relacl, v.relowner,
                  obj_description(v.oid, 'pg_class') AS comment,
@@ -230,7 +236,7 @@ export async function readCounters(
   return new Map(rows.flatMap(({ name, key }) => (Number.isSafeInteger(key) ? [[name, key] as const] : [])));
 }
 
-/** As `RowSink.zonesThere`. */
+/** Implements `RowSink.zonesThere`. */
 export async function readZones(
   sql: Sql | TransactionSql,
   sqlSchema: string,

@@ -1,4 +1,4 @@
-/** What the steps of a publishing transaction share. */
+/** The state that the steps of a publishing transaction share. */
 import type { TransactionSql } from '../../../adapters/postgres/client/connect.ts';
 import { hasOffsetBehind } from '../../../engine/model/zones.ts';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
@@ -16,12 +16,12 @@ export interface Insertion {
   /** physical name */
   readonly table: string;
   readonly key: string | undefined;
-  /** of the table's keys */
+  /** the number that is added to the table's keys */
   readonly offset: bigint;
   /** quoted, with its schema */
   readonly staged: string;
   readonly stagedRows: number;
-  /** as the server tells them */
+  /** the number of rows that the server reports as added */
   readonly added: number;
 }
 
@@ -32,7 +32,7 @@ export interface PostgresPublication extends Publication<SqlDatabase, StagedTabl
   /** the model's tables, by index */
   readonly tables: readonly PhysicalTable[];
   readonly staging: StagingArea;
-  /** as it was before this transaction, without tables that were dropped; `columns` follow what is changed */
+  /** the target before this transaction, without tables that were dropped; `columns` include the changes of this transaction */
   readonly target: ExistingTarget;
   /** by physical table name: the key after which this job counts, where that is not 0 */
   readonly countedFrom: ReadonlyMap<string, number>;

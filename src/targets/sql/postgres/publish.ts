@@ -51,7 +51,7 @@ import {
   viewTypes,
 } from './views.ts';
 
-/** What a transaction that publishes begins with. */
+/** The state with which a publishing transaction starts. */
 export type StartedPublication = Pick<
   PostgresPublication,
   | 'database'
@@ -100,7 +100,7 @@ export function postgresPublication(started: StartedPublication): PostgresPublic
 /** The driver of one publication, of which it knows more than the shared steps. */
 function publishingDriver(ways: PostgresWays, publicationOf: () => PostgresPublication): PostgresDriver {
   let offsets: KeyOffsets = new Map();
-  /** of staged tables, by their name and that of the column, as `format_type` writes them */
+  /** types of the staged columns as `format_type` writes them, by name of the staged table and of the column */
   let types = new Map<string, Map<string, string>>();
   let keptCodes: CodesChoice = 'none';
   let checkedColumns: readonly CheckedColumn[] = [];
@@ -401,7 +401,7 @@ interface RowInsertion {
   readonly staged: StagedTable;
   /** by physical table name: what is added to keys */
   readonly offsets: KeyOffsets;
-  /** of the staged columns, as `format_type` writes them */
+  /** types of the staged columns as `format_type` writes them */
   readonly types: ReadonlyMap<string, string>;
   /** columns of a table that was there before */
   readonly known: ReadonlyMap<string, { readonly type: string }> | undefined;
@@ -439,7 +439,7 @@ export async function insertRows(
     } catch (error) {
       const { constraint_name: constraint } = error as { readonly constraint_name?: string };
       if (sqlState(error) === '23514' && checks.some(({ name }) => name === constraint)) {
-        // what documents say is loaded, whatever the schema lists
+        // values of documents are loaded even if the schema does not list them
         await dropChecks(publication, ({ name }) => name === constraint, table.name);
         continue;
       }
@@ -464,7 +464,10 @@ function keysMeet(table: string): AppError {
   );
 }
 
-/** What the database said of a repeated key, in these words; other faults as they are. `nameOf`: of a staged table, that in the target. */
+/**
+ * Returns a fault that explains the database's error if it reports a duplicate key, or else the error itself. `nameOf`: maps the name of a
+ * staged table to its name in the target.
+ */
 export function keyFault(error: unknown, nameOf: (table: string) => string): unknown {
   if (sqlState(error) !== '23505') return error;
   const { table_name: table = '' } = error as { readonly table_name?: string };
@@ -474,7 +477,7 @@ export function keyFault(error: unknown, nameOf: (table: string) => string): unk
 /** AppError `conflict` where a row is not there; what triggers made of its values is the owner's own. */
 export async function checkTaken(publication: PostgresPublication, insertion: Insertion): Promise<void> {
   const { key, stagedRows, added } = insertion;
-  // of hashed keys those that are there already are left out
+  // with hashed keys, rows whose keys are already there are skipped
   const isWhole = publication.plan.keys === 'hash' || added === stagedRows;
   if (key === undefined) return;
   publication.insertions.push(insertion);
@@ -684,7 +687,7 @@ async function closure(
   takes: (name: string) => Promise<boolean>,
 ): Promise<string[]> {
   const found = new Set(from);
-  // what is found on the way is gone through, too
+  // the loop also visits the tables that it adds
   for (const name of found)
     for (const { child } of referring.get(name) ?? [])
       if (!found.has(child) && (await takes(child))) found.add(child);

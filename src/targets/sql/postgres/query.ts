@@ -55,7 +55,7 @@ export function openPostgresQuery(
   let known: Promise<readonly QueryColumn[]> | null = null;
   const describe = async (): Promise<readonly QueryColumn[]> => {
     await ask('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    // of a server whose settings are for people
+    // overrides the settings of the server, which may be meant for people
     await ask('SET LOCAL extra_float_digits = 1');
     const { columns } = await ask(`SELECT * FROM ${table} LIMIT 0`);
     return columns.map(({ name, type }) => ({
@@ -86,7 +86,7 @@ export function openPostgresQuery(
   };
 }
 
-/** Whatever the columns are called, a row has as many values. */
+/** Names columns by position, so that a row has a value for each column even if names repeat. */
 function uniquelyNamed(expressions: readonly string[]): string[] {
   return expressions.map((expression, at) => `${expression} AS c${at}`);
 }

@@ -221,7 +221,7 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
     await this.#staging?.destroy();
     await this.#control?.end({ timeout: 0 });
     this.#control = null;
-    // What cannot be removed now, the next job there removes.
+    // The next job with this target removes the staging that cannot be removed now.
     if (this.#stagingExists) await this.#removeStaging().catch(() => undefined);
   }
 

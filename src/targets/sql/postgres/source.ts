@@ -69,7 +69,7 @@ class PostgresRowSource implements RowSource {
   /** One question at a time: the rows of an answer are taken off the connection. */
   readonly #ask: Ask = (work) => {
     const answer = this.#guarded(() => this.#last.then(work));
-    // whoever asked is told
+    // the caller gets the error
     this.#last = answer.catch(() => undefined);
     return answer;
   };
@@ -241,7 +241,7 @@ class PostgresRowSource implements RowSource {
   async #filterOf(index: number, isSo: string): Promise<string | null> {
     const key = `t.${this.#column(index, 'row_key')}`;
     const isOf = `t.${this.#column(index, 'document')} ${isSo}`;
-    // of a plain min() the server would look through the keys from the first
+    // for a plain min() the server would scan the keys from the first
     const [range] = await this.#ask(() =>
       this.#sql!.unsafe<[{ least: string | null; most: string | null }]>(
         `SELECT min(${key} + 0)::text AS least, max(${key} + 0)::text AS most FROM ${this.#relationOf(index)} t WHERE ${isOf}`,
@@ -330,7 +330,7 @@ export interface Cursor extends RowBlocks {
   forget(): void;
 }
 
-/** What is left to be done to the text of each column of a query. */
+/** The conversion that the text of each column of a query still needs. */
 type ColumnMoments = readonly SentText['moment'][];
 
 /** Rows of a query in blocks, as they are sent in the text format: a cursor of the server, fetched from a piece at a time. Within a transaction. */

@@ -21,7 +21,7 @@ import type { StagingArea } from './staging/area.ts';
 import type { StagedTable } from './staging/staged-table.ts';
 import { converted, settledType } from './types.ts';
 
-/** What the table of documents has beside its rows; its primary key, too, unless it `isKeyed`. */
+/** Returns the statements for the indexes and comments of the table of documents, and for its primary key unless it `isKeyed`. */
 function documentsStatements(publication: PostgresPublication, isKeyed: boolean): string[] {
   const table = physicalSideTable(sideTableDefinitions.documents, postgresql);
   return [

@@ -90,15 +90,15 @@ export function lexicalText(expression: string, type: string, fraction: number |
 /** A value as the server is asked for it, and what is left to be done to its text. */
 export interface SentText {
   readonly expression: string;
-  /** of a date with its time: what stands between them and for its zone becomes that of XML Schema (`asMoment`); null: nothing */
+  /** for a date with time: the kind of value whose separator and time zone become those of XML Schema (`asMoment`); null: no conversion */
   readonly moment: 'local' | 'zoned' | null;
 }
 
-/** What the server sends as XML Schema writes it: to make text of it first takes it a third more time. */
+/** Types that the server sends in the form of XML Schema: a conversion to text on the server would take a third more time. */
 const sentAsItIs =
   /^(?:smallint|integer|bigint|text|date|time without time zone)$|^(?:numeric|character varying)(?:\(|$)/;
 
-/** As `lexicalText`, of a column that is sent in the text format, in a session in UTC. */
+/** Like `lexicalText`, for a column that is sent in the text format, in a session in UTC. */
 export function sentText(expression: string, type: string, fraction: number | null): SentText {
   if (type === 'timestamp without time zone') return { expression, moment: 'local' };
   if (type === 'timestamp with time zone') return { expression, moment: 'zoned' };

@@ -13,7 +13,10 @@ import { ownViews, readTarget, type OwnView } from './existing-tables.ts';
 import { relation, type PostgresPublication } from './publication.ts';
 import { isOfType } from './types.ts';
 
-/** what a definition can be refused for: its text, names that are taken, what depends on it, its size, and locks that others hold too long */
+/**
+ * errors by which a definition can be refused: its text, names in use, objects that depend on it, its size, and locks that others hold too
+ * long
+ */
 const refusals = /^(?:0A|22|2B|42|54)|^55P03$/;
 
 /** Drops the views of loads that use these tables (physical names), so that these can be changed; `publishViews` makes them again. */

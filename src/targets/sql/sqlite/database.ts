@@ -19,14 +19,17 @@ export interface SqliteDb {
    * added, which may be beyond 2^53. Numbers take less time.
    */
   prepareChange(sql: string): StatementSync;
-  /** What `work` answers, while no value may have more bytes: a fault that `isTooLong` knows where one has. */
+  /**
+   * Runs `work` with a limit on the size of values, and returns its result. Throws a fault that `isTooLong` recognizes if a value exceeds
+   * the limit.
+   */
   withLongest<T>(bytes: number, work: () => T): T;
   /** Lets go of the file; safe to call again. */
   close(): void;
 }
 
 export interface SqliteOptions {
-  /** what messages call it */
+  /** the name of the file in messages */
   readonly label: string;
   /** how long to wait for another program that writes into the file (30 seconds) */
   readonly busyTimeoutMs?: number;
@@ -74,7 +77,7 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
       timeout: 0,
     });
     const opened = database;
-    // what a file defines in its views and triggers is not to call what is not meant for it
+    // views and triggers that a file defines must not call functions that are not meant for them
     await whenFree(
       () =>
         opened.exec(

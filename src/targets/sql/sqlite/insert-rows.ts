@@ -23,7 +23,7 @@ interface ListTarget {
   readonly table: string;
   readonly convert: Converter;
   lastKey: bigint;
-  /** of the row that was read last; null: it has no list */
+  /** items of the row that was read last; null: it has no list */
   items: string[] | null;
 }
 
@@ -99,7 +99,7 @@ export async function insertRows(
         list.items = null;
       }
     }
-    // what else this process has to do: refresh its lock, hear that it is to end
+    // lets the other tasks of this process run: refreshing its lock, receiving signals to end
     await setImmediate();
   }
   addWaiting();

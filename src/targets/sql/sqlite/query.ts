@@ -25,7 +25,7 @@ function kindOf(declared: string | null): Pick<QueryColumn, 'type' | 'holds'> {
   if (/CHAR|CLOB|TEXT/.test(name)) return { type: 'text', holds: 'text' };
   if (name.includes('BLOB')) return { type: 'text', holds: 'bytes' };
   if (/REAL|FLOA|DOUB/.test(name)) return { type: 'double', holds: 'other' };
-  // of an expression
+  // the type of an expression
   return { type: 'text', holds: declared === null ? 'text' : 'other' };
 }
 

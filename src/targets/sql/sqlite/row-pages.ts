@@ -9,9 +9,9 @@ import { fieldRows, type FieldPlan } from '../../rows/field-blocks.ts';
 import type { ClosableBlocks } from '../../rows/table-row-source.ts';
 import { isTooLong, type SqliteDb } from './database.ts';
 
-/** What is read of a table. */
+/** The part of a table that is read. */
 export interface PagedRows {
-  /** what stands behind FROM */
+  /** the text after FROM */
   readonly from: string;
   /** behind that: nothing, or WHERE and conditions, to which one may be added by AND */
   readonly rest: string;
@@ -29,7 +29,7 @@ interface Page {
 }
 
 const [fewestRows, mostRows] = [32, 1024];
-/** what a page should have, and what it may have where it is of several rows */
+/** the usual size of a page, and the largest size of a page of several rows */
 const [pageBytes, mostPageBytes] = [192 * 1024, 1024 * 1024];
 /** arguments of a function: SQLite takes 1,000 */
 const mostArguments = 500;
@@ -41,7 +41,7 @@ export function pagedBlocks(database: SqliteDb, rows: PagedRows): ClosableBlocks
 class RowPages implements ClosableBlocks {
   readonly #database: SqliteDb;
   readonly #rows: PagedRows;
-  /** of the first page, and of the others */
+  /** the statement for the first page (key `true`), and the one for the others */
   readonly #statements = new Map<boolean, StatementSync>();
   #last: bigint | null = null;
   #wanted = fewestRows;
@@ -62,7 +62,7 @@ class RowPages implements ClosableBlocks {
     }
     this.#last = page.last;
     const fitting = Math.floor((page.rows * pageBytes) / Math.max(1, page.block.bytes.length));
-    // what was too long together stays apart until pages are small again
+    // rows that were too long together are read apart until pages are small again
     this.#wanted = Math.max(1, Math.min(fitting, this.#wanted * 4, mostRows));
     return page.block;
   }

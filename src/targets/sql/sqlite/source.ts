@@ -83,7 +83,7 @@ class SqliteTables implements ReadTables<SqliteTable> {
   readonly #indexes: ReadonlyMap<string, number>;
   readonly #modelHashes: ReadonlyMap<string, string | null>;
   readonly #tables = new Map<string, SqliteTable | null>();
-  /** what bytes texts of the file are; one that others made may have UTF-16 */
+  /** whether texts of the file are UTF-8; a file of another program may have UTF-16 */
   readonly #isUtf8: boolean;
 
   constructor(database: SqliteDb, model: RelationalModel, label: string) {

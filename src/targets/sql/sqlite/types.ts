@@ -5,7 +5,10 @@ type Family = 'text' | 'integer' | 'numeric' | 'real' | 'other' | 'any';
 /** Digits that a number of SQLite keeps exactly, beside whole numbers of 64 bits. */
 const exactDigits = 15;
 
-/** What a declared type makes of values (https://www.sqlite.org/datatype3.html, "Determination Of Column Affinity"). */
+/**
+ * Returns the conversion that a declared type applies to values (https://www.sqlite.org/datatype3.html, "Determination Of Column
+ * Affinity").
+ */
 function familyOf(type: string): Family {
   if (type === '' || /BLOB/i.test(type)) return 'any';
   if (/INT/i.test(type)) return 'integer';

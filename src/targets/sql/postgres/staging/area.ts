@@ -74,7 +74,7 @@ export class StagingArea {
     return table;
   }
 
-  /** What the staged table of that name will be called in the target; undefined: there is none. */
+  /** Returns the name that the staged table of that name will have in the target, or undefined if there is none. */
   targetName(name: string): string | undefined {
     return this.#tables.values().find((table) => table.name === name)?.form.tableName;
   }
@@ -136,7 +136,7 @@ export class StagingArea {
     await this.#finishAll();
   }
 
-  /** What is made between tables, once they have their keys; all connections end. */
+  /** Makes the checks and indexes that involve several tables, after these have their keys. All connections end. */
   async #finishAll(): Promise<void> {
     const checks = createReferenceChecks(this.#tables);
     const builds = createIndexBuilds(this.#tables);
@@ -344,7 +344,7 @@ export class StagingArea {
     this.#waiting.delete(table);
   }
 
-  /** What the lane has made and filled others see once it is committed. */
+  /** Commits the tables and rows of the lane, so that other connections see them. */
   async #share(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
     await this.#endCopy(lane, table);
     await lane.sql.unsafe('COMMIT; BEGIN');
@@ -412,7 +412,7 @@ function mustLeave(lane: Lane<StagedTable>, table: StagedTable): boolean {
 export interface StagingOptions {
   /** name of the staging schema, and the start of every table's name */
   readonly token: string;
-  /** where the tables are made: the staging schema, or the target's where no schema may be made */
+  /** the schema in which the tables are made: the staging schema, or the target's schema if no schema may be made */
   readonly sqlSchema: string;
   /** quoted comment by which tables in the target's schema are known to be staging; null in a schema of their own */
   readonly mark: string | null;
@@ -424,11 +424,11 @@ export interface StagingOptions {
   readonly keys: (key: number | string) => string;
 }
 
-/** What may become the target's own. */
+/** Decides which staged objects may become the target's own. */
 interface MayMove {
   /** the staged table of that physical name; then those that it refers to have to, too */
   readonly table: (name: string) => boolean;
-  /** that of documents, which with keys of what they hold may have one twice */
+  /** the table of documents may; not if keys depend on content, because two of its rows may then have the same key */
   readonly documents: boolean;
 }
 
@@ -439,7 +439,7 @@ export function defineStaged(
   mayMove: MayMove,
   indexes: (table: number) => readonly KeyIndex[],
 ): void {
-  // what may become the target's own must outlive a crash; what is read once and dropped need not
+  // tables that may become the target's own must survive a crash; tables that are read once and dropped need not
   const isLogged = ({ name, foreignKeys }: PhysicalTable): boolean =>
     mayMove.table(name) && foreignKeys.every((key) => mayMove.table(key.parentTable));
   for (const [index, table] of tables.entries())

@@ -13,7 +13,7 @@ export interface CopyStream {
 /** A connection that copies into staging. `Table`: what it copies into. */
 export interface Lane<Table> {
   readonly sql: Sql;
-  /** where the server reads what is written to it */
+  /** the socket to which the server's input is written */
   socket: Socket | null;
   table: Table | null;
   copy: CopyStream | null;
@@ -22,7 +22,7 @@ export interface Lane<Table> {
   isSetUp: boolean;
 }
 
-/** What postgres.js keeps of a query: it settles these when the server answers. */
+/** The internals of a query of postgres.js, which settles these promises when the server responds. */
 interface QueryInternals {
   active: boolean;
   resolve(result: unknown): void;
@@ -43,7 +43,7 @@ export async function startCopy(
   const internals = query as unknown as QueryInternals;
   const started = Promise.withResolvers<Writable>();
   const ended = Promise.withResolvers<number>();
-  // whoever awaits these hears of the failure; one that nobody awaits yet must not end the process
+  // callers that await these promises get the failure; a promise that nobody awaits yet must not end the process
   started.promise.catch(() => undefined);
   ended.promise.catch(() => undefined);
   internals.resolve = (result) => {
@@ -78,7 +78,7 @@ export async function startCopy(
         }
         waiting.add(reject);
         const written = (error?: Error | null): void => {
-          // what the server says comes by the other way
+          // the server's error arrives through the other callback
           if (error) return;
           waiting.delete(reject);
           resolve();

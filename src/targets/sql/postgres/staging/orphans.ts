@@ -129,7 +129,10 @@ export async function asLogin(
   return results.flat();
 }
 
-/** Those of this database whose staging is gone, or that one alone whose name is given; which the login may not drop, stay. */
+/**
+ * Drops the roles of jobs in this database whose staging is gone, or only the role that `token` names. Roles that the login may not drop
+ * stay.
+ */
 export async function dropJobRoles(sql: Sql, setRole: string | undefined, token?: string): Promise<void> {
   const found = await sql.unsafe<{ name: string }[]>(
     `SELECT rolname AS name FROM pg_roles

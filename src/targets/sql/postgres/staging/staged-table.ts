@@ -18,7 +18,7 @@ export interface StagedColumn {
 }
 
 export interface StagedForm {
-  /** what the table will be called in the target: its constraints are named after that */
+  /** the name that the table will have in the target; its constraints are named after it */
   readonly tableName?: string;
   readonly columns: readonly StagedColumn[];
   readonly logged: boolean;
@@ -212,7 +212,7 @@ const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t
 const worthwhileRows = 10_000;
 /** from here a hash table of the parents' keys outgrows a processor's cache, and to look into it costs more than to merge */
 const crowdedParents = 50_000;
-/** what a sort of PostgreSQL takes for a key */
+/** bytes that a sort of PostgreSQL takes for a key */
 const sortedKeyBytes = 24;
 
 export interface ReferenceChecks {

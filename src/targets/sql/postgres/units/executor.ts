@@ -93,7 +93,7 @@ class PostgresUnitSink implements UnitSink {
     this.#push(table, rows, rowCount, release);
     if (this.#buffered < copyBytes) return;
     this.#copying ??= this.#copyDownTo(restBytes).finally(() => (this.#copying = null));
-    // whoever comes next, or commits, hears of a failure
+    // the next call, or the commit, gets the failure
     this.#copying.catch(() => undefined);
     while (this.#buffered > fullBytes && this.#copying !== null) await this.#copying;
   }

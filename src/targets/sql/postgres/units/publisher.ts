@@ -15,7 +15,7 @@ import { ledgerStatement, openUnitSession, type PostgresUnitToken } from './exec
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type { StagedTable } from '../staging/staged-table.ts';
 
-/** What the sink has of a load. */
+/** The state of a load that the sink passes to unit publishing. */
 interface UnitTargetOptions {
   readonly sql: Sql;
   readonly address: TargetAddress;
@@ -198,7 +198,10 @@ async function makeJobRole(
   };
 }
 
-/** What the server keeps of a password (RFC 5803, RFC 7677), in PostgreSQL's spelling. The password is ASCII: it is its own normal form. */
+/**
+ * Returns the verifier that the server stores for a password (RFC 5803, RFC 7677), in PostgreSQL's notation. The password is ASCII: it is
+ * its own normal form.
+ */
 function scramVerifier(password: string): string {
   const salt = randomBytes(16);
   const iterations = 4096;
