@@ -484,12 +484,12 @@ async function isReady(sql: Sql): Promise<boolean> {
   try {
     return await isDatabaseReady(sql);
   } catch {
-    // whoever prepares the database tells what is wrong with it
+    // the code that prepares the database reports its faults
     return false;
   }
 }
 
-/** What needs the rights of the login itself, before we take on fewer. */
+/** Makes the changes that need the rights of the login itself, before the session switches to a role with fewer. */
 async function prepare(
   url: string,
   applicationName: string,
@@ -507,7 +507,7 @@ async function prepare(
     };
   } catch (error) {
     const { targetFault } = await import('../targets/sql/postgres/connection.ts');
-    // of an address with several hosts none is the one
+    // if an address has several hosts, no single one can be named
     const host = URL.parse(url)?.host ?? '';
     throw targetFault(error, host === '' ? 'the metadata database' : `the metadata database at ${host}`);
   } finally {

@@ -94,7 +94,7 @@ export async function writeDurably(
   text: string | Iterable<string>,
 ): Promise<void> {
   const draft = join(directory, `${name.startsWith('.') ? '' : '.'}${name}.new`);
-  // what a dead attempt left, or a link that somebody put there, is not written to
+  // removes a file that a dead attempt left, or a link that somebody put there, so that it is not written to
   await rm(draft, { force: true });
   const file = await open(draft, 'wx', 0o666);
   try {

@@ -44,7 +44,7 @@ function elementsAround({ elements, roots }: DocumentStatistics, open: readonly 
   const around = new Set<number>();
   let candidates: readonly number[] = roots;
   for (const name of open) {
-    // of the candidates with this name, whatever their types, the open element is the first
+    // the open element is the first candidate with this name, whatever the types of the candidates
     const index = candidates.find(
       (candidate) => nameOf(nameByType(elements[candidate]!).name) === nameOf(name),
     );

@@ -38,11 +38,11 @@ export interface MappingOptions {
   /** the content of the documents; with `--prune`, content that they never have at a place is left out of the model there */
   readonly met?: MetContent;
   readonly extraColumns?: readonly AddedColumn[];
-  /** an earlier version of the model: what stands at the same path keeps its name, and no name stands for something else */
+  /** an earlier version of the model: tables and columns with the same path keep their names, and no name gets another meaning */
   readonly previous?: RelationalModel;
-  /** false: names are given as by a model without an earlier version, but for those that stood for something else */
+  /** false: names are given as for a model without an earlier version, except for names that had another meaning */
   readonly keepNames?: boolean;
-  /** false: rows that an earlier version dealt out over several tables lie in one where they can */
+  /** false: rows that an earlier version split over several tables go into one table if they fit */
   readonly keepSplits?: boolean;
   /** see RelationalModel.keepsDefaultNames; then no former names are recorded */
   readonly keepsDefaultNames?: boolean;
@@ -158,7 +158,10 @@ interface Drawn {
   readonly folds: ReadonlySet<string>;
 }
 
-/** A version goes on as the one before it: where rows have the keys of their parents, and where those of their children. */
+/**
+ * Draws the next version of a model. It keeps the choice of the previous version whether rows have the keys of their parents or those of
+ * their children.
+ */
 function drawnAfter(
   source: SourceModel,
   previous: RelationalModel | undefined,
@@ -205,7 +208,7 @@ function drawKeepingFolds(
     : drawKeepingFolds(after, { ...how, keptFolds });
 }
 
-/** Draws the version that comes after `previous`. `keepsTables`: rows lie in tables of that, and what has the same path goes on there. */
+/** Draws the version after `previous`. `keepsTables`: tables of `previous` hold rows, and tables with the same path continue them. */
 function versionAfter(
   source: SourceModel,
   previous: RelationalModel,

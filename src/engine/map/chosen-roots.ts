@@ -16,7 +16,10 @@ export function chooseRoots(source: SourceModel, wanted: readonly QName[] | unde
   ];
 }
 
-/** The elements of these names that documents may start with; a name without a namespace stands for any where none is exact. */
+/**
+ * Returns the elements of these names that documents may start with. A name without a namespace matches elements of any namespace if there
+ * is no exact match.
+ */
 export function rootsNamed(source: SourceModel, wanted: readonly QName[]): number[] {
   const names = new Set(wanted.map(clarkName));
   const bare = new Set(wanted.filter((name) => name.namespaceUri === '').map((name) => name.localName));

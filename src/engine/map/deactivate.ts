@@ -151,7 +151,7 @@ class Pruning {
   readonly #columns: Map<number, number>[] = [];
   /** by table: who holds keys of its rows */
   readonly #holders: ReadonlyMap<number, readonly KeyHolder[]>;
-  /** by table: where the columns of its rows lie */
+  /** by table: the tables and positions of the columns of its rows */
   readonly #rows: (table: number) => readonly RowColumn[];
   /** by table: of its old columns, counted through as the plan does, the new places in the row */
   #rowPositions: readonly ReadonlyMap<number, number>[] = [];

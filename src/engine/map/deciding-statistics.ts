@@ -17,7 +17,7 @@ type Decided = 'zone' | 'member' | 'type';
 
 /** in the place of values of which some have a time zone */
 const zonedValue = '2000-01-01T00:00:00Z';
-/** digits that `inferValue` tells apart, beside `longDigits` */
+/** digits that `inferValue` distinguishes, in addition to `longDigits` */
 const intDigits = 9;
 
 /** Statistics that `source` is pruned to, and drawn by, as by those that are given. */

@@ -21,8 +21,8 @@ interface Plan {
 }
 
 /**
- * A shared table has one line per path that leads to it; recursion is written out once. Lines stand in the order of the documents. Where
- * there are too many, the paths that are left out are the deepest.
+ * Lists the lines of the map in document order. A shared table has one line for each path to it; recursion is written out once. If there
+ * are too many lines, the deepest paths are left out.
  */
 export function listMappings(
   source: SourceModel,
@@ -91,7 +91,7 @@ class MappingListing {
 
   listMappings(roots: readonly Occurrence[]): MappingEntry[] {
     const listed: ListedElement[] = roots.map((occurrence) => ({ occurrence, sections: [] }));
-    // level by level: what documents are asked for most stands near their roots
+    // level by level, because users ask most for elements near the roots
     const level = [...listed];
     for (let at = 0; at < level.length; at += 1) {
       const element = level[at]!;
@@ -249,7 +249,7 @@ class MappingListing {
   /** xsi:type alternatives share their head's columns: a path and column are listed once. By path, the others as one number. */
   readonly #seen = new Map<string | null, number | Set<number>>();
 
-  // columns are given as the plan counts them, and listed where they lie
+  // columns are given by their index in the plan, and listed by their table and index in the model
   #push(line: MappingEntry): void {
     const column = line.column === null ? null : this.#rowColumns(line.table)[line.column]!;
     if (column === null) return this.#list(line);

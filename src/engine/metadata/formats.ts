@@ -57,7 +57,7 @@ export const formatSpecifications: Readonly<Record<ExportFormat, Specification &
   },
 };
 
-/** As a folder of CSV files has them, each table in the file that a first load writes. */
+/** Describes a folder of CSV files, with each table in the file that a first load writes. */
 function packageOfTables(model: DescribedModel): Promise<readonly string[]> {
   const { name, version, tables } = model;
   const pieces = dataPackage(

@@ -298,7 +298,7 @@ export interface FormerTable {
 
 export interface FormerColumn {
   readonly name: string;
-  /** as returned by `useOf` */
+  /** the use, as returned by `useOf` */
   readonly use: string;
 }
 

@@ -61,7 +61,7 @@ export interface ViewContent {
   readonly keyed: readonly JoinedRows[];
   readonly columns: readonly ViewColumn[];
   readonly texts: readonly JoinedTexts[];
-  /** of the columns, the references to ids of several tables that the view has room to resolve */
+  /** the columns that are references to ids of several tables and that the view has room to resolve */
   readonly followed: ReadonlySet<ViewColumn>;
   /** single references among the values of the rows themselves */
   readonly references: number;

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of members of requests and answers. */
+/** The descriptions of the members of requests and responses in the OpenAPI document. */
 
 // Descriptions of members: by structure, then by member.
 

@@ -61,7 +61,7 @@ import { SqlRowSink, nothingPublished } from './sink.ts';
 
 export interface DatabaseFileOptions {
   readonly file: string;
-  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
+  /** the path was checked and its links resolved: a link that has appeared in it since then is refused (false) */
   readonly refuseLinks?: boolean;
   /** how long to wait for another job that publishes into the file (15 minutes) */
   readonly lockTimeoutMs?: number;

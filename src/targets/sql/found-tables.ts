@@ -97,9 +97,9 @@ interface NamedTables {
 }
 
 /**
- * Throws AppError `conflict` if a name that the job needs is no table, or a view of somebody else, if a version before 1.0 made the target, if a table
- * beside the data lacks a column, or if another logical schema made a table, whose rows have other keys. `keepsRows`: whether a table keeps the rows that
- * it has. One that is overwritten may have any keys.
+ * Throws AppError `conflict` if a name that the job needs is not a table, or is a view of another owner; if a version before 1.0 made the
+ * target; if a side table lacks a column; or if another logical schema made a table, whose rows have other keys. `keepsRows`: whether a
+ * table keeps the rows that it has. A table that is overwritten may have any keys.
  */
 export function checkFoundTables<Table extends FoundTable>(
   names: SqlNames,

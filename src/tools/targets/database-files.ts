@@ -59,7 +59,7 @@ interface WrittenFile {
   readonly signal: AbortSignal;
 }
 
-/** What a kind of database does with a file of its own. */
+/** The operations that a kind of database provides for a file of its own. */
 interface FileDatabase {
   openSink(options: WrittenFile): Promise<RowSink>;
   openSource(options: Pick<WrittenFile, 'file'>): Promise<RowSource>;

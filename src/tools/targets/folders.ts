@@ -144,14 +144,14 @@ async function openLakeSink(session: ToolSession, open: () => Promise<LakeTarget
   if (tool === 'unload') {
     const { lakeFormatOf } = await import('../../targets/files/lake/look.ts');
     const target = await open();
-    // of the tables that documents are taken out of
+    // the format of the tables that documents are removed from
     return lakeSink(session, target, (await lakeFormatOf(target)) ?? 'delta');
   }
   return isTableLayout(format) ? lakeSink(session, await open(), format) : null;
 }
 
 interface OpenedFolder {
-  /** as a folder of Delta or Iceberg tables */
+  /** the folder as Delta or Iceberg tables */
   readonly lake: LakeTarget;
   /** its path on this machine: the folder itself, or a copy of its content */
   localDirectory(): Promise<string>;

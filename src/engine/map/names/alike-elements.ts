@@ -10,8 +10,9 @@ interface ElementOfRows {
 }
 
 /**
- * Tells the steps that one row has several of, as `address` where it has a `home_address` and a `work_address`: they say what a value is part of, and
- * not whose it is. `paths`: by table, the steps of its columns, asked for when a step is.
+ * Returns a test for steps that occur several times in one row, such as `address` if the row has a `home_address` and a `work_address`:
+ * such a step says which part a value belongs to, but not whose it is. `paths`: by table, the steps of its columns; called when a step is
+ * first tested.
  */
 export function repeatedSteps(paths: () => readonly (readonly Steps[])[]): (step: string) => boolean {
   let elements: ReadonlyMap<string, readonly ElementOfRows[]> | undefined;

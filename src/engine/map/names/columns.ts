@@ -42,7 +42,7 @@ const mostReadable = 40;
 
 /** The name of a value alone says too little, so a step before it stays. */
 const valueSteps: StayingSteps = { fewest: 2, last: 1 };
-/** But for what says its holder itself, where the two are too long. */
+/** Drops the holder from a name if the value's own name says it and both are too long together. */
 const valueAlone: StayingSteps = { fewest: 1, last: 1 };
 /** The element that has the attribute stays in the name. */
 const attributeSteps: StayingSteps = { fewest: 2, last: 2 };

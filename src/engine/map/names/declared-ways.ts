@@ -8,8 +8,8 @@ import type { Identifiers } from './identifiers.ts';
 const mostVisited = 50_000;
 
 /**
- * Steps of names that columns of the table would have, were all of it drawn, and that end like some of `drawn`, as far as they are no more
- * than these have. Worked out when first asked for. null: they are too many to tell a short name from.
+ * Returns the steps of names that columns of the table would have if all of it were drawn, and that have the same last step as one of
+ * `drawn`, up to the number of steps of these. Computed on the first call. null: there are too many to compare a short name with.
  */
 export function unmetSteps(
   declared: SourceModel,

@@ -177,7 +177,7 @@ interface KnownPaths {
   /** rows of this table or of another one have several elements that are called so */
   isRepeated(step: string): boolean;
   units(path: Steps): readonly Unit[];
-  /** so many names end alike that they are not compared, or there is none that ends so */
+  /** so many names have the same last step that they are not compared, or none has it */
   areTooMany(path: Steps): boolean;
   /**
    * Counts confusions as readers see them, by words only: values with the same last word, and elements with the same last word as the

@@ -43,8 +43,8 @@ export function splitWords(localName: string): string {
 const mixedWords = /(?:mzML|FpML|[kMGT]Wh|[kMG]Hz|(?<![\p{L}\p{N}])pH(?=$|\P{L}|\p{Lu}\p{Ll}))(?!\p{Ll})/gu;
 
 /**
- * Words that names have in small letters behind an acronym (`FIELDref`, `URLname`), where its last letter could be taken for their first. None of
- * them is the end of a word that is common behind acronyms: `order` is that of `Border`.
+ * Words that follow an acronym in small letters in names (`FIELDref`, `URLname`), where the acronym's last letter could be mistaken for
+ * their first. No word is included that ends a longer word common after acronyms: `order` ends `Border`.
  */
 const wordsBehindAcronyms = new RegExp(
   `(?<=\\p{Lu}{2})(?:${[
@@ -139,8 +139,8 @@ export function fittingName(
 }
 
 /**
- * `buyer` `tax_representative` `postal_address` `country_code` in 35 bytes is `buyer_postal_address_country_code`: the last step, the
- * first, and of those before the last what fits. A name cut at its end would say where a value stands and not what it is.
+ * Shortens `buyer` `tax_representative` `postal_address` `country_code` to 35 bytes as `buyer_postal_address_country_code`: the last step,
+ * the first, and as many of the steps before the last as fit. A name cut at its end would say where a value is and not what it is.
  */
 function outerSteps(steps: readonly string[], maxBytes: number): string {
   const last = steps.at(-1)!;
@@ -194,7 +194,7 @@ export interface NameClaim {
   readonly choose?: StepChooser;
 }
 
-/** More names that are alike are told apart by a hash. */
+/** If more names than this are the same, a hash distinguishes them. */
 const mostNumbered = 99;
 
 /** Case-insensitively unique names within one scope. */
@@ -206,8 +206,9 @@ export class NameScope {
   readonly #allowed: (name: string) => string;
 
   /**
-   * `meanings`: names in lower case that stand for something already, and are given to nothing else; null: to nothing at all.
-   * `isReserved`: names that none is to have; they begin with an underscore. `allowed`: the name itself, or one that can be had in its place.
+   * `meanings`: names in lower case that have a meaning already, and are not used for another; null: they are not used at all.
+   * `isReserved`: names that must not be used; they begin with an underscore. `allowed`: returns the name itself, or a permitted one in its
+   * place.
    */
   constructor(
     maxBytes: number,
@@ -233,7 +234,7 @@ export class NameScope {
     return this.isFree(name, claim.meaning) ? this.#take(name) : this.claimName([name], path, claim);
   }
 
-  /** Takes the first of the candidates that is free; else the first with a number, else the last with a hash of the path. */
+  /** Claims the first candidate that is free; otherwise the first with a number; otherwise the last with a hash of the path. */
   claimName(candidates: readonly string[], path: string, { meaning, steps, choose }: NameClaim = {}): string {
     const isFree = (name: string): boolean => this.isFree(name, meaning) && !this.#isReserved(name);
     for (const candidate of candidates) {
@@ -283,9 +284,9 @@ export interface StayingSteps {
   readonly fewest: number;
   /** how many of the last ones stay */
   readonly last: number;
-  /** the step before the last goes before all others; where it cannot, no steps are told */
+  /** the step before the last is left out before all others; if it cannot be, no steps are returned */
   readonly withoutOwner?: true;
-  /** no steps are told where there is no room for those that say whose the value is */
+  /** no steps are returned if those that say whose the value is do not fit */
   readonly withOwner?: true;
   /** steps are compared, not their words: where words leave no short name, steps may */
   readonly bySteps?: true;

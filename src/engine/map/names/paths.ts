@@ -1,4 +1,4 @@
-/** Absolute XPaths as the interface shows them: no predicates, prefixes only where they tell something. */
+/** Absolute XPaths as the interface shows them: without predicates, and with prefixes only if they are needed. */
 import type { QName, SourceModel } from '../../model/source-model.ts';
 
 export interface PathPrinter {
@@ -8,8 +8,8 @@ export interface PathPrinter {
 }
 
 /**
- * A step has a prefix of the model's `namespaces` only where its namespace is not the (first) root's. Where that and no namespace
- * have the same local name, elements of the latter are `{}local`, and attributes of the former have their prefix.
+ * Prints a prefix of the model's `namespaces` only for steps whose namespace is not that of the (first) root. If that namespace and no
+ * namespace have the same local name, elements of the latter are `{}local`, and attributes of the former have their prefix.
  */
 export function createPathPrinter(model: SourceModel, roots: readonly number[]): PathPrinter {
   const first = roots[0];

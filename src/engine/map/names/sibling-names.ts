@@ -1,4 +1,4 @@
-/** Names of values that lie in one element: where the way to it is too long for the name of one, all of them say the same part of it. */
+/** Names of values in one element: if the way to it is too long for the name of one of them, the names of all keep the same part of it. */
 import { joinedSteps, type StayingSteps, type StepChooser } from './identifiers.ts';
 
 type Steps = readonly string[];

@@ -7,13 +7,16 @@ export type Together = 'together' | 'apart';
 /** The tables of earlier versions of a model. */
 export interface EarlierTables {
   hasPath(path: string): boolean;
-  /** Returns whether the rows of a place, which stands below rows of `table`, lay in a table and not in those rows. */
+  /** Returns whether the rows of a place below rows of `table` were in a table of their own and not in those rows. */
   hadTable(place: string, table: string): boolean;
-  /** Returns whether the text of elements at a place, which stands in or below rows of `table`, lay in rows of its own and in no column. */
+  /** Returns whether the text of elements at a place in or below rows of `table` was in rows of its own and not in a column. */
   hadTextTable(place: string, table: string): boolean;
-  /** Returns where the contents of the members of a substitution group lay, whose names the table has; null: it has none. */
+  /** Returns the location of the contents of a substitution group's members, whose names the table has; null if it has no such names. */
   members(table: string): Together | null;
-  /** Returns where the contents of the types lay that xsi:type may name in rows of the table, which is that of the declared type; null: it has none. */
+  /**
+   * Returns the location of the contents of the types that xsi:type may name in rows of the table, which is the declared type's table; null
+   * if it has no names of types.
+   */
   types(table: string): Together | null;
   /**
    * Returns the paths of the tables that have the rows of a place, or rows below it: one where types of the row above declare it differently,
@@ -43,8 +46,8 @@ export function placeOf(origin: TableOrigin): string | undefined {
 }
 
 /**
- * Gives each table of a drawing its path, parents before what stands under them. A table that is declared under several paths (elements of one
- * type without a name) goes on under the one that an earlier version knew it by; so does the only place of a type that had several.
+ * Gives each table of a drawing its path, parents before their children. A table that is declared under several paths (elements of one type
+ * without a name) keeps the path by which an earlier version knew it; so does the only place of a type that had several.
  */
 export class TablePaths {
   readonly #earlier: EarlierTables;

@@ -20,9 +20,9 @@ export interface TableNaming {
 }
 
 /**
- * A table has its element's name; where several would be alike, each takes as many steps of its path as tell them apart. Of one that
- * several places share no path says more than the name: it keeps it, and the others step aside. Elements of several namespaces are told apart
- * by these first. A name that is too long has no role where no other element of the set is of its kind.
+ * Names tables after their elements. If several tables would have the same name, each gets as many steps of its path as distinguish it. A
+ * table that several places share keeps the name, because no path says more, and the others get other names. Elements of several namespaces
+ * are distinguished by their namespaces first. A name that is too long loses its role if no other element of the set is of its kind.
  */
 export function nameTables(
   tables: readonly TableDraft[],

@@ -1,7 +1,7 @@
 /**
- * Paths that say of a table or column which use of the source it stands for, alike in every version of a model: from the root
- * element, or from a type (`/(type Party)/name`) whose rows share one table whatever path leads to them. Names are printed for
- * comparison and not for people, so that no two names of a model look alike.
+ * Paths that identify the use of the source that a table or column has, and that are the same in every version of a model. They start at
+ * the root element, or at a type (`/(type Party)/name`) whose rows share one table whatever path leads to them. They are printed for
+ * comparison and not for people, so that no two names of a model look the same.
  */
 import type { QName } from '../../model/source-model.ts';
 

@@ -95,7 +95,7 @@ const maxCharLength = 255;
 export interface ColumnTypeOptions {
   /** `--default-varchar-len`: bounds text without a length of its own */
   readonly textLength?: number | undefined;
-  /** strings whose patterns allow decimals alone are decimals, and those whose patterns allow dates alone are dates; default false */
+  /** strings whose patterns allow only decimals are decimals, and those whose patterns allow only dates are dates; default false */
   readonly readsTexts?: boolean;
 }
 
@@ -200,8 +200,9 @@ const numbers: ReadonlySet<ColumnType['kind']> = new Set([
 ]);
 
 /**
- * Whether the form of values counts, not what they are alone: that of guessed types, and of numbers that several types may stand for, as
- * 1.50 and 1.5e0, that of decimals and dates which are text to the XSD, and that of values whose patterns do not allow each form of theirs.
+ * Decides whether the form of values must be kept, because the values alone are not enough. It must for guessed types; for numbers that may
+ * be of several types, such as 1.50 and 1.5e0; for decimals and dates that are text in the XSD; and for values whose patterns do not allow
+ * each of their forms.
  */
 export function formOf(value: ValueType, options: ColumnTypeOptions): FormOfValues {
   const { variety, guessed, memberTypes = [] } = value;
@@ -216,7 +217,10 @@ function areNumbers(types: readonly ColumnType[]): boolean {
   return types.every(({ kind, list }) => numbers.has(kind) && list !== true);
 }
 
-/** A union whose members agree is that type, one of numbers what holds them all; else text, which alone holds all as written. */
+/**
+ * Returns the column type of a union: the type of its members if they agree, a type that holds all members if they are numbers, or
+ * otherwise text, the only type that holds all values as written.
+ */
 function unionColumnType(members: readonly ValueType[]): ColumnType {
   const [first, ...others] = members.map(exactColumnType);
   if (first === undefined || first.list) return text;
@@ -298,8 +302,8 @@ function numericOfTexts(
 function numericOfDigits(base: ColumnType, { totalDigits, fractionDigits }: Facets): ColumnType {
   if (fractionDigits === 0) return totalDigits === undefined ? base : integerOfDigits(totalDigits);
   if (totalDigits === undefined || fractionDigits === undefined) return base;
-  // totalDigits counts significant digits: 0.005 has one, and so has 5. A rate of 11 digits, 10 of them after the point, may well
-  // be 19.5: where the fraction may take most of them, all may stand before the point as well.
+  // totalDigits counts significant digits: 0.005 has one, and so has 5. A rate of 11 digits, 10 of them after the point, may well be 19.5.
+  // If the fraction may take most of the digits, all of them may also precede the point.
   const isSmall = totalDigits - fractionDigits < fractionDigits;
   const precision = isSmall ? totalDigits + fractionDigits : totalDigits;
   return precision > mostDecimalDigits ? base : { kind: 'numeric', precision, scale: fractionDigits };

@@ -58,7 +58,10 @@ export interface DrawingOptions {
   readonly apart?: ReadonlySet<string>;
   /** names of types as declared; default: found out for this drawing */
   readonly typeNames?: () => ReadonlyMap<number, string>;
-  /** with `met`: where rows of elements with mixed content had text alone, it is a column, whatever their type has elsewhere; default true */
+  /**
+   * with `met`: if elements with mixed content had only text at a place, the text is a column there, whatever their type has at other
+   * places; default true
+   */
   readonly textsByPlace?: boolean;
   /** tables that rows go on in; default: none */
   readonly earlier?: EarlierTables;

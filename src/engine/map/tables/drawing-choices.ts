@@ -28,7 +28,7 @@ export class DrawingChoices {
   readonly #shared: Uint8Array;
   /** the number of places of each type and of each element; used if types share tables */
   readonly #places: Places;
-  /** types of elements that are read as values: folded at most once, else rows of the place they stand at */
+  /** types of elements that are read as values: folded at most once, or else rows of their own place */
   readonly #valueTypes: ReadonlySet<number>;
   readonly #declared: SourceModel;
   readonly #met: MetChildren | null;
@@ -156,9 +156,9 @@ export class DrawingChoices {
   };
 
   /**
-   * Folding a type writes it out at each of its places, and with it a table, or a parent key, for each thing that repeats inside.
-   * That multiplies (OVAL: 1,012 tables become 28,000), so where types are reused, one that is used again and makes rows of its own
-   * has a table, shared by its places; but for wrappers, whose table would say nothing.
+   * Decides whether a child may be folded. Folding a type writes it out at each of its places, with a table or a parent key for each part
+   * that repeats inside. That multiplies (OVAL: 1,012 tables become 28,000). So if types are reused, a type that is used again and has rows
+   * of its own gets a table that its places share. Wrappers are the exception: their table would say nothing.
    */
   #mayFold(type: number, child: SourceChild): boolean {
     if (!this.#elevate) return false;
@@ -304,7 +304,7 @@ export class DrawingChoices {
 
   readonly #childColumns = new Map<number, number>();
 
-  /** Columns that a child would bring into its parent's row: those of all that may stand in its place. */
+  /** Counts the columns that a child adds to its parent's row: those of all elements and types that may substitute it. */
   #columnsOfChild(element: number): number {
     return cached(this.#childColumns, element, () => {
       let columns = 1;

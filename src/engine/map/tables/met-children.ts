@@ -16,7 +16,7 @@ export interface MetChild {
   readonly columns: number;
   /** declared as mixed content, it held text and nothing else */
   readonly isText: boolean;
-  /** elements, by index, that it held: those that are declared, where members of their groups stood in their place */
+  /** indexes of the child elements that documents had; a declared element counts if members of its substitution group occurred instead */
   readonly children: ReadonlySet<number>;
 }
 

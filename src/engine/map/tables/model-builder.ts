@@ -279,7 +279,7 @@ export function newColumn(fields: NewColumn): ColumnDraft {
   };
 }
 
-/** Order of columns in a table: keys first, then where the row stood, then values in source order, extras last. */
+/** Order of columns in a table: keys first, then the position of the row, then values in source order, extras last. */
 const roleRank: Readonly<Record<ColumnRole, number>> = {
   row_key: 0,
   document: 1,

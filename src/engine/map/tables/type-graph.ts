@@ -7,7 +7,7 @@ export interface Variant {
   readonly substitution: boolean;
 }
 
-/** Elements that may stand where `element` is declared (XSD Part 1 §3.3.6), the declared one first unless abstract. */
+/** Returns the elements that may substitute `element` (XSD Part 1 §3.3.6), the declared one first unless it is abstract. */
 export function variantsOf(model: SourceModel, element: number): Variant[] {
   const declared = model.elements[element]!;
   const variants: Variant[] = declared.abstract ? [] : [{ element, substitution: false }];

@@ -1,4 +1,4 @@
-/** Columns of unions whose members differ, by what documents had: a date where a union of dates and years had dates alone. */
+/** Types of union columns whose members differ, by the values in documents: a date, if a union of dates and years had only dates. */
 import { inferValue } from '../../infer/source-model.ts';
 import type { ValueStatistics } from '../../infer/statistics.ts';
 import type { ColumnType } from '../../model/relational-model.ts';

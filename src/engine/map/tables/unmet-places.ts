@@ -12,7 +12,7 @@ import { isUnboundedInteger, longDigits, widestInteger } from './column-types.ts
 import { settleUnion } from './union-values.ts';
 import { someHaveZone } from '../zones-of-documents.ts';
 
-/** Elements, by index, of `roots` that documents started with; all where there is none. */
+/** Returns the indexes of those `roots` that documents started with; all of `roots` if documents had none of them. */
 export function metRoots(
   { elements }: SourceModel,
   roots: readonly number[],
@@ -65,7 +65,7 @@ interface Met {
   shows: boolean;
 }
 
-/** A node of the drawing, and what was met where it stands. */
+/** A node of the drawing, and an element that documents had there. */
 interface Meeting {
   readonly node: NodeDraft;
   /** index in the statistics */
@@ -110,7 +110,7 @@ class MetPlaces {
     }
   }
 
-  /** Answers what stands in it. */
+  /** Records the content of the element; returns its children and types, to be visited next. */
   #note({ node, element: at, xpath, elsewhere }: Meeting): Meeting[] {
     const element = this.#statistics.elements[at]!;
     const met = this.#metAt(node);

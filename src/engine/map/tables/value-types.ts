@@ -56,8 +56,8 @@ export function findValueTypes(source: SourceModel): ValueTypes {
 }
 
 /**
- * A derivation that adds an attribute `value`, and no more, to a base which has nothing that must be there: all else that its elements may
- * hold, elements of other types derived from the base may hold as well.
+ * Tests for a derivation that adds only an attribute `value` to a base without required content. All other content of its elements may also
+ * occur in elements of other types derived from the base.
  */
 function holdsValueBesideBase({ types }: SourceModel, index: number): boolean {
   const type = types[index]!;

@@ -46,8 +46,8 @@ export interface PreviousParts {
 }
 
 /**
- * Settles `parts` of a table whose columns have their names. What an earlier version had stays where it was; what is new goes to
- * the last part that has room, else to a further one: so the same column lies in the same table in every later version.
+ * Settles `parts` of a table whose columns have their names. Columns of an earlier version stay in their parts. New columns go to the last
+ * part that has room, or else to a further one. So the same column is in the same table in every later version.
  */
 export function splitTable(
   table: TableDraft,
@@ -72,7 +72,7 @@ export function splitTable(
   }
   for (const [order, column] of added.entries()) {
     const bytes = columnBytes(column.role);
-    // an offset lies behind its time
+    // the offset of a time directly follows it
     const behind = added[order + 1]?.offsetOf === column ? columnBytes('offset') : 0;
     let at = parts.length - 1;
     if (used[at]! + bytes + behind > maxRowBytes) {

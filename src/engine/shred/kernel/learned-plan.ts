@@ -46,7 +46,7 @@ export class LearnedPlan {
   #isFull = false;
   readonly #columns: Int32Array;
   #columnsUsed = 0;
-  /** of the columns, those that have the document's key in every row */
+  /** the indexes of those columns that have the document's key in every row */
   readonly #documentColumns: Int32Array;
   readonly #control: Int32Array;
   readonly #required: Int32Array;

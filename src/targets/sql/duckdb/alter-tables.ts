@@ -50,8 +50,8 @@ export async function incomingTypes(
 }
 
 /**
- * Missing columns are added, types widened, NOT NULL dropped where a row may leave the column empty; answers the types that the
- * table's columns have then, in the model's order.
+ * Adds missing columns, widens types, and drops NOT NULL if a row may leave the column empty. Returns the types that the table's columns
+ * have afterwards, in the model's order.
  */
 export async function adaptTable(
   publication: Publication<DuckDb>,

@@ -27,8 +27,8 @@ export function stagedRows(staged: StagedCsv): string {
 }
 
 /**
- * Digits that the values of a file have where the model says no more than "a decimal", or "a list of decimals": by column, for those
- * among `columns`; others are left out.
+ * Returns the digits that the values of a file have in columns for which the model says only "a decimal" or "a list of decimals": by
+ * column, for those among `columns`; others are left out.
  */
 export async function measuredDigits(
   database: DuckDb,
@@ -121,8 +121,8 @@ function scalar(value: string, type: ColumnType, sqlType: string, digits: Decima
 }
 
 /**
- * Text becomes a decimal of more than 18 digits a hundred times more slowly than one of fewer, which then is widened: what is before the point
- * and what is behind it are made so, of values where neither has more.
+ * Converts text to a decimal. Conversion to more than 18 digits is a hundred times slower than to fewer, which are then widened. So the
+ * parts before and after the point are converted separately if neither has more digits in any value.
  */
 function decimal(value: string, sqlType: string, digits: DecimalDigits | undefined): string {
   if (digits !== undefined && isShort(digits)) return `${value}::DECIMAL(18,${digits.fraction})::${sqlType}`;
@@ -138,7 +138,7 @@ function isShort({ whole, fraction }: DecimalDigits): boolean {
   return whole + fraction <= 18;
 }
 
-/** Digits beyond the microsecond round the last one, where DuckDB alone would cut them off. `length`: up to there are none. */
+/** Rounds the microsecond by the digits after it, which DuckDB would cut off. `length`: texts up to this length have none. */
 function rounded(value: string, sqlType: string, length: number): string {
   const cast = `${value}::${sqlType}`;
   return `CASE WHEN length(${value}) <= ${length} THEN ${cast}

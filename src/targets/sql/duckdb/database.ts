@@ -23,7 +23,7 @@ export interface DuckDbOptions {
   readonly memoryBytes: number;
   /** a new file gets the smallest blocks: larger on the disk, but what waits for the end of a transaction need not stay in memory */
   readonly smallBlocks?: boolean;
-  /** a new file that nobody else knows: what is committed goes into it at once, and not through the log, where long values are copied in memory */
+  /** a new file that nobody else knows: commits go directly into it, and not through the log, for which long values are copied in memory */
   readonly skipsLog?: boolean;
   /** how long to wait for another process that has the file open (0) */
   readonly busyTimeoutMs?: number;

@@ -1,7 +1,7 @@
 /**
- * Rows out of a DuckDB file or a folder of tables, for writing documents back, in the order of their row keys, which is document order.
- * Most tables lie in that order, as one look at their keys tells, and are read as they lie; only another one is sorted by DuckDB, what does
- * not fit into memory on the disk.
+ * Reads rows from a DuckDB file or a folder of tables, to write documents back, in the order of their row keys, which is document order.
+ * Most tables are stored in that order, as one pass over their keys shows, and are read as stored. DuckDB sorts only the others; data that
+ * does not fit into memory is spilled to disk.
  */
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import { fileFault } from '../../../adapters/file-staging/durable-file.ts';
@@ -32,8 +32,8 @@ export interface SourceTable extends ReadTable {
   /** for a table whose rows are lines that this program reads itself; `text` is not called then */
   readonly lines?: SourceLines;
   /**
-   * All rows in the order of a column's whole numbers, or those of one document, read without DuckDB; null where they do not lie so, or where
-   * those of one document cannot be had without all others.
+   * Returns all rows in the order of a column's whole numbers, or those of one document, read without DuckDB; null if they are not stored
+   * in that order, or if those of one document cannot be read without all others.
    */
   readonly inOrder?: (
     key: string,
@@ -51,7 +51,7 @@ export interface SourceText {
   readonly expression: string;
   /** null: the values are in the lexical forms of XSD */
   readonly decode: ValueDecoder | null;
-  /** an expression of the values as they lie in DuckDB's vectors, and what they are; absent: they are had as text alone */
+  /** an expression of the values as they are in DuckDB's vectors, and their form; absent: they can only be read as text */
   readonly stored?: { readonly expression: string; readonly form: StoredForm };
 }
 
@@ -63,7 +63,7 @@ export interface SourceLines {
 
 /** The tables of one place, open for reading. */
 export interface SourceTables {
-  /** null where there is none of that name */
+  /** Returns the table of that name, or null if there is none. */
   table(name: string): SourceTable | null;
   /** each stream needs a connection of its own */
   connect(): Promise<DuckDBConnection>;
@@ -100,7 +100,7 @@ interface SourceField extends SourceText {
 class FileTables implements ReadTables<SourceTable> {
   readonly #label: string;
   readonly #tables: SourceTables;
-  /** by what is read: whether the rows that were asked for last lie in order; `rest`: which of them those are */
+  /** by the name of the order: whether the rows that were checked last are in order; `rest`: the condition that selects those rows */
   readonly #ordered = new Map<string, { readonly rest: string; readonly lies: boolean }>();
 
   #typedRows: Promise<TypedRows> | null = null;
@@ -228,7 +228,7 @@ class FileTables implements ReadTables<SourceTable> {
     return (await table.fewAsTheyLie?.(columns)) ?? null;
   }
 
-  /** One pass over the keys alone, in no more memory than a piece of them takes. */
+  /** Checks the order in one pass over the keys, in no more memory than a piece of them takes. */
   async #liesInOrder({ from }: SourceTable, rest: string, { name, by }: RowOrder): Promise<boolean> {
     const known = this.#ordered.get(name);
     // if the whole table is in order, so is a part of it

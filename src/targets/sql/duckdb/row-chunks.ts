@@ -1,4 +1,4 @@
-/** Chunks of a result: of a query that is asked again where it lacks memory, or that is asked for few rows at a time where these are long. */
+/** Chunks of a result. A query that lacks memory is run again; a query with long rows is run for few rows at a time. */
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { lacksMemory } from './database.ts';
 
@@ -45,8 +45,8 @@ export interface RowIdPieces {
 }
 
 /**
- * The rows of a table with long texts, piece by piece: whatever memory DuckDB has, a result holds the texts of 2,048 rows, and of as many
- * more as it reads ahead. A piece has fewer rows than the one before where that one had too many bytes, and more where they were few.
+ * Returns the rows of a table with long texts, piece by piece: whatever memory DuckDB has, a result holds the texts of 2,048 rows, and of
+ * as many more as it reads ahead. A piece has fewer rows than the previous one if that had too many bytes, and more if that had few.
  */
 export function chunksOfPieces(
   connection: DuckDBConnection,
@@ -114,7 +114,7 @@ export async function chunksWithMemory(
           await chunks.close();
           if (isClosed) throw error;
           chunks = await openAgain(error);
-          // by whoever waited for no more rows
+          // closed by a caller that needed no more rows
           if (isClosed) await chunks.close();
         }
       }

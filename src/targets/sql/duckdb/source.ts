@@ -104,7 +104,7 @@ interface DescribedColumn {
   readonly isOfView: boolean;
 }
 
-/** A file of no more bytes is read as it comes: it has few long texts, also where they are compressed. */
+/** A file of at most this many bytes is streamed: it has few long texts, even if they are compressed. */
 const shortTextsFileBytes = 4 * 1024 * 1024;
 
 /** the length of a table's longest text, in bytes, up to which its rows are streamed; DuckDB holds 2,048 rows at once */

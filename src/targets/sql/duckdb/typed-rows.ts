@@ -100,7 +100,7 @@ function putHeader(bytes: Uint8Array, at: number, header: number): void {
   bytes[at + 1] = header >> 7;
 }
 
-/** Puts the values of rows that have one behind each other; answers how many. */
+/** Moves the values of rows that have one next to each other; returns their number. */
 function keepValid(
   values: Uint8Array,
   valid: Uint8Array,

@@ -17,7 +17,10 @@ export function columnSqlType(type: ColumnType): string {
   return `${listed[item] ?? item}${type.list === true ? '[]' : ''}`;
 }
 
-/** For a decimal without bounds of its own: the dialect's type, another scale where that holds these values, else text. */
+/**
+ * Returns the type for a decimal without bounds of its own: the dialect's type, a type of another scale if that holds these values, or
+ * otherwise text.
+ */
 export function typeForDigits(digits: DecimalDigits): string {
   const usual = decimalDigits(columnSqlType({ kind: 'numeric' }))!;
   if (digits.whole <= usual.whole && digits.fraction <= usual.fraction) return decimalName(usual);
@@ -34,8 +37,8 @@ export function decimalDigits(sqlType: string): DecimalDigits | null {
 }
 
 /**
- * The type that holds values of both types: one of them, a wider one, or text. `values`: the digits that occur, asked for where the
- * types together have more than a decimal can have.
+ * Returns the type that holds values of both types: one of them, a wider one, or text. `values`: returns the digits that occur; called if
+ * the types together have more digits than a decimal can have.
  */
 export async function settledType(
   target: string,
@@ -85,7 +88,7 @@ export function lexicalText(expression: string, sqlType: string, fraction: numbe
   }
   switch (sqlType) {
     case 'TIMESTAMP WITH TIME ZONE':
-      // in a session in UTC, where nothing else of it is +00
+      // the session is in UTC, and no other part of the text is +00
       return `replace(replace(${text}, ' ', 'T'), '+00', 'Z')`;
     case 'TIMESTAMP':
       return `replace(${text}, ' ', 'T')`;

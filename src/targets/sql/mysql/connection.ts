@@ -32,7 +32,7 @@ export interface MysqlWarning {
 }
 
 export interface Mysql {
-  /** the server is told to take one statement alone */
+  /** the connection is opened so that the server accepts only one statement at a time */
   readonly statementsPerRun: 1;
   /** Runs one statement; answers the number of rows that it changed. */
   run(sql: string): Promise<number>;
@@ -42,7 +42,9 @@ export interface Mysql {
   read<T>(sql: string): Promise<T[]>;
   /** The columns of a query that is made to answer no row. */
   describe(sql: string): Promise<readonly FieldPacket[]>;
-  /** Rows as they come, values as text or, where `isBytes` says so of their place, as bytes; no more of them are in memory than are asked for. */
+  /**
+   * Streams rows, with values as text, or as bytes if `isBytes` says so for their column. No more rows are in memory than are requested.
+   */
   stream(sql: string, isBytes: (column: number) => boolean): AsyncIterable<(string | Uint8Array | null)[]>;
   /** Rows of `LOAD DATA LOCAL`, and what the server had to say of them. */
   load(sql: string, rows: readonly Uint8Array[]): Promise<readonly MysqlWarning[]>;

@@ -55,8 +55,8 @@ function digits(type: string): readonly [number, number] | null {
 }
 
 /**
- * A column that holds values becomes text with what they look like in documents. The column is there at any moment: a new one stands beside
- * it until one statement takes its place.
+ * Converts a column that holds values to text, in the form that the values have in documents. The column exists at every moment: one
+ * statement replaces it with the new one next to it.
  */
 export async function turnToText(
   database: Mysql,

@@ -127,7 +127,10 @@ export async function dropChecks(
   }
 }
 
-/** On columns that this job made or filled anew, and on all others where it asks for checks: where every row has a value of the list. */
+/**
+ * Adds checks of codes to columns that this job made or filled anew, and to all others if the job requests checks, provided that every row
+ * has a value of the list.
+ */
 export async function addCodeChecks(
   publication: PostgresPublication,
   columns: readonly CheckedColumn[],

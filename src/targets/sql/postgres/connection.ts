@@ -53,7 +53,7 @@ export const applicationName = 'conversion-job-service';
 const stallMs = 5 * 60_000;
 
 interface TargetSockets {
-  /** gets the socket where what goes over it is what the server reads: not where it will be encrypted */
+  /** receives the socket if the server reads exactly the bytes that are written to it, so not if the connection will be encrypted */
   readonly onPlain?: (socket: Socket) => void;
   /** gets every socket */
   readonly all?: Set<Socket>;
@@ -181,8 +181,8 @@ export const quickCompression = `SELECT set_config('default_toast_compression', 
  WHERE name = 'default_toast_compression' AND source = 'default' AND 'lz4' = ANY (enumvals)`;
 
 /**
- * Makes a new connection ready: AppError `target_not_allowed` where it leads to another product than PostgreSQL, or changes its session
- * with each transaction. `more`: further statements. Answers the id of its process on the server.
+ * Prepares a new connection. Throws AppError `target_not_allowed` if it leads to a product other than PostgreSQL, or changes its session
+ * with each transaction. `more`: further statements. Returns the id of its process on the server.
  */
 export async function beginSession(
   sql: Sql,
@@ -215,7 +215,10 @@ export function otherProduct(version: string): { product: string; why: string } 
   return found === undefined ? null : { product: found[1], why: found[2] };
 }
 
-/** AppError `target_not_allowed` where the server is known to be something else; before any other statement, which it may not know. */
+/**
+ * Throws AppError `target_not_allowed` if the server is known to be another product. Runs before any other statement, which such a server
+ * may not know.
+ */
 async function checkProduct(sql: Sql): Promise<void> {
   const [row] = await sql.unsafe<{ version: string }[]>('SELECT pg_catalog.version() AS version');
   const other = otherProduct(row!.version);
@@ -250,11 +253,11 @@ const rounds = 3;
 const waitMs = 15_000;
 
 /**
- * A load holds locks, settings and staging over many transactions, a reader settings. A pooler that gives each transaction whichever session is
- * free (PgBouncer's `pool_mode = transaction`) would take them away unnoticed.
- * AppError `target_not_allowed` where transactions of the connection run in changing sessions; `service_unavailable` where a pooler has no
- * further one to give. The server itself tells a client the id of its process when it connects, a pooler something of its own
- * (PostgreSQL manual §55.7, BackendKeyData): only then is it asked over a second connection.
+ * Checks that transactions keep their session. A load holds locks, settings and staging over many transactions, a reader settings. A pooler
+ * that gives each transaction any free session (PgBouncer's `pool_mode = transaction`) would take them away unnoticed. Throws AppError
+ * `target_not_allowed` if transactions of the connection run in changing sessions; `service_unavailable` if a pooler has no further session
+ * to give. When a client connects, the server itself sends the id of its process, and a pooler sends a value of its own (PostgreSQL manual
+ * §55.7, BackendKeyData). A second connection is made only if the ids differ.
  */
 async function checkPooler(sql: Sql, connectAnother: () => Sql): Promise<void> {
   const [first, told] = await sessionOf(sql);
@@ -276,7 +279,7 @@ async function checkPooler(sql: Sql, connectAnother: () => Sql): Promise<void> {
   }
 }
 
-/** Ids of the process that answers, and of the one that the connection was told of at its start. */
+/** Returns the id of the process that answers, and the id that the connection received at its start. */
 async function sessionOf(sql: Sql): Promise<[answering: number, told: number]> {
   const rows = await sql.unsafe<{ pid: number }[]>('SELECT pg_catalog.pg_backend_pid() AS pid');
   return [rows[0]!.pid, (rows.state as unknown as { pid: number }).pid];

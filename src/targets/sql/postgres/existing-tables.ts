@@ -28,7 +28,7 @@ export interface TargetTable extends FoundTable {
   readonly plain: boolean;
   /** its owner's functions may run with what is written into it, or row security hides rows of it from this login */
   readonly hasOwnCode: boolean;
-  /** tables beside those asked for that refer to it */
+  /** other tables with foreign keys to it */
   readonly referredToBy: readonly string[];
 }
 

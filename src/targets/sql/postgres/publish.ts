@@ -616,9 +616,9 @@ async function deleteElsewhere(
 }
 
 /**
- * Tables of an earlier model (other documents had other elements) whose rows hang from rows that are overwritten: with those
- * gone they stand for nothing. Only tables that loads made (`_keys` lists them) are emptied; keys of anybody else's tables hold.
- * False where one has rows of documents that stay: nothing is done.
+ * Empties tables of an earlier model (other documents had other elements) whose rows depend on rows that are overwritten: without those
+ * they have no meaning. Only tables that loads made (`_keys` lists them) are emptied; the foreign keys of other tables stay in force.
+ * Returns false, and does nothing, if one of the tables has rows of documents that stay.
  */
 async function emptyHangingTables(
   publication: PostgresPublication,

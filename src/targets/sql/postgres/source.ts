@@ -310,7 +310,7 @@ function textColumns(count: number): ColumnMoments {
 
 const firstFetch = 64;
 const mostRows = 8192;
-/** bytes that a fetch is meant to bring; less where there are many cursors, which have two such pieces each */
+/** the intended size of a fetch in bytes; less if there are many cursors, because each holds two fetches */
 const wantedBytes = 512 * 1024;
 const bytesOfAll = 48 * 1024 * 1024;
 
@@ -326,7 +326,7 @@ interface CursorSession {
 }
 
 export interface Cursor extends RowBlocks {
-  /** The server has it no more; whoever asks for rows is told that there are none. */
+  /** Marks the cursor as closed by the server; `next` then returns null. */
   forget(): void;
 }
 

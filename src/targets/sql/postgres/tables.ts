@@ -31,7 +31,7 @@ function documentsStatements(publication: PostgresPublication, isKeyed: boolean)
   ];
 }
 
-/** Empty tables of the model. They get their keys with the others, but for hashed keys, which tell rows that are there by them. */
+/** Makes empty tables of the model. They get their keys with the others, except for hashed keys, which identify rows that exist already. */
 export async function makeTables(
   publication: PostgresPublication,
   indexes: readonly number[],
@@ -243,7 +243,7 @@ export async function makeTablesAhead(
 
 interface TableMove {
   readonly staged: StagedTable;
-  /** in the target, where there is none of that name */
+  /** the name that the table gets in the target, which has no table of that name */
   readonly name: string;
 }
 
@@ -309,7 +309,7 @@ async function renameKeys(publication: PostgresPublication, moves: readonly Tabl
   const statements = moves.flatMap(({ staged, name: table }) => {
     const present = nameOf.get(table);
     if (present === undefined) return [];
-    // tables whose long names begin alike ask for the same name; what ends a staged name is its own
+    // tables whose long names begin the same get the same usual key name; the end of a staged name is unique
     const own = staged.name.split('_').slice(-2).join('_');
     const usual = usualKeyName(table);
     const name = taken.has(usual) ? truncateToBytes(`${truncateToBytes(table, 40)}_pkey_${own}`, 63) : usual;
@@ -356,8 +356,8 @@ interface PresentIndex {
 }
 
 /**
- * Makes what tables and columns of this transaction lack, and gives indexes that came with a moved table the name they would have got here.
- * Tables that were there before get theirs only where the job asked for indexes: who took one away has a reason.
+ * Makes the indexes that tables and columns of this transaction lack, and gives indexes that came with a moved table the name they would
+ * have had here. Tables that existed before get indexes only if the job requests them: an index may have been dropped for a reason.
  */
 export async function addKeyIndexes(publication: PostgresPublication): Promise<void> {
   const { plan, tables, createdTables, present, addedColumns, sqlSchema, tx } = publication;

@@ -75,7 +75,7 @@ export function lexicalText(expression: string, type: string, fraction: number |
     return `CASE WHEN ${expression} = round(${expression}, ${fraction}) THEN round(${expression}, ${fraction}) ELSE trim_scale(${expression}) END::text`;
   switch (type) {
     case 'timestamp with time zone':
-      // in a session in UTC, where nothing else of it is +00
+      // the session is in UTC, and no other part of the text is +00
       return `replace(replace(${expression}::text, ' ', 'T'), '+00', 'Z')`;
     case 'timestamp without time zone':
       return `replace(${expression}::text, ' ', 'T')`;
@@ -109,7 +109,7 @@ export function sentText(expression: string, type: string, fraction: number | nu
 
 const [blank, letterT, letterZ, plus] = [0x20, 0x54, 0x5a, 0x2b];
 
-/** Writes a date with its time as XML Schema does, in its place; answers where it ends. */
+/** Rewrites a date with its time in place, in the form of XML Schema; returns the index of its end. */
 export function asMoment(bytes: Uint8Array, from: number, to: number, kind: 'local' | 'zoned'): number {
   for (let at = from; at < to; at += 1) if (bytes[at] === blank) bytes[at] = letterT;
   // in a session in UTC the zone is +00

@@ -107,7 +107,10 @@ interface Refused {
   readonly why: string;
 }
 
-/** Null: it is there. One that is there already is replaced where its columns stay, so that what hangs on it may; else made anew. */
+/**
+ * Makes a view, and returns null if that succeeds. An existing view is replaced if its columns stay, so that objects that depend on it may
+ * stay; otherwise it is dropped and made again.
+ */
 async function makeView(
   publication: PostgresPublication,
   [create, ...others]: readonly string[],
@@ -158,7 +161,10 @@ export interface ColumnChange {
   readonly to: string;
 }
 
-/** Names all views that stand in the way of columns that must become wider, with what to do: AppError `conflict` where views use such columns, themselves or by way of other views: the database changes none of them. */
+/**
+ * Throws AppError `conflict` if views use columns that must become wider, directly or through other views, because the database does not
+ * change such columns. The message names all these views, with what to do.
+ */
 export async function refuseForViews(
   publication: PostgresPublication,
   table: string,

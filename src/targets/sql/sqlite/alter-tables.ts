@@ -1,4 +1,7 @@
-/** A table that was there before, made able to take the rows that come. SQLite adds columns; for all else it is made anew, and filled. */
+/**
+ * Alters an existing table so that it can hold the incoming rows. SQLite adds columns; for every other change the table is made again and
+ * filled.
+ */
 import { commentLine } from '../../../engine/sql/comment-text.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
@@ -17,8 +20,8 @@ import { columnId } from '../../rows/unfit-columns.ts';
 type SqlitePublication = Publication<SqliteDb>;
 
 /**
- * Missing columns are added, types widened, NOT NULL dropped where a row may leave the column empty; answers the types that the table's
- * columns have then, in the model's order. `index`: in the drawn model.
+ * Adds missing columns, widens types, and drops NOT NULL if a row may leave the column empty. Returns the types that the table's columns
+ * have afterwards, in the model's order. `index`: in the drawn model.
  */
 export async function adaptTable(
   publication: SqlitePublication,

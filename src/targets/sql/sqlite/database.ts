@@ -15,8 +15,8 @@ export interface SqliteDb {
   read<T>(sql: string, ...values: SQLInputValue[]): T[];
   prepare(sql: string): StatementSync;
   /**
-   * A statement that changes what is there, and tells by bigints what it did: also one that adds no row tells the key of the last one that was
-   * added, which may be beyond 2^53. Numbers take less time.
+   * Prepares a statement that changes rows and reports its result in bigints. Even a statement that adds no row reports the key of the last
+   * row added, which may exceed 2^53. Numbers take less time.
    */
   prepareChange(sql: string): StatementSync;
   /**

@@ -238,7 +238,7 @@ export async function addSideRows(
       const fields = fieldsOf(line);
       if (merging !== null) addMerged(merged, merging.moment, fields);
       if (isHashed) {
-        // each document once, and what lies beside it once
+        // each document once, and each row of another side table once
         const told = side === 'documents' ? fields[0]! : JSON.stringify(fields);
         if (old.has(fields[0]!) || seen.has(told)) continue;
         seen.add(told);
@@ -287,8 +287,8 @@ const [tab, newline, backslash, zero, nine] = ['\t', '\n', '\\', '0', '9'].map((
 const exactDigits = 15;
 
 /**
- * Puts the values of the row that begins at `from` into `values`, from `into` on, and answers where the next row begins. `table`: what the
- * message calls it (AppError `unprocessable_input`) where the row has another number of values.
+ * Puts the values of the row that begins at `from` into `values`, starting at `into`, and returns the start of the next row. `table`: its
+ * name in the message of the AppError `unprocessable_input` that is thrown if the row has a different number of values.
  */
 export function readRow(
   text: string,

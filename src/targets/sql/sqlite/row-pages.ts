@@ -13,7 +13,7 @@ import { isTooLong, type SqliteDb } from './database.ts';
 export interface PagedRows {
   /** the text after FROM */
   readonly from: string;
-  /** behind that: nothing, or WHERE and conditions, to which one may be added by AND */
+  /** the text after that: empty, or WHERE and conditions, to which AND can add one */
   readonly rest: string;
   /** a whole number that no two rows share and none lacks, by which SQLite finds rows without sorting */
   readonly key: string;

@@ -187,7 +187,7 @@ class SqliteTables implements ReadTables<SqliteTable> {
       width: columns.length,
     };
     if (this.#isUtf8 && rowNumber !== null && order?.by.join() === rowNumber && fields.length > 0) {
-      // by an index of what `rest` asks for, each page would sort all rows behind the one before
+      // with an index for the conditions of `rest`, each page would sort all rows after the previous one
       const way = rest === '' || only !== null ? '' : ' NOT INDEXED';
       return pagedBlocks(this.#database, {
         from: `${from}${way}`,

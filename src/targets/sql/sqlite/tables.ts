@@ -24,7 +24,7 @@ export function readTables(database: Pick<SqliteDb, 'read'>): Map<string, Sqlite
   return tables;
 }
 
-/** Columns, which are asked for where they are looked at: a file may have thousands of tables. */
+/** Returns a table whose columns are read when they are first used: a file may have thousands of tables. */
 function knownTable(
   database: Pick<SqliteDb, 'read'>,
   name: string,
@@ -138,7 +138,7 @@ export function columnComments(sql: string): ReadonlyMap<string, string> {
   return comments;
 }
 
-/** The comment of the table, behind the list of its columns; null if there is none. */
+/** Returns the comment of the table, which follows the list of its columns; null if there is none. */
 export function tableComment(sql: string): string | null {
   const tail = readTableText(sql)?.tail ?? '';
   return /\/\* ([\s\S]*?) \*\//.exec(withoutStrings(tail))?.[1] ?? null;

@@ -12,7 +12,10 @@ import type { EarlierMeanings, NameHistory } from './previous.ts';
 /** Last step of a key that leads to the head of a family of types or elements: the place is that of the head. */
 const headStep = '/(head)';
 
-/** By place: the paths of the tables that have its rows. Tables that stand at one place alone have that as their path, and are left out. */
+/**
+ * Returns, by place, the paths of the tables that have its rows. Tables that hold the rows of only one place have it as their path, and are
+ * left out.
+ */
 export function sharedPlaces(
   previous: RelationalModel,
   history: NameHistory,
@@ -44,9 +47,9 @@ export function sharedPlaces(
 }
 
 /**
- * The tables that the next version goes on with. `plain`: that version as it would be drawn without them; `places`: null where no rows lie in
- * them, so that only their names are kept. Then a table that several places share has the name of an earlier one if only one of these places
- * had a table.
+ * Finds the tables that the next version continues. `plain`: that version as it would be drawn without them. `places`: null if no rows are
+ * in them, so that only their names are kept. A table that several places share then has the name of an earlier one if only one of these
+ * places had a table.
  */
 export function earlierTables(
   plain: Drawing,
@@ -77,7 +80,7 @@ export function earlierTables(
   return { hasPath, hadTable, hadTextTable, ...headsOf(history), ofPlace, ofType, continued };
 }
 
-/** By the last version: where rows lay whose element or type is one of several. */
+/** Returns, by the last version, whether rows whose element or type is one of several were in tables of their own. */
 function headsOf(history: NameHistory): Pick<EarlierTables, 'members' | 'types'> {
   // paths of tables that rows of members or derived types, and rows of children hang from
   const heads = new Set<string>();
@@ -115,8 +118,9 @@ function stepsAbove(path: string): string[] {
 }
 
 /**
- * By identity: of a table that several places share now, the path of the earlier table that it goes on with, which is that of its type, or of
- * the first place that had one. Places that had others keep those. `unlessSeveral`: a table goes on with none if its places had several.
+ * Returns, by identity of a table that several places share now, the path of the earlier table that it continues: the table of its type, or
+ * of the first place that had one. Places that had other tables keep those. `unlessSeveral`: a table continues none if its places had
+ * several.
  */
 function continuedTables(
   { tables }: Drawing,

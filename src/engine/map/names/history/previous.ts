@@ -1,6 +1,6 @@
 /**
- * Names that earlier versions of a model gave, and what each stood for. What has the same path and role keeps its name, so that
- * targets can be upgraded; a name that stood for something else is given to nothing, as a target may still hold that.
+ * Names that earlier versions of a model gave, and their meanings. A table or column with the same path and role keeps its name, so that
+ * targets can be upgraded. A name that had another meaning is not given again, because a target may still hold the old table or column.
  */
 import { listCountUse, listTablePath, readUse, useOf } from '../../../model/column-uses.ts';
 import { hasLists } from '../../../model/packed/models.ts';
@@ -55,7 +55,7 @@ export const noPreviousNames: PreviousNames = {
 };
 
 export interface EarlierChoices {
-  /** false: names are given anew, and avoid those that stood for something else */
+  /** false: names are chosen again, and avoid those that had another meaning */
   readonly keepNames: boolean;
   /** false: rows are dealt out over tables anew */
   readonly keepSplits: boolean;

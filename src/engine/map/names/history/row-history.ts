@@ -85,7 +85,7 @@ export class RowHistory {
     this.#parts[part]!.bytes += bytes;
   }
 
-  /** A former column goes back where it lay while there is room for all that lay there. */
+  /** Returns the parts of the row. A former column returns to its earlier part while that has room for all of its earlier columns. */
   previousParts(): PreviousParts {
     // columns of tables that never had rows take no room
     const last = this.parts.findLastIndex(({ bytes }) => bytes > 0);

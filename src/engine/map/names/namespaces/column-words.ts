@@ -1,9 +1,9 @@
-/** Prefixes in names of columns: elements of a row that are called alike in several namespaces are told apart by them. */
+/** Prefixes in names of columns distinguish elements of a row that have the same name in several namespaces. */
 import type { ColumnDraft } from '../../tables/model-builder.ts';
 
 /**
- * Words of a column's name, from the row's element inwards: each as its element or attribute is called, behind the prefix of its namespace where
- * the rows have another that is called so (`linux-def:object`, `unix-def:object`). That of the root has none.
+ * Returns the words of a column's name, from the row's element inwards: the name of each element or attribute, with the prefix of its
+ * namespace before it if the rows have another of that name (`linux-def:object`, `unix-def:object`). The root's namespace has no prefix.
  */
 export function createNameParts(columns: readonly ColumnDraft[]): (column: ColumnDraft) => readonly string[] {
   const prefixes = new Map(columns.map((column) => [column, prefixesOf(column)]));

@@ -49,8 +49,8 @@ const longest = 16;
 const mostParts = 5;
 
 /**
- * Words for namespaces that are to be told apart, by URI: the prefixes, where an author gave each one; else what their URIs do not share, as `03` and
- * `09` of `…:pain.001.001.03` and `…:pain.001.001.09`. Null where neither is short and different.
+ * Returns words that distinguish namespaces, by URI: their prefixes, if an author chose each one; otherwise the parts that their URIs do
+ * not share, such as `03` and `09` of `…:pain.001.001.03` and `…:pain.001.001.09`. Returns null if neither are short and different.
  */
 export function namespaceWords(
   uris: readonly string[],

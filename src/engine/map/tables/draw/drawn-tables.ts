@@ -48,7 +48,7 @@ export class DrawnTables {
   readonly #earlier: EarlierTables;
   readonly #tablePaths: TablePaths;
   readonly #typeNames: () => ReadonlyMap<number, string>;
-  /** by what makes two rows belong to one table: their type where it is shared, else the place they stand at */
+  /** by the identity that makes two rows belong to one table: their type if it is shared, or else their place */
   readonly #tableByIdentity = new Map<string, TableDraft>();
 
   /** `apart`: see DrawingOptions. */
@@ -160,8 +160,8 @@ export class DrawnTables {
   }
 
   /**
-   * A place that had a table keeps it; others have that of their type, where it is shared, which goes on with one that an earlier version had
-   * for it or for one of its places.
+   * Returns the identity of a row's table. A place that had a table keeps it. Other places use the table of their type if it is shared;
+   * that table continues one that an earlier version had for the type or for one of its places.
    */
   #identityFor({ own, shared }: Rows): DrawnIdentity {
     const place = own === null ? undefined : placeOf(own.origin);
@@ -309,7 +309,10 @@ export class DrawnTables {
     return this.column(table, '/nil', { role: 'nil', type: flag, nameParts: ['nil'], xpath: table.xpath });
   }
 
-  /** Declarations of one name share it, but for those of names and those of text: a prefix says something in names alone. */
+  /**
+   * Returns the column for a value. Declarations of one name share it, except that values with prefixed names and text do not share one: a
+   * prefix has a meaning only in such names.
+   */
   valueColumn(row: RowContext, suffix: string, column: Omit<NewColumn, 'role'>): ColumnDraft {
     const identity = `${row.columnKey}${suffix}`;
     const known = row.table.columnByKey.get(identity);

@@ -20,7 +20,7 @@ const plainValue: ValueType = { variety: 'atomic', base: 'string', facets: {} };
 /** Draws what an element of the node's type holds, and the types that xsi:type may put in its place. */
 export function fillElement(drawing: DrawingContext, node: NodeDraft, at: RowContext): void {
   const derived = derivedTypesOf(drawing.model, node.type);
-  // no xsi:type was met where the element was folded for what documents had in it
+  // documents had no xsi:type in an element that is folded for the content that they had
   if (derived.length === 0 || at.met != null) {
     fillType(drawing, node, at);
     return;
@@ -30,8 +30,8 @@ export function fillElement(drawing: DrawingContext, node: NodeDraft, at: RowCon
   const isApart = before === null ? union > drawing.choices.maxUnionColumns() : before === 'apart';
   const ownTables = isApart && node.opensRow && at.columnKey === '';
   const row = ownTables ? at : { ...at, apart: childrenApart(drawing, [node.type, ...derived]) };
-  // a folded element's row belongs to another node, which cannot answer for what the derivation leaves out; and where derived
-  // types have tables of their own, their rows here are empty
+  // a folded element's row belongs to another node, which cannot guarantee content that the derivation leaves out; and if derived types
+  // have tables of their own, their rows here are empty
   fillType(drawing, node, node.opensRow && !ownTables ? row : { ...row, guarantor: null });
   node.typeName = drawing.tables.column(row.table, `${row.columnKey}/type`, {
     role: 'type_name',

@@ -22,8 +22,8 @@ interface Uses {
 }
 
 /**
- * Places of children that stand at most once, to be folded: where the child's table has the rows of no other place, and where it has keys alone, so
- * that what is below it can hang from the row above it without a table or many keys more.
+ * Returns the places of children that occur at most once and should be folded: the child's table has the rows of no other place and only
+ * keys as columns, so that tables below it can refer to the row above it without another table or many more keys.
  */
 export function needlessPlaces(drawing: Drawing): string[] {
   const uses = usesOf(drawing);

@@ -1,6 +1,6 @@
 /**
- * Staging tables: where rows lie, unseen, until their job publishes. Bytes are gathered by table and copied over a few
- * connections, each in one COPY at a time; a small job's rows stay in memory and are copied by the publishing transaction.
+ * Staging tables hold rows, invisible to others, until their job publishes. Bytes are collected by table and copied over a few connections,
+ * each with one COPY at a time. A small job's rows stay in memory, and the publishing transaction copies them.
  */
 import { AppError } from '../../../../errors.ts';
 import type { TransactionSql, Sql } from '../../../../adapters/postgres/client/connect.ts';
@@ -432,7 +432,10 @@ interface MayMove {
   readonly documents: boolean;
 }
 
-/** Defines the staging tables of a job: one for each table of the model, and those beside them. `indexes`: those that a table of the model gets beside its keys. */
+/**
+ * Defines the staging tables of a job: one for each table of the model, and the side tables. `indexes`: those that a table of the model
+ * gets in addition to its keys.
+ */
 export function defineStaged(
   staging: StagingArea,
   tables: readonly PhysicalTable[],

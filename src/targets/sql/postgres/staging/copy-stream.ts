@@ -30,9 +30,9 @@ interface QueryInternals {
 }
 
 /**
- * Begins a COPY. The driver answers a COPY with its stream and has then no way left to tell how the statement ended: an
- * error after the last byte would never be heard. So its two callbacks are taken over before the query is sent. Its stream copies
- * all it is given: with the connection's `socket` the messages are written there.
+ * Begins a COPY. The driver answers a COPY with its stream and then has no way to report how the statement ended: an error after the last
+ * byte would be lost. So this function replaces the query's two callbacks before it is sent. The driver's stream copies all data that it
+ * gets; if the connection's `socket` is given, messages are written there instead.
  */
 export async function startCopy(
   sql: Sql | TransactionSql,

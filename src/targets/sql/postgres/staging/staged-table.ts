@@ -37,7 +37,7 @@ export interface StagedReference {
   readonly parentColumn: string;
 }
 
-/** Told when a buffer is needed no more. */
+/** Called when a buffer is no longer needed. */
 export type Release = (bytes: Uint8Array) => void;
 
 interface StagedBytes {
@@ -76,7 +76,7 @@ export class StagedTable {
   committed = false;
   /** indexes of columns that are NOT NULL from the start: to find that out afterwards would be one more walk over all rows */
   #required: Set<number> | null = null;
-  /** columns that are so no more, which the server has not been told */
+  /** columns that no longer require values, which the server does not know yet */
   #loosened: number[] = [];
   #pending: StagedBytes[] = [];
 
@@ -245,7 +245,7 @@ export function createReferenceChecks(tables: ReadonlyMap<number | string, Stage
           `ALTER TABLE ${child.relation} ADD CONSTRAINT ${name} FOREIGN KEY (${doubleQuoted(reference.column)}) REFERENCES ${parent.relation} (${doubleQuoted(reference.parentColumn)}) NOT VALID`,
         ),
       );
-      // the failure is told by the next line; the keys after it wait for their turn alone
+      // the next line reports the failure; later keys only wait for their turn
       last = making.catch(() => undefined);
       await making;
       await sql.unsafe(
@@ -258,9 +258,9 @@ export function createReferenceChecks(tables: ReadonlyMap<number | string, Stage
 }
 
 /**
- * Statements: how the check is to join. Rows stand in the order of the rows they refer to: a sort finds them sorted, and merging them
- * with the parents' index takes two thirds of the time of a hash join, where it need not spill. So it gets the memory that a
- * hash join might take; where that is too little, the planner decides.
+ * Returns the statements that choose how the check joins. Rows are in the order of the rows they refer to: a sort finds them sorted, and
+ * merging them with the parents' index takes two thirds of the time of a hash join, if it need not spill. So the merge gets the memory that
+ * a hash join might take; if that is too little, the planner decides.
  */
 function joinSettings(parentRows: number, childRows: number): string {
   const usual = 'RESET enable_hashjoin; RESET maintenance_work_mem';
