@@ -32,7 +32,7 @@ import { namespacesOf } from './names/use-paths.ts';
 export interface MappingOptions {
   readonly mapLevel: MapLevel;
   readonly naming?: NamingOptions;
-  /** elements documents start with; default: the primary roots of the source model, or all where it has none */
+  /** elements that documents start with; default: the primary roots of the source model, or all of its roots if none are primary */
   readonly roots?: readonly QName[];
   readonly defaultTextLength?: number;
   /** the content of the documents; with `--prune`, content that they never have at a place is left out of the model there */
@@ -48,7 +48,10 @@ export interface MappingOptions {
   readonly keepsDefaultNames?: boolean;
 }
 
-/** Same input, same model: names and order depend on the source model and options alone. */
+/**
+ * Builds the relational model of a source model. The same input always gives the same model: names and order depend only on the source
+ * model and the options.
+ */
 export function buildRelationalModel(given: SourceModel, options: MappingOptions): RelationalModel {
   const naming = options.naming ?? defaultNaming;
   const valueTypes = valueTypesOf(given, options);
@@ -107,7 +110,7 @@ function drawsTextsByPlace({ met, previous, keepSplits = true }: MappingOptions)
   return previous === undefined || !keepSplits || previous.foldedPlaces !== undefined;
 }
 
-/** An id is a key from the first on, or never: tables that are there are not made anew for it. */
+/** Decides which ids become keys. An id is a key from the first version on, or never: existing tables are not rebuilt for it. */
 function keyedIds(previous: RelationalModel | undefined): (table: string, column: string) => boolean {
   if (previous === undefined) return () => true;
   const before = new Map(previous.tables.map((table) => [table.name, table]));
@@ -119,7 +122,7 @@ function keyedIds(previous: RelationalModel | undefined): (table: string, column
 }
 
 /**
- * Returns the folds of an earlier version. If the target has rows and the folds were not recorded, elements were folded by type alone. A
+ * Returns the folds of an earlier version. If the target has rows and the folds were not recorded, elements were folded only by type. A
  * target of its own has no folds yet.
  */
 function earlierFolds(

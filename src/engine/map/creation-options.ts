@@ -13,7 +13,10 @@ export function namingLike({ options = {}, nameMaxLength }: RelationalModel): Na
   };
 }
 
-/** Columns that tables have beside their content: all of them (`-R`), or those that documents start in, of which the first table is one. */
+/**
+ * Returns the columns that were added to the content of tables: in all tables (`-R`), or in those that documents start in. The first table
+ * has them in both cases.
+ */
 export function extraColumnsOf({ tables }: RelationalModel): readonly AddedColumn[] {
   const extra = tables[0]?.columns.filter(({ role }) => role === 'extra') ?? [];
   return extra.map(({ name, type, nullable }) => ({

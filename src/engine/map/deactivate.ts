@@ -26,8 +26,8 @@ import { namespacesOf } from './names/use-paths.ts';
 const mostSteps = 50_000;
 
 /**
- * `inactive`: identities of lines. A place that several paths lead to is left out once all of them are inactive.
- * The model itself where nothing is left out.
+ * Leaves out the places of inactive lines. `inactive`: identities of lines. A place that several paths lead to is left out once all of them
+ * are inactive. Returns the model itself if nothing is left out.
  */
 export function leaveOutInactive(
   source: SourceModel,
@@ -140,7 +140,7 @@ function sum(a: Lines, b: Lines): Lines {
   return { listed: a.listed + b.listed, active: a.active + b.active };
 }
 
-/** Writes the model anew without the ignored places, all indexes settled again. */
+/** Writes a copy of the model without the ignored places, with all indexes recomputed. */
 class Pruning {
   readonly #model: RelationalModel;
   readonly #ignored: ReadonlySet<string>;

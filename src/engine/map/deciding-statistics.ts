@@ -101,7 +101,7 @@ function rangeOfDigits({ classes, wholeDigits }: ValueStatistics): number {
   return wholeDigits <= longDigits ? longDigits : longDigits + 1;
 }
 
-/** Integers of any size have a wider type where some need it. */
+/** Returns a number of digits beyond `longDigits` if some integers need a wider type, otherwise 0. */
 function digitsBeyond({ wholeDigits }: ValueStatistics): number {
   return wholeDigits <= longDigits ? 0 : longDigits + 1;
 }

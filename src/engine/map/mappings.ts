@@ -7,7 +7,7 @@ import { hasOffsetBehind } from '../model/zones.ts';
 import { createPathPrinter, type PathPrinter } from './names/paths.ts';
 import { stronglyConnected } from './tables/type-graph.ts';
 
-/** Lines beyond which the columns of a shared table are listed for the first path alone that leads to it. */
+/** Number of lines beyond which the columns of a shared table are listed only for the first path that leads to it. */
 export const manyMappings = 40_000;
 /** Lines beyond which further paths to a shared table are not listed at all. */
 const mostMappings = 80_000;
@@ -43,13 +43,13 @@ interface Occurrence {
   readonly above: Above | null;
 }
 
-/** The nodes that stand above an element, from the inside out: elements may nest deeper than calls. */
+/** The nodes above an element, from the inside out. A list, because elements may nest deeper than calls. */
 interface Above {
   readonly nodes: readonly number[];
   readonly above: Above | null;
 }
 
-/** Lines of an element or of what stands in it, and the elements below. */
+/** Lines of an element or of its content, and the elements below. */
 interface Section {
   readonly lines: MappingEntry[];
   readonly below: readonly ListedElement[];
@@ -73,7 +73,7 @@ class MappingListing {
   readonly #paths: PathPrinter;
   readonly #visited = new Set<number>();
   readonly #rowColumns: (table: number) => readonly RowColumn[];
-  /** by type, -1 for documents: what is said of the elements that stand there, by their names */
+  /** by type, -1 for documents: the documentation of its child elements, by their names */
   readonly #said = new Map<number, ReadonlyMap<string, string>>();
   /** per node: it can lead back to itself */
   readonly #cyclic: Uint8Array;
@@ -101,7 +101,7 @@ class MappingListing {
     return inDocumentOrder(listed);
   }
 
-  /** Its own line, then for each of its types what stands in it. */
+  /** Lists the element's own line, then for each of its types the content. */
   #sectionsOf({ edge, xpath, above }: Occurrence): Section[] {
     const node = this.#plan.nodes[edge.node]!;
     const recursive = timesAbove(above, edge.node) > 0;
@@ -143,7 +143,7 @@ class MappingListing {
     return { lines, below };
   }
 
-  /** The lines of the last of the nodes; answers the children that are to be listed. */
+  /** Lists the lines of the last of the nodes; returns the children that are to be listed. */
   #content({ edge, nodes, xpath, above, recursive }: Content): readonly PlanEdge[] {
     const node = this.#plan.nodes[nodes.at(-1)!]!;
     const type = this.#source.types[node.sourceType]!;
@@ -299,7 +299,7 @@ function sectionsInTurn(elements: readonly ListedElement[]): Section[] {
 }
 
 function cyclicNodes(plan: Plan): Uint8Array {
-  // asked for as often as it has members
+  // requested once for each member
   const following = plan.nodes.map(({ edges, typeEdges }) =>
     [...edges, ...typeEdges].map((edge) => edge.node),
   );

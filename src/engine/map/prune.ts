@@ -1,6 +1,6 @@
 /**
- * `--prune`: an XSD allows far more than anybody sends. What statistics of documents never met is left out of the model;
- * should it occur later, it is kept as unmapped content.
+ * `--prune`: an XSD allows far more than documents contain. Content that is absent from the statistics of documents is left out of the
+ * model; if it occurs later, it is kept as unmapped content.
  */
 import { addValues } from '../infer/merge-statistics.ts';
 import { inferValue } from '../infer/source-model.ts';
@@ -13,8 +13,9 @@ import { actualTypesOf, variantsOf } from './tables/type-graph.ts';
 const mostWildcardAttributes = 100;
 
 /**
- * The same elements and types (by index) with the children, attributes, members and derivations that occurred. Attributes that only a wildcard
- * let in (SDMX's dimensions) are attributes of their own, of the type that their values have; where there are too many, none of them is.
+ * Returns the same elements and types (by index) with the children, attributes, members and derivations that occurred. Attributes that only
+ * a wildcard allows (SDMX's dimensions) become attributes of their own, of the type of their values; if there are too many, none of them
+ * does.
  */
 export function pruneSourceModel(source: SourceModel, statistics: DocumentStatistics): SourceModel {
   const used = findUsed(source, statistics);
@@ -85,7 +86,7 @@ function prunedAttributes(
 }
 
 interface Used {
-  /** elements that stood somewhere, and the types that they may have had */
+  /** elements that occurred, and the types that they may have had */
   readonly elements: ReadonlySet<number>;
   readonly types: ReadonlySet<number>;
   /** `type element` of children, `type name` of attributes that occurred */
@@ -116,7 +117,7 @@ function globalElements(
   return found;
 }
 
-/** Walks the paths that occurred beside the types they may have had. */
+/** Walks the paths that occurred together with the types they may have had. */
 function findUsed(source: SourceModel, statistics: DocumentStatistics): Used {
   const elements = new Set<number>();
   const seen = new Set<number>();

@@ -59,8 +59,8 @@ function elementsByWord(
 }
 
 /**
- * Returns the paths of elements beside which a row has another one of another name that holds half as much or more of the same, as sellers and buyers
- * do. `paths`: the steps of the table's columns.
+ * Returns the paths of elements for which the row has another element, of another name, that holds half as much or more of the same
+ * content, as sellers and buyers do. `paths`: the steps of the table's columns.
  */
 export function twinElements(paths: readonly Steps[]): ReadonlySet<string> {
   const parts = new Map<string, string[]>();

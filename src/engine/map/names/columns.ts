@@ -1,4 +1,4 @@
-/** Names of the columns of a table's rows, however many tables those lie in. */
+/** Names of the columns of a table's rows, even if the rows are split over several tables. */
 import { listCountUse } from '../../model/column-uses.ts';
 import type { SourceModel } from '../../model/source-model.ts';
 import { fileKeyName } from '../../model/side-tables.ts';
@@ -37,7 +37,7 @@ export interface ReadableNames {
   readonly isRepeated: (step: string) => boolean;
 }
 
-/** Longer names say less of the way to a value, as far as what is left tells it from all others. */
+/** Names longer than this say less of the way to a value, as long as the rest distinguishes it from all others. */
 const mostReadable = 40;
 
 /** The name of a value alone says too little, so a step before it stays. */
@@ -159,7 +159,7 @@ export function nameColumns(
     const words = wordsOf(column);
     const name = column.role === 'extra' ? column.nameParts[0]! : words === '' ? word('value') : words;
     const wanted = naming.rename.get(name) ?? name;
-    // an attribute called like an element beside it says so: name_attr, name
+    // an attribute with the name of another element of the row says that it is an attribute: name_attr, name
     const named =
       isAttribute(column) && elementWords.has(words.toLowerCase()) ? `${wanted}_${word('attr')}` : wanted;
     // if the name had another meaning before, all steps say more than a number; a name that is cut to fit a number would not say what the
@@ -243,8 +243,8 @@ export function nameColumns(
 }
 
 /**
- * Ways to elements that an attribute would be called as, were its words said once (`RouteRef/@ref` is `route_ref`): where their own text was
- * always empty, the name is the attribute's.
+ * Returns the ways to elements whose name an attribute would get if its words were said once (`RouteRef/@ref` is `route_ref`). If such an
+ * element's own text was always empty, the attribute gets the name.
  */
 function waysOfHeirs(columns: readonly ColumnDraft[], identifiers: Identifiers): ReadonlySet<string> {
   return new Set(
@@ -261,7 +261,7 @@ function waysOfHeirs(columns: readonly ColumnDraft[], identifiers: Identifiers):
 /** Returns the steps that stay in the name, in the order in which names are tried. */
 function waysToStay(column: ColumnDraft, steps: readonly string[]): readonly StayingSteps[] {
   if (isAttribute(column)) return waysOfAttribute(steps);
-  // an id or code is named by the element it identifies, and so are columns that describe an element beside its content
+  // an id or code is named by the element it identifies, and so are columns that describe an element but do not hold its content
   if (isIdentifying(steps.at(-1)) || (column.role !== 'value' && column.role !== 'child_key'))
     return [attributeSteps];
   const [holder, own] = steps.slice(-2);
@@ -326,8 +326,8 @@ function isAttribute({ xpath }: ColumnDraft): boolean {
 }
 
 /**
- * Steps at the start of the columns' names that are left out: where names would be too long, those that all of them have say nothing
- * (`Document/FIToFICstmrCdtTrf/GrpHdr/MsgId` is `grp_hdr_msg_id`).
+ * Counts the steps at the start of all columns' names that are left out. If names would be too long, steps that all of them share say
+ * nothing (`Document/FIToFICstmrCdtTrf/GrpHdr/MsgId` is `grp_hdr_msg_id`).
  */
 export function unsaidSteps(
   columns: readonly ColumnDraft[],
@@ -387,7 +387,7 @@ function structureCandidates(
       if (parent === table && uses === 1) return [keyOf(`${word('parent')}_${parent.name}`)];
       const detailed = `${parent.name}_${words}_${word('key')}`;
       if (uses === 1) return [keyOf(parent.name), detailed];
-      // the foreign key says which table; the way there is what tells two of them apart
+      // the foreign key says which table; the way to it distinguishes two keys to one table
       return byteLength(detailed) > naming.maxBytes
         ? [`${words}_${word('key')}`]
         : [detailed, `${word('parent')}_${detailed}`];

@@ -3,11 +3,11 @@ import type { SourceModel } from '../../model/source-model.ts';
 import type { UsePrinter } from './use-paths.ts';
 
 export interface DeclaredPaths {
-  /** `/(type Party)`; for a type without a name, where its elements are declared: `/(type Party)/address`, `/(element note)` */
+  /** `/(type Party)`; for a type without a name, the declarations of its elements: `/(type Party)/address`, `/(element note)` */
   ofType(type: number): readonly string[];
 }
 
-/** `source`: `declared` with its alike types made one, under the same indexes. */
+/** `source`: `declared` after similar types became one, under the same indexes. */
 export function createDeclaredPaths(
   declared: SourceModel,
   source: SourceModel,

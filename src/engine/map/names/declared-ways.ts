@@ -30,7 +30,7 @@ export function unmetSteps(
     if (ways === null) return (known = null);
     const met = new Set(drawn.map((steps) => steps.join('/')));
     const ends = new Set(drawn.map((steps) => steps.at(-1)!));
-    // `position`, `present`, `buyer_key`: what is said of an element beside what it holds
+    // `position`, `present`, `buyer_key`: names of columns that describe an element but do not hold its content
     const words = ends.difference(new Set(ways.map((way) => way.at(-1)!)));
     return (known = [...ways, ...[...words].flatMap((word) => waysEndedBy(ways, word))].filter(
       (way) => ends.has(way.at(-1)!) && !met.has(way.join('/')),

@@ -1,7 +1,8 @@
 /**
- * Chooses the steps that stay in the name of a column whose path is too long for it: those that tell a reader which of the table's columns it is, and
- * whose value. The outermost steps are left out first, so that a name says what is nearest to its value (`supply_chain_trade_transaction_…` before
- * everything says little); no step is left out without which a reader could take the name for that of another column.
+ * Chooses the steps that stay in the name of a column whose path is too long for it: those that show a reader which of the table's columns
+ * it is, and whose value it has. The outermost steps are left out first, so that a name has the steps nearest to its value
+ * (`supply_chain_trade_transaction_…` before everything says little). A step stays if a reader could otherwise mistake the name for that of
+ * another column.
  */
 import { elementsOf, hasInOrder, repeatedSteps, twinElements } from './alike-elements.ts';
 import { byteLength, firstWords, joinedSteps, type StayingSteps, type StepChooser } from './identifiers.ts';
@@ -30,7 +31,7 @@ interface Unit {
 type Confused = (kept: readonly Unit[]) => number;
 
 export interface StepChooserOptions {
-  /** the steps of all names of the table; asked for once, and only when a name is too long */
+  /** the steps of all names of the table; called once, and only when a name is too long */
   readonly paths: () => readonly Steps[];
   /** whether rows of some other table have several elements that are called so */
   readonly isRepeated?: (step: string) => boolean;
@@ -51,7 +52,7 @@ export function createStepChooser({
       if (path.length > mostSteps || known().areTooMany(path)) return null;
       return byWords ? known().confusedByWords(path) : known().confusedBySteps(path);
     });
-  /** Steps, or their words where steps are too long. */
+  /** Returns the steps to keep, or their words if steps are too long. */
   const distinct = (path: Steps, maxBytes: number, staying: StayingSteps): readonly Unit[] => {
     const confused = confusedBy(path, staying.bySteps !== true);
     const kept = distinctUnits(confused, known().units(path), maxBytes, staying);
@@ -95,8 +96,8 @@ function bytesOf(units: readonly Unit[]): number {
 }
 
 /**
- * `original_departure_country` is `original`, `departure`, `country`: the first two say a role. Where rows have several of the kind, what is next to it
- * stays with it: `seller` of `seller_party` says whose.
+ * Splits `original_departure_country` into `original`, `departure` and `country`: the first two are the role. If rows have several of the
+ * kind, the word before it stays with it: `seller` of `seller_party` says whose.
  */
 function roleWords(
   unit: Unit,
@@ -126,7 +127,7 @@ function fittingSteps(known: KnownPaths, path: Steps, maxBytes: number): Steps {
   return words === '' ? saidOf(kept) : [words, ...saidOf(kept)];
 }
 
-/** `confused`: null where the others are too many to be compared. */
+/** `confused`: null if the others are too many to be compared. */
 function distinctUnits(
   confused: Confused | null,
   units: readonly Unit[],
@@ -184,7 +185,7 @@ interface KnownPaths {
    * value's owner, if their paths contain all the words that are kept.
    */
   confusedByWords(path: Steps): Confused;
-  /** The values that end alike whose paths have all the steps that are kept; those that have no others count more. */
+  /** Counts the values with the same last step whose paths have all the steps that are kept; those that have no other steps count more. */
   confusedBySteps(path: Steps): Confused;
 }
 
@@ -257,14 +258,15 @@ function remembered<Value>(known: Map<string, Value>, key: string, make: (key: s
 }
 
 /**
- * Counts the paths that could be meant by what is kept of the path's first steps, so many, and not by all of these: that have all steps, or, `byWords`,
- * all words of it. Of an element (not all steps of the path are asked for), the last unit is to be at their end.
+ * Counts the paths that fit the units kept of the path's first `length` steps, and that do not fit all of these steps: paths with all of
+ * the kept steps or, `byWords`, with all of their words. For an element (`length` is less than the whole path), the last unit must be at
+ * the end of the path.
  */
 function countMeant(paths: readonly WordedPath[], path: Steps, length: number, byWords: boolean): Confused {
   const whole = path.slice(0, length);
   const wholeWords = whole.flatMap(wordsOf);
   const own = new Set(path.flatMap(wordsOf));
-  // without the words that tell nothing, few are left that differ
+  // without the words that distinguish nothing, few different ones are left
   const counts = new Map<string, number>();
   const parts = new Map<Steps, string>();
   for (const steps of paths) {
@@ -300,13 +302,13 @@ function countMeant(paths: readonly WordedPath[], path: Steps, length: number, b
   };
 }
 
-/** A slash and the words of a step with those left empty that are not asked for; nothing if none is. */
+/** Returns a slash and the words of a step, with words that are not wanted left empty; nothing if none is wanted. */
 function partOf(words: Steps, wanted: ReadonlySet<string>): string {
   if (!words.some((word) => wanted.has(word))) return '';
   return `/${words.map((word) => (wanted.has(word) ? word : '')).join('_')}`;
 }
 
-/** The steps that units are of; of one without its first words, an underscore and what stands from the first word on that is kept. */
+/** Returns the steps of the units. For a step without its first words, an underscore and the text from its first kept word on. */
 function stepsOf(units: readonly Unit[], path: Steps): Steps {
   const kept = new Map<number, string>();
   for (const { at, said } of units) {

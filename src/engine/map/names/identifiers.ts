@@ -20,8 +20,8 @@ export const defaultNaming: NamingOptions = {
 };
 
 /**
- * `shipTo` -> `ship_to`, `HTTPStatus-Code` -> `http_status_code`, `IBAN` -> `iban`, `NFeProc` -> `nfe_proc`. Letters of any script are kept;
- * everything else becomes an underscore. Never empty.
+ * Converts a name: `shipTo` -> `ship_to`, `HTTPStatus-Code` -> `http_status_code`, `IBAN` -> `iban`, `NFeProc` -> `nfe_proc`. Letters of
+ * any script are kept; every other character becomes an underscore. The result is never empty.
  */
 export function identifierOf(localName: string, mode: NamingOptions['nameMode']): string {
   if (mode === 'c') return localName;
@@ -30,7 +30,9 @@ export function identifierOf(localName: string, mode: NamingOptions['nameMode'])
   return mode === 'u' ? name.toUpperCase() : name.toLowerCase();
 }
 
-/** Puts an underscore between the words of a name, which begin with a capital letter behind a small one, and in place of other characters. */
+/**
+ * Puts an underscore between the words of a name, which begin with a capital letter after a small one, and in place of other characters.
+ */
 export function splitWords(localName: string): string {
   return localName
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1_$2')
@@ -122,8 +124,8 @@ export function shortenName(name: string, path: string, maxBytes: number): strin
 }
 
 /**
- * Within the limit as it is, or cut, so that the database never truncates. `steps`: what the name is made of, joined by underscores,
- * where that is known: whole steps are left out, those in the middle unless `choose` knows better.
+ * Returns the name unchanged if it fits, or else cut, so that the database never truncates it. `steps`: the steps of the name, joined by
+ * underscores, if they are known: whole steps are left out, those in the middle unless `choose` chooses others.
  */
 export function fittingName(
   name: string,
@@ -169,7 +171,7 @@ function outerWords(name: string, maxBytes: number): string {
   return start === '' ? truncateToBytes(name, maxBytes).replace(/_+$/, '') : `${start}_${last}`;
 }
 
-/** Returns as many whole words from the end as fit. If the last word alone does not fit, it is cut. */
+/** Returns as many whole words from the end as fit. If not even the last word fits, it is cut. */
 export function lastWords(name: string, maxBytes: number): string {
   let rest = name;
   while (byteLength(rest) > maxBytes) {
@@ -288,7 +290,7 @@ export interface StayingSteps {
   readonly withoutOwner?: true;
   /** no steps are returned if those that say whose the value is do not fit */
   readonly withOwner?: true;
-  /** steps are compared, not their words: where words leave no short name, steps may */
+  /** steps are compared, not their words: a short name may be possible by steps although none is by words */
   readonly bySteps?: true;
 }
 

@@ -4,8 +4,8 @@ import { byteLength, joinedSteps } from './identifiers.ts';
 type Steps = readonly string[];
 
 /**
- * Names of the table's columns, of their steps: words are said once where no other column could have that name, drawn or not (`unmet`;
- * null: nobody knows). Names that are longer than `maxBytes` nevertheless say all steps.
+ * Shortens names of the table's columns, given by their steps: words are said once if no other column could have that name, drawn or not
+ * (`unmet`; null: unknown). Names that are longer than `maxBytes` even so say all steps.
  */
 export function createWordsSaidOnce(
   drawn: readonly Steps[],

@@ -3,7 +3,7 @@ import { joinedSteps, type StayingSteps, type StepChooser } from './identifiers.
 
 type Steps = readonly string[];
 
-/** Steps that differ in their last one alone, elements and attributes apart. */
+/** Groups steps that differ only in their last one, elements and attributes separately. */
 export function siblingsOf<T>(
   values: readonly T[],
   stepsOf: (value: T) => Steps,
@@ -21,7 +21,7 @@ export interface ValueName {
   readonly isAttribute: boolean;
   /** whether it says all of its steps */
   readonly isWhole: boolean;
-  /** whether it is what its steps say, and not what somebody asked for */
+  /** whether the name comes from its steps, and was not requested by the user */
   readonly isOfSteps: boolean;
   isFree(name: string): boolean;
   /** `short`: tried before what says all steps */
@@ -52,7 +52,7 @@ export function claimValueNames(
   }
 }
 
-/** Names of siblings without the same steps, by each of the ways by which all are told apart. */
+/** Returns names of siblings that all leave out the same steps, one set for each way by which all of them differ. */
 export function alikeNames(
   siblings: readonly Steps[],
   choose: StepChooser,

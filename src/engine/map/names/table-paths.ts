@@ -1,7 +1,7 @@
 /** The path that a table of the model has in all its versions. */
 import type { TableOrigin } from '../tables/model-builder.ts';
 
-/** Several elements or types lay in one table, or each had a table of its own whose rows hang from that one. */
+/** The location of several elements or types: in one table, or each in a table of its own whose rows refer to that one. */
 export type Together = 'together' | 'apart';
 
 /** The tables of earlier versions of a model. */
@@ -19,11 +19,11 @@ export interface EarlierTables {
    */
   types(table: string): Together | null;
   /**
-   * Returns the paths of the tables that have the rows of a place, or rows below it: one where types of the row above declare it differently,
-   * several at most. A place that none is known of has no table that it has to keep.
+   * Returns the paths of the tables that have the rows of a place, or rows below it: usually one; several if types of the row above declare
+   * it differently. An empty result means that there is no table to keep.
    */
   ofPlace(place: string): readonly string[];
-  /** By the identity of a shared table in the drawing: the path of the earlier table that it goes on with. */
+  /** By the identity of a shared table in the drawing: the path of the earlier table that it continues. */
   readonly continued: ReadonlyMap<string, string>;
   /** Returns the path of the table that had the rows of all places of a type, of the paths that are its. */
   ofType(paths: readonly string[]): string | undefined;
@@ -40,7 +40,7 @@ export const noEarlierTables: EarlierTables = {
   ofType: () => undefined,
 };
 
-/** The place that rows stand at; the paths of the tables above it are settled. */
+/** Returns the place of rows; the paths of the tables above it are settled. */
 export function placeOf(origin: TableOrigin): string | undefined {
   return 'under' in origin ? origin.under.usePath + origin.steps : origin.declared[0];
 }
@@ -57,7 +57,7 @@ export class TablePaths {
     this.#earlier = earlier;
   }
 
-  /** `kept`: the path of the earlier table that the rows go on in. */
+  /** Settles the path of a table. `kept`: the path of the earlier table that it continues. */
   settle(origin: TableOrigin, kept?: string): string {
     const path = kept ?? this.#newPath(origin);
     this.#settled.add(path);

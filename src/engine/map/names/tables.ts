@@ -1,4 +1,4 @@
-/** Names of tables, of those that continue their rows, and of those that hold the items of lists where a database has no arrays. */
+/** Names of tables, of their continuations, and of the tables for items of lists in databases without arrays. */
 import { listTablePath } from '../../model/column-uses.ts';
 import { hasOwnPrefix, sideTableNames } from '../../model/side-tables.ts';
 import { columnPath, type TableDraft } from '../tables/model-builder.ts';
@@ -8,7 +8,10 @@ import { byteLength, joinedSteps, NameScope, type Identifiers, type NamingOption
 import type { PreviousNames } from './history/previous.ts';
 import type { Roles } from './type-names.ts';
 
-/** Longer names of tables say less of the path, as far as what is left tells it from all others: keys are called after them. */
+/**
+ * Names of tables longer than this say less of the path, as long as the rest distinguishes the table from all others. Keys are named after
+ * tables.
+ */
 const mostReadable = 36;
 
 export interface TableNaming {
@@ -108,7 +111,7 @@ export function nameTables(
   }
 }
 
-/** Tables beside the data have their names, and what loads make for a while. */
+/** Returns a scope in which the names of side tables, and of tables that loads make temporarily, are taken. */
 function tableScope({ maxBytes }: NamingOptions, { tableMeanings }: PreviousNames): NameScope {
   const scope = new NameScope(maxBytes, tableMeanings, hasOwnPrefix);
   for (const name of Object.values(sideTableNames)) scope.claimName([name], name);

@@ -1,8 +1,8 @@
 /**
- * Names for tables of shared types. Standards write into the names of types what a person would leave out of a table's: the set they are of
- * (`POCD_MT000040.Act`), their version (`PartyIdentification32`), and that they are types (`AddressType`, `Line_VersionStructure`). Each
- * type takes the shortest of its names that no other type could take, and no element of another type has: what one is called depends on the
- * set alone.
+ * Names for tables of shared types. Standards put parts into the names of types that a person would leave out of a table's name: the set
+ * they belong to (`POCD_MT000040.Act`), their version (`PartyIdentification32`), and that they are types (`AddressType`,
+ * `Line_VersionStructure`). Each type gets the shortest of its names that no other type could have and that no element of another type has.
+ * The result depends only on the set of types.
  */
 import type { SourceModel } from '../../model/source-model.ts';
 import { defaultNaming, rememberedIdentifiers, type Identifiers } from './identifiers.ts';
@@ -60,7 +60,7 @@ function saysTypeByLetter(local: string, element: string): boolean {
   return endsWord(local, 1) && local.slice(1).toLowerCase() === element.toLowerCase();
 }
 
-/** By type: what all of its elements are called, where that is one name. */
+/** Returns, by type, the name of all of its elements, if they have the same name. */
 function elementNames(elements: SourceModel['elements']): ReadonlyMap<number, string> {
   const names = new Map<number, Set<string>>();
   for (const { name, type } of elements) {
@@ -109,7 +109,10 @@ function shortened(local: string, short: string): string {
   return /[A-Za-z]{2}/.test(short) ? short : local;
 }
 
-/** `POCD_MT000040.` of `POCD_MT000040.Act`, `T` of `TEndereco`, and of `TNFe` beside it; not of `Transport`. */
+/**
+ * Tests for a prefix that ends with a word: `POCD_MT000040.` of `POCD_MT000040.Act`, `T` of `TEndereco`, and of `TNFe` if both occur; not
+ * `T` of `Transport`.
+ */
 function endsWord(local: string, at: number): boolean {
   return at !== 1 || /^[A-Za-z][A-Z]/.test(local);
 }
@@ -142,7 +145,7 @@ export interface Roles {
   soleKind(step: string): string | undefined;
 }
 
-/** Worked out when first asked for. `declared`: all that the schema has, whatever documents had of it. */
+/** Creates the roles, which are computed on first use. `declared`: all that the schema declares, whether or not documents have it. */
 export function createRoles(
   declared: Pick<SourceModel, 'elements' | 'types'>,
   identifiers: Identifiers,

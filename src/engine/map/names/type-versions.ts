@@ -6,8 +6,8 @@ import type { UsePrinter } from './use-paths.ts';
 const namedType = /(\((?:type|as) )([^()]+)(?=\))/g;
 
 /**
- * Rewrites paths of an earlier version, in the namespaces of the later one, by what its types are called there. A type that is gone is the
- * one that differs in the version at the end of its name, where no other could be it.
+ * Translates paths of an earlier version, given in the namespaces of the later one, to the type names of the later version. A type that is
+ * gone is matched with the type that differs only in the version at the end of its name, if no other matches.
  */
 export function typeTranslation(
   paths: Iterable<string>,

@@ -12,7 +12,7 @@ export interface UseNamespaces {
 }
 
 export interface UsePrinter {
-  /** `local`, `prefix:local`, or `{}local` for a name without a namespace where the root has one */
+  /** `local`, `prefix:local`, or `{}local` for a name without a namespace if the root has one */
   element(name: QName): string;
   /** `@local` without a namespace, `@:local` in that of the root, `@prefix:local` */
   attribute(name: QName): string;
@@ -49,8 +49,8 @@ export function createUsePrinter({ root, prefixes }: UseNamespaces): UsePrinter 
 }
 
 /**
- * The namespace of `later` that one of `earlier` is: the same; or, where each knows the other's not, the one that took its place as
- * the namespace of the root or under its prefix (a standard's next version).
+ * Maps a namespace of `earlier` to that of `later`: the same one or, if neither version has the other's, the one that replaced it as the
+ * root's namespace or under its prefix (a standard's next version).
  */
 export function namespaceCounterpart(earlier: UseNamespaces, later: UseNamespaces): (uri: string) => string {
   const known = (of: UseNamespaces): Set<string> => new Set(['', of.root, ...Object.values(of.prefixes)]);
@@ -70,7 +70,7 @@ export function namespaceCounterpart(earlier: UseNamespaces, later: UseNamespace
   };
 }
 
-/** A step's printed name, with what stands around it: `@`, `(type `, `)`. */
+/** Matches a step's printed name, with the text around it: `@`, `(type `, `)`. */
 const printedName = /(@?)(?:\{([^}]*)\}|([^\s/@(){}:]*):)?([^\s/@(){}:]+)(?=[/)\s]|$)/g;
 const words = /^\((?:type|group|head|element|as|text|any|items|role)\b/;
 

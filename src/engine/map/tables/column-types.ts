@@ -49,7 +49,7 @@ const kinds: Readonly<Record<BuiltInType, ColumnType>> = {
   float: { kind: 'double' },
   double: { kind: 'double' },
   duration: text,
-  // without a rule: values with a time zone make it `timestamptz` where they come into a target
+  // without a rule: if values with a time zone are loaded into a target, they make it `timestamptz`
   dateTime: { kind: 'timestamp' },
   time: { kind: 'time' },
   date: { kind: 'date' },
@@ -114,7 +114,7 @@ export function itemBaseOf(value: ValueType): BuiltInType {
   return value.variety === 'list' && value.itemType !== undefined ? itemBaseOf(value.itemType) : value.base;
 }
 
-/** a type of values is asked for at each of its uses */
+/** a cache, because a type of values is looked up at each of its uses */
 const columnTypes = new WeakMap<ValueType, ColumnType>();
 
 function knownColumnType(value: ValueType): ColumnType {
@@ -298,7 +298,10 @@ function numericOfTexts(
     : { kind: 'numeric', precision: digits, scale: fraction };
 }
 
-/** totalDigits and fractionDigits give numeric(p,s); one alone cannot bound both sides of the point. */
+/**
+ * Returns the type for totalDigits and fractionDigits, which together give numeric(p,s); only one of them cannot bound both sides of the
+ * point.
+ */
 function numericOfDigits(base: ColumnType, { totalDigits, fractionDigits }: Facets): ColumnType {
   if (fractionDigits === 0) return totalDigits === undefined ? base : integerOfDigits(totalDigits);
   if (totalDigits === undefined || fractionDigits === undefined) return base;

@@ -1,12 +1,12 @@
 /**
- * Draws the relational model of a source model (docs/decisions/model/map-levels.md): which elements get tables of their own, which are folded into
- * their parent's row, and where a type's rows share one table.
+ * Draws the relational model of a source model (docs/decisions/model/map-levels.md): it decides which elements get tables of their own,
+ * which are folded into their parent's row, and when a type's rows share one table.
  *
- * What was learnt from real sets: writing every path out doubles at each level of a type graph (FpML, NeTEx: more paths than
- * atoms), so beyond `maxExpandedPaths` every type used in several places shares a table at all levels; folding is worth it
- * while a person would still read the row, so a child that would bring more than `maxFoldedColumns` keeps its own table; and
- * folding a type that has rows inside, at each of its places, makes those tables anew at each, so where types are reused, such a
- * type is (camt.053: 34 tables at level 3 instead of 91).
+ * Real sets taught three rules. Writing every path out doubles at each level of a type graph (FpML, NeTEx: more paths than atoms), so
+ * beyond `maxExpandedPaths` every type used in several places shares a table at all levels. Folding is useful only while a person would
+ * still read the row, so a child that would add more than `maxFoldedColumns` keeps its own table. Folding a type that has rows inside makes
+ * their tables again at each of its places, so if types are reused, such a type shares its table too (camt.053: 34 tables at level 3
+ * instead of 91).
  */
 import type { DocumentStatistics } from '../../infer/statistics.ts';
 import type { MapLevel } from '../../model/relational-model.ts';
@@ -42,28 +42,28 @@ export interface DrawingOptions {
   /** indexes of elements documents start with */
   readonly roots: readonly number[];
   readonly defaultTextLength?: number;
-  /** the model as it was before alike types became one; default: the model itself */
+  /** the model before similar types became one; default: the model itself */
   readonly declaredIn?: SourceModel;
   /** the content of the documents; content that they never have at a place is not drawn there */
   readonly met?: MetContent | undefined;
   /** types of elements that are read as a value; default: none */
   readonly valueTypes?: Pick<ValueTypes, 'types' | 'keptOf'>;
-  /** places that an earlier version folded; null: it folded by type alone, and its rows are in the target. Default: none */
+  /** places that an earlier version folded; null: it folded only by type, and its rows are in the target. Default: none */
   readonly foldedPlaces?: ReadonlySet<string> | null;
-  /** places whose tables would only stand between others: they are folded, too; default: none */
+  /** places whose tables would only link others: they are folded, too; default: none */
   readonly foldedTables?: ReadonlySet<string>;
   /** places that the last version read in the row above, whatever their types hold now; default: none */
   readonly keptFolds?: ReadonlySet<string>;
-  /** shared tables, by the first of their paths, of which each place where rows repeat has one of its own; default: none */
+  /** shared tables, by the first of their paths, that are split so that each place with repeating rows has its own; default: none */
   readonly apart?: ReadonlySet<string>;
   /** names of types as declared; default: found out for this drawing */
   readonly typeNames?: () => ReadonlyMap<number, string>;
   /**
-   * with `met`: if elements with mixed content had only text at a place, the text is a column there, whatever their type has at other
-   * places; default true
+   * with `met`: if elements with mixed content had only text at a place, the text is a column there, even if their type has rows of text at
+   * other places; default true
    */
   readonly textsByPlace?: boolean;
-  /** tables that rows go on in; default: none */
+  /** earlier tables that are continued; default: none */
   readonly earlier?: EarlierTables;
   /** the keys that an earlier version chose; null: all rows have the keys of their parents. Default: no choice was made */
   readonly heldKeys?: HeldKeys | null;

@@ -16,7 +16,7 @@ import {
 } from './type-graph.ts';
 
 export class DrawingChoices {
-  /** types share tables although the level alone would write their paths out */
+  /** types share tables although the level by itself would write their paths out */
   readonly sharedForSize: boolean;
   readonly #model: SourceModel;
   readonly #graph: TypeGraph;
@@ -71,7 +71,7 @@ export class DrawingChoices {
     this.#makesRows = new Uint8Array(model.types.length);
     this.sharedForSize = graph.expandedPaths > drawingLimits.maxExpandedPaths;
     this.#repeats = this.#findRepeating();
-    // children before parents, so that each finds the widths it asks for
+    // children before parents, so that the widths that each parent needs are known
     for (const type of graph.reachable.toReversed()) this.#settleFolds(type);
     this.#places = this.#mayShare()
       ? countPlaces(model, graph, roots, (type, child) => this.isFolded(type, child) || this.#isWrapper(type))
@@ -84,7 +84,7 @@ export class DrawingChoices {
     return this.#graph.childTypes(head).some((type) => this.#shared[type] === 1);
   }
 
-  /** Whether rows of the element's type, or of the group that it is the head of, lie in one table for several places. */
+  /** Returns whether rows of the element's type, or of the group that it is the head of, are in one table for several places. */
   hasSeveralPlaces(element: number, isGroup: boolean): boolean {
     if (isGroup) return this.isSharedGroup(element) && (this.#places.elements[element] ?? 0) > 1;
     const { type } = this.#model.elements[element]!;
@@ -109,14 +109,14 @@ export class DrawingChoices {
   }
 
   /**
-   * Whether a type that stands at several places may have one table for all of them. One without a name is one as well: that of an
-   * element which is referred to, or of one inside of a group or type that is used again.
+   * Returns whether a type that occurs at several places may have one table for all of them. That includes a type without a name, if an
+   * element of it is referred to, or is inside a group or type that is used again.
    */
   #mayShare(): boolean {
     return this.sharedForSize || this.#mapLevel >= 2;
   }
 
-  /** Whether rows of this declared type share a table: it, or a derivation that stands in its place, is shared. */
+  /** Returns whether rows of this declared type share a table: the type, or a derivation that may substitute it, is shared. */
   isShared(type: number): boolean {
     if (!this.#model.types[type]!.complex) return false;
     return (
@@ -247,16 +247,17 @@ export class DrawingChoices {
     return repeating;
   }
 
-  /** By type: 1 when what it holds, folded in or not, has rows beside the row that it is folded into. */
+  /** By type: 1 if its content, folded in or not, needs rows in addition to the row that it is folded into. */
   readonly #makesRows: Uint8Array;
   /** By type: columns of a row that holds an element of it and all that is folded into that; -1: not known yet. */
   readonly #widths: Float64Array;
-  /** By type: the most columns that a child may bring to be folded. */
+  /** By type: the most columns that a child may add if it is folded. */
   readonly #widestFold = new Map<number, number>();
 
   /**
-   * Children are folded as long as the row stays readable. Where all of them together would be too many columns, the widest give
-   * way, and with them all that are as wide: ten agents of the same type are ten groups of columns or ten rows, never some of each.
+   * Decides which children are folded. Children are folded as long as the row stays readable. If all of them together would be too many
+   * columns, the widest keep their tables, and with them all that are as wide: ten agents of the same type are ten groups of columns or ten
+   * rows, never some of each.
    */
   #settleFolds(type: number): void {
     const definition = this.#model.types[type]!;
@@ -324,7 +325,7 @@ export class DrawingChoices {
     return this.sharedForSize ? drawingLimits.maxUnionColumnsOfLargeSets : drawingLimits.maxUnionColumns;
   }
 
-  /** Columns that rows of these types have together: what several of them bring under one name is there once. */
+  /** Counts the columns that rows of these types have together: a column that several of them have under one name counts once. */
   unionColumns(types: readonly number[]): number {
     return cached(this.#unions, types.join(' '), () => this.#findUnionColumns(types));
   }
@@ -349,8 +350,8 @@ export class DrawingChoices {
   }
 
   /**
-   * Whether an element of this type, when it is there and valid, shows itself by a value, or by the row of something in it, so that no
-   * column need say that it is there. (One that breaks its XSD by being empty is kept beside the rows.)
+   * Returns whether a valid element of this type always has a value, or a row of a descendant, so that no column need say that it is there.
+   * (An element that violates its XSD by being empty is recorded separately.)
    */
   alwaysShows(type: number): boolean {
     return cached(this.#showing, type, () => {

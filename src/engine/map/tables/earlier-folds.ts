@@ -1,4 +1,4 @@
-/** Children that an earlier version of the model read in their parent's row: rows that lie in targets have them as columns, so they stay there. */
+/** Children that an earlier version of the model read in their parent's row: rows in targets have them as columns, so they stay there. */
 import type { SourceChild, SourceModel } from '../../model/source-model.ts';
 import type { NameHistory } from '../names/history/previous.ts';
 import type { Drawing } from './model-builder.ts';
@@ -61,8 +61,8 @@ export class EarlierFolds {
   }
 
   /**
-   * Whether a set has the place of a child, or that of the same child in a type above or below: elements of all these types may have their rows
-   * in one table, where a child has one place.
+   * Returns whether a set has the place of a child, or that of the same child in a base or derived type: elements of all these types may
+   * have their rows in one table, in which a child has one place.
    */
   #hasPlace(places: ReadonlySet<string>, type: number, child: SourceChild): boolean {
     const { placeOf } = this.#folded;
@@ -95,8 +95,8 @@ function basesOf({ types }: SourceModel): Map<number, number[]> {
 }
 
 /**
- * Returns the places of children that the drawing gives tables although the last version read them in the row above. Their columns there would
- * get no more values.
+ * Returns the places of children that get tables in the drawing although the last version read them in the row above. Their columns there
+ * would get no new values.
  */
 export function unfoldedPlaces({ unfolded }: Drawing, history: NameHistory): readonly string[] {
   return unfolded

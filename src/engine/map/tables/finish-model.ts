@@ -97,7 +97,7 @@ export function plainTables(
   isKeyed: (table: string, column: string) => boolean,
   maxBytes: number,
 ): Table[] {
-  // long names of tables begin alike
+  // long names of tables often begin the same
   const keyNames = new NameScope(maxBytes);
   return tables.flatMap((table) =>
     table.parts.map((part) => {

@@ -1,7 +1,7 @@
 /**
- * Identity constraints of the XSD as rules of the relational model: where each is declared in the plan, and which tables and
- * columns it speaks of. One whose fields are columns of the row that its selector finds is a natural key of that table, within the
- * declaring element; a keyref then is a reference from table to table.
+ * Converts identity constraints of the XSD to rules of the relational model: the nodes of the plan that declare each, and the tables and
+ * columns that it concerns. A constraint whose fields are columns of the row that its selector finds is a natural key of that table, within
+ * the declaring element. A keyref then is a reference from table to table.
  */
 import type {
   IdentityPath,

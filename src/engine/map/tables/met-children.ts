@@ -10,11 +10,11 @@ import { actualTypesOf, derivedTypesOf, isTextAlone, variantsOf } from './type-g
 
 /** The content found in a child, over all elements of its parent's type. */
 export interface MetChild {
-  /** a row beside the parent's is needed for what it held */
+  /** its content needs a row in addition to the parent's */
   readonly makesRows: boolean;
-  /** columns that it brings into its parent's row */
+  /** the number of columns that it adds to its parent's row */
   readonly columns: number;
-  /** declared as mixed content, it held text and nothing else */
+  /** it is declared as mixed content and held only text */
   readonly isText: boolean;
   /** indexes of the child elements that documents had; a declared element counts if members of its substitution group occurred instead */
   readonly children: ReadonlySet<number>;
@@ -25,7 +25,7 @@ interface Occurrence {
   readonly element: number;
 }
 
-/** How a child is drawn that stands at most once. */
+/** Decides how a child that occurs at most once is drawn. */
 export interface ChildKinds {
   isValue(element: number): boolean;
   isFolded(type: number, child: SourceChild): boolean;

@@ -45,7 +45,7 @@ export interface ColumnDraft {
   readonly child: TableDraft | null;
   /** see Column.roles; none: the key is of one use */
   readonly roles: readonly string[];
-  /** parent_key only: words that tell this use from others of the same parent */
+  /** parent_key only: words that distinguish this use from others of the same parent */
   readonly via: readonly string[];
   readonly documentation: string | undefined;
   /** null: none, or declarations differ in it */
@@ -55,7 +55,7 @@ export interface ColumnDraft {
   /** position in the finished row; set by `finishTables` */
   index: number;
   name: string;
-  /** names beside a column of lists, for what has no arrays; set with the name */
+  /** names for the table and count of a list column, used in databases without arrays; set with the name */
   listNames: ListNames | null;
 }
 
@@ -85,7 +85,7 @@ export interface TableDraft {
   readonly path: readonly string[];
   xpath: string;
   readonly origin: TableOrigin;
-  /** tells it from others of the drawing */
+  /** distinguishes the table from others of the drawing */
   readonly identity: string;
   /** the origins of the rows, for a table that several places may share */
   readonly places: TableOrigin[];
@@ -93,9 +93,9 @@ export interface TableDraft {
   readonly usePath: string;
   /** name to start from instead of the last step of the path (a shared type's) */
   readonly ownName: string | null;
-  /** rows of several places lie here, as their type is one */
+  /** rows of several places are in this table, because they have one type */
   readonly shared: boolean;
-  /** rows of root elements lie here: they have no parent */
+  /** rows of root elements are in this table: they have no parent */
   holdsRoots: boolean;
   readonly columns: ColumnDraft[];
   /** the same columns, dealt out over tables, row keys and extra columns on each; set by `splitTable` */
@@ -160,13 +160,13 @@ export interface Drawing {
   readonly tables: TableDraft[];
   readonly nodes: NodeDraft[];
   readonly roots: EdgeDraft[];
-  /** true: types share tables although the level alone would write their paths out */
+  /** true: types share tables although the level by itself would write their paths out */
   readonly sharedForSize: boolean;
   /** the model before pruning, with all declarations; null: everything is drawn */
   readonly prunedOf: SourceModel | null;
   /** prints the names that `steps` are made of */
   readonly uses: UsePrinter;
-  /** see RelationalModel.foldedPlaces; null: by type alone */
+  /** see RelationalModel.foldedPlaces; null: folded only by type */
   readonly foldedPlaces: readonly string[] | null;
   /** prints the place of a child of a type, as `foldedPlaces` has it; null: such a child has a table */
   readonly placeOf: (type: number, child: QName) => string | null;
@@ -301,7 +301,10 @@ export function orderedColumns(table: TableDraft): ColumnDraft[] {
   return table.columns.toSorted((a, b) => roleRank[a.role] - roleRank[b.role]);
 }
 
-/** The path of a column; that of a parent key is the child's in the parent's row, that of an extra column what it was asked for as. */
+/**
+ * Returns the path of a column. For a parent key, it is that of the child in the parent's row; for an extra column, the name under which it
+ * was requested.
+ */
 export function columnPath({ role, parent, steps, nameParts }: ColumnDraft, table: TableDraft): string {
   if (role === 'extra') return nameParts[0]!;
   return (role === 'parent_key' ? parent! : table).usePath + steps;
@@ -332,7 +335,7 @@ function formOf({ keepsForm, writtenAs }: ColumnDraft): Pick<Column, 'keepsForm'
   };
 }
 
-/** Whether every row has a value here: NOT NULL is promised only where the source guarantees it. */
+/** Returns whether every row has a value here: a column is NOT NULL only if the source guarantees it. */
 function isGuaranteed(column: ColumnDraft, table: TableDraft): boolean {
   const has = (role: ColumnRole): boolean =>
     table.columns.some((other) => other !== column && other.role === role);

@@ -1,7 +1,7 @@
 /**
- * Types of a model that was inferred. Documents do not say which elements are of one type, so each path has a type of its own; a
- * person would draw elements of one name that hold much the same as one table. Where types are reused (levels 2 and 3), those
- * become one type, which holds what any of them holds: documents of all of them are documents of it.
+ * Unites types of an inferred model. Documents do not say which elements have the same type, so each path has a type of its own, but a
+ * person would draw elements of one name with much the same content as one table. If types are reused (levels 2 and 3), those become one
+ * type with the content of all of them, so that documents valid for any of them are valid for it.
  */
 import { scientificNumber } from '../../infer/source-model.ts';
 import {
@@ -17,7 +17,7 @@ import {
 /** members (attributes and children) that two types have in common, of all that either has */
 const leastInCommon = 0.5;
 
-/** The same elements and types (by index), similar types being one. Same model, same answer. */
+/** Returns the same elements and types (by index), with similar types united. The same model gives the same result. */
 export function uniteSimilarTypes(source: SourceModel): SourceModel {
   if (source.inferred !== true) return source;
   const classes = new TypeClasses(source).joinEquals();
@@ -74,14 +74,14 @@ class TypeClasses {
     return new Map([...all].filter(([, members]) => members.length > 1));
   }
 
-  /** Answers whether they were two. */
+  /** Returns whether they were two. */
   #join(a: number, b: number): boolean {
     const [first, second] = [this.typeOf(a), this.typeOf(b)].toSorted((x, y) => x - y) as [number, number];
     this.#parents[second] = first;
     return first !== second;
   }
 
-  /** Each goes with the first that it is like; what stands with that counts as its own. */
+  /** Joins each element with the first group that it is similar to; the members of that group then count as its own. */
   #joinAlike(elements: readonly SourceElement[]): void {
     const groups: {
       readonly type: number;
@@ -138,7 +138,7 @@ function unite(
   const [first] = types as [SourceType, ...SourceType[]];
   const contents = new Set(types.map(({ content }) => content));
   const hasChildren = types.some(({ children }) => children.length > 0);
-  // elements that are always empty somewhere hold no text beside the children that they have elsewhere
+  // elements that are always empty at some place have no text in addition to the children that they have at other places
   const hasText =
     contents.has('mixed') ||
     types.some(({ content, value }) => content === 'simple' && !(hasChildren && value?.unfilled === true));

@@ -18,8 +18,8 @@ export function variantsOf(model: SourceModel, element: number): Variant[] {
 }
 
 /**
- * Types that xsi:type may name in place of `type` and that bring columns of their own. Derivations of simple types hold the same
- * text; those of the ur-type are all there are, and its wildcard takes them.
+ * Returns the types that xsi:type may name in place of `type` and that add columns of their own. Derivations of simple types hold the same
+ * text. All types derive from the ur-type, and its wildcard accepts their content.
  */
 export function derivedTypesOf(model: SourceModel, type: number): readonly number[] {
   const { complex, derived } = model.types[type]!;
@@ -56,7 +56,7 @@ export function isBare(type: SourceType): boolean {
   );
 }
 
-/** Whether elements of the type hold one element, always, which holds elements in its turn, and nothing else. */
+/** Returns whether elements of the type always hold one element, which holds elements itself, and nothing else. */
 export function isLoneWrapper({ types, elements, inferred }: SourceModel, parent: number): boolean {
   const { content, attributes, children, anyElement, anyAttribute, derived } = types[parent]!;
   const [child] = children;
@@ -71,7 +71,7 @@ export function isLoneWrapper({ types, elements, inferred }: SourceModel, parent
   );
 }
 
-/** Per type: 1 if it can hold itself by children that are `folded`; default: that stand at most once. */
+/** Returns, per type: 1 if it can contain itself through children that are `folded`; default: children that occur at most once. */
 export function endlessTypes(
   model: SourceModel,
   { reachable, childTypes }: TypeGraph,
@@ -95,7 +95,7 @@ function distinctTypes(
   return [...distinct];
 }
 
-/** Whether every element that can stand in the child's place has a simple type, or one that is read as a value. */
+/** Returns whether every element that may substitute the child has a simple type, or one that is read as a value. */
 export function isSimpleChild(model: SourceModel, element: number, valueTypes: ReadonlySet<number>): boolean {
   return variantsOf(model, element).every((variant) => {
     const { type } = model.elements[variant.element]!;
@@ -110,9 +110,9 @@ export interface TypeGraph {
   readonly expandedPaths: number;
   /** per type: how often the types reached have a child that may be of it */
   readonly uses: Int32Array;
-  /** types in the order they are first met from the roots */
+  /** types in the order in which they are first reached from the roots */
   readonly reachable: readonly number[];
-  /** types of all variants and derivations that a child can bring */
+  /** types of all variants and derivations that a child can have */
   childTypes(element: number): readonly number[];
 }
 
@@ -156,8 +156,8 @@ export function analyseTypes(model: SourceModel, roots: readonly number[]): Type
 }
 
 /**
- * Tarjan's strongly connected components, without recursion on the call stack. `finished` lists every type reached, each after
- * the types it leads to (but for cycles).
+ * Computes Tarjan's strongly connected components, without recursion on the call stack. `finished` lists every type reached, each after the
+ * types it leads to (except in cycles).
  */
 export function stronglyConnected(
   size: number,
@@ -207,7 +207,7 @@ export function stronglyConnected(
   return { recursive, finished };
 }
 
-/** How many places there are of each type and of each element, where types share tables. */
+/** The number of places of each type and of each element, if types share tables. */
 export interface Places {
   readonly types: Float64Array;
   readonly elements: Float64Array;
@@ -229,7 +229,7 @@ export function countPlaces(
   // each root is a place: two of the same type (SUMO's routes and route-alternatives) would double all that is below, and so would
   // one whose xsi:type may be the type of another
   for (const root of roots) for (const type of actualTypesOf(model, root)) types[type]! += 1;
-  // parents come before children but for cycles, which share anyway
+  // parents come before children except in cycles, which share tables anyway
   for (const type of graph.reachable)
     for (const child of model.types[type]!.children) {
       const copies = isCopied(type, child) ? Math.max(1, types[type]!) : 1;

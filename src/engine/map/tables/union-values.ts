@@ -7,7 +7,10 @@ import type { ColumnDraft } from './model-builder.ts';
 
 const whole: readonly ColumnType['kind'][] = ['smallint', 'integer', 'bigint'];
 
-/** A column that would be text gets the type that all values have, where the union has it; another value makes it text again. */
+/**
+ * Gives a column that would be text the type that all of its values have, if the union has that type; a different value makes it text
+ * again.
+ */
 export function settleUnion(column: ColumnDraft, met: readonly ValueStatistics[]): void {
   const values = met.filter(({ count, empty }) => count > empty);
   const [first, ...others] = values.map((value) => columnTypeOf(inferValue(value)));

@@ -1,7 +1,7 @@
 /**
- * `--prune` by place: a type that is used in several places is drawn whole at each, and documents fill at each another part of it. What
- * statistics of documents never met at a place is taken out of the drawing there, before names are given; should it occur later, it is kept
- * as unmapped content.
+ * `--prune` by place: a type that is used in several places is drawn whole at each, and documents fill a different part of it at each.
+ * Content that is absent from the statistics of documents at a place is removed from the drawing there, before names are given. If it
+ * occurs later, it is kept as unmapped content.
  */
 import type { DocumentStatistics, ValueStatistics } from '../../infer/statistics.ts';
 import { xsiNamespace } from '../../model/name-labels.ts';
@@ -208,7 +208,7 @@ class MetPlaces {
     for (const [column, values] of this.#unions) settleUnion(column, values);
   }
 
-  /** Text that was empty wherever it was met. */
+  /** Marks text that was empty wherever it occurred. */
   tellEmpty(): void {
     for (const [column, xpath] of this.#empty)
       if (!this.#told.has(column)) Object.assign(column, { xpath, wasEmpty: true });
@@ -227,7 +227,7 @@ class MetPlaces {
     if (!met.otherChildren) node.wildcardTable = null;
     if (!met.otherAttributes) node.anyAttribute = null;
     if (!met.nil) node.nil = null;
-    // one that comes without content later has its place kept beside the rows
+    // if an element occurs without content later, its position is recorded separately
     if (met.shows) node.presence = null;
     if (!met.typed) {
       node.typeEdges.length = 0;
@@ -239,7 +239,7 @@ class MetPlaces {
   }
 }
 
-/** Mixed content in which documents had text alone is a column, any other has rows for its text. */
+/** Settles the text of mixed content: a column if documents had only text, and otherwise rows. */
 function settleText(node: NodeDraft, isAlone: boolean): void {
   if (node.text === null || node.textTable === null) return;
   if (isAlone) {

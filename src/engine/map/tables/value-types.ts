@@ -1,6 +1,6 @@
 /**
- * Types of elements whose value is an attribute (FHIR's `<family value="Chalmers"/>`): what is declared as complex, as each element there may
- * have an id and extensions beside its value, and is read as a value.
+ * Types of elements whose value is an attribute (FHIR's `<family value="Chalmers"/>`). They are declared as complex, because each element
+ * may have an id and extensions in addition to its value, but are read as values.
  */
 import type { KeptBeside } from '../../model/relational-model.ts';
 import {
@@ -13,7 +13,7 @@ import {
 export interface ValueTypes {
   /** by index */
   readonly types: ReadonlySet<number>;
-  /** the model in which an element of such a type holds its value alone */
+  /** the model in which an element of such a type holds only its value */
   readonly source: SourceModel;
   /** other content that those elements may have */
   readonly kept: readonly KeptBeside[];

@@ -1,6 +1,7 @@
 /**
  * Splits rows that are too wide for one table (docs/decisions/model/wide-rows.md): their columns are distributed over the first table and
  * continuations.
+ *
  * One model serves every dialect, so a table takes what the narrowest database holds in one row, whatever the values. Values count 30 bytes
  * each: a decimal of 65 digits in MySQL, and no less than the 24 of a text that PostgreSQL (8,160 bytes) or SQL Server (8,060) keep in the
  * row when it is full, with room for alignment, so that a column may be widened later. Keys, positions and flags never take more than 9. A
@@ -41,7 +42,7 @@ const inFirstPart: ReadonlySet<ColumnRole> = new Set(['row_key', 'document', 'po
 export interface PreviousParts {
   /** bytes taken, by part */
   readonly bytes: readonly number[];
-  /** the part a column of that use lay in */
+  /** the part that had a column of that use */
   partOf(use: string): number | undefined;
 }
 
@@ -102,7 +103,10 @@ function copyOf(column: ColumnDraft): ColumnDraft {
   return { ...column, requiredBy: new Set(column.requiredBy) };
 }
 
-/** Its row key and document are those of the first part, under the same names; extra columns stand on every table. */
+/**
+ * Makes a continuation of the table. Its row key and document are those of the first part, under the same names; every table has the extra
+ * columns.
+ */
 function continuation(
   table: TableDraft,
   number: number,

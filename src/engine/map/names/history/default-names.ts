@@ -1,6 +1,6 @@
 /**
- * Names that pruned models have from the default of their origin (`RelationalModel.keepsDefaultNames`). That may have a hundred times as many as
- * they have: they are looked up there where a next version is drawn, and not recorded with each.
+ * Names that pruned models have from the default of their origin (`RelationalModel.keepsDefaultNames`). The default may have a hundred
+ * times as many names as they do, so its names are looked up when a next version is drawn, and not recorded with each model.
  */
 import { withOtherParts } from '../../../model/packed/models.ts';
 import type { FormerTable, RelationalModel } from '../../../model/relational-model.ts';
@@ -11,7 +11,7 @@ import { namespacesOf } from '../use-paths.ts';
 export function withNamesOf(model: RelationalModel, standard: RelationalModel): RelationalModel {
   const history = new NameHistory(standard, recordedMeanings(standard, namespacesOf(model)));
   const pathOf = new Map(model.tables.map(({ name, path }) => [name.toLowerCase(), path]));
-  // a default that was drawn later may call something else so
+  // a default that was drawn later may give this name to another table
   const others = history
     .formerTables(model)
     .filter(({ name, path }) => (pathOf.get(name.toLowerCase()) ?? path) === path)

@@ -160,7 +160,7 @@ function continuedTables(
     const place = placeUnder(origin);
     return place === null ? null : (ofPlace(place)[0] ?? place);
   };
-  /** Null: it stands in itself, and is being looked for. */
+  /** Returns null if the table's path depends on itself and is being computed. */
   const pathOf = (table: TableDraft): string | null => {
     const known = paths.get(table);
     if (known !== undefined) return known;

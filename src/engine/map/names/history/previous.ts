@@ -19,7 +19,7 @@ import { RowHistory, type HistoricColumn } from './row-history.ts';
 import { typeTranslation } from '../type-versions.ts';
 import { createUsePrinter, namespacesOf, useTranslation, type UseNamespaces } from '../use-paths.ts';
 
-/** By name in lower case: the path or use that it stood for. */
+/** By name in lower case: the path or use that the name belongs to. */
 export type Meanings = ReadonlyMap<string, string>;
 
 export interface PreviousNames {
@@ -36,7 +36,7 @@ export interface PreviousNames {
   columnType(path: string, use: string): ColumnType | undefined;
   /** how rows were dealt out over tables; null: there were none, or none that count */
   parts(path: string): PreviousParts | null;
-  /** name of the table that part (1, 2 …) of these rows lay in */
+  /** name of the table that had part (1, 2 …) of these rows */
   continuation(path: string, part: number): string | undefined;
 }
 
@@ -57,7 +57,7 @@ export const noPreviousNames: PreviousNames = {
 export interface EarlierChoices {
   /** false: names are chosen again, and avoid those that had another meaning */
   readonly keepNames: boolean;
-  /** false: rows are dealt out over tables anew */
+  /** false: rows are split over tables anew, without regard to earlier versions */
   readonly keepSplits: boolean;
 }
 
@@ -105,7 +105,7 @@ export function translationOf(
   return (text) => ofTypes(inNamespaces(text));
 }
 
-/** For a model that says itself what its names stand for. `source`: see `translationOf`. */
+/** Reads the meanings from a model that records them. `source`: see `translationOf`. */
 export function recordedMeanings(
   model: RelationalModel,
   later: UseNamespaces,
@@ -122,7 +122,7 @@ export function recordedMeanings(
 export class NameHistory {
   readonly rows = new Map<string, RowHistory>();
   readonly tableMeanings = new Map<string, string>();
-  /** tables whose columns all lie elsewhere now: their names stay taken */
+  /** tables whose columns have all moved to other tables: their names stay reserved */
   readonly #renamed: FormerTable[] = [];
   /** former tables as the earlier model records them */
   readonly #recorded: readonly FormerTable[];
@@ -158,7 +158,7 @@ export class NameHistory {
     return this.rows.get(path)?.hadRows === true;
   }
 
-  /** Whether rows of the table had columns in the last version for what stands at a place below them. */
+  /** Returns whether rows of the table had columns in the last version for content of a place below them. */
   hadColumns(table: string, place: string): boolean {
     const columns = this.rows.get(table)?.columns ?? [];
     return [...columns].some(([text, { former }]) => {
@@ -172,7 +172,7 @@ export class NameHistory {
     return [...this.rows].filter(([, { hadRows }]) => hadRows);
   }
 
-  /** All that the table held lies elsewhere now: it was no part of the rows, but what they were called. */
+  /** Returns whether all columns of the table are in other tables now: it is a former name of the rows, not a part of them. */
   #isFormerName(path: string, name: string, uses: readonly string[]): boolean {
     const rows = this.rows.get(path);
     if (rows === undefined || rows.names.includes(name)) return false;
@@ -207,7 +207,7 @@ export class NameHistory {
       for (const { name, columns } of parts)
         this.#addColumns(rows, rows.part(name), index, columns, meanings);
     });
-    // the names of these tables stand with columns
+    // the names of these tables are recorded with columns
     if (parts.some(hasLists)) this.#addListTables(parts, meanings);
   }
 
@@ -308,7 +308,7 @@ export function withFormerNames<M extends Pick<RelationalModel, 'tables' | 'form
   return (formerTables.length === 0 ? rest : { ...rest, formerTables }) as M;
 }
 
-/** Returns the name of the column, and the name of the item count beside a list. */
+/** Returns the name of the column and, for a list, the name of its item count. */
 export function namesOf({ name, listNames }: Column): string[] {
   return listNames === undefined ? [name] : [name, listNames.count];
 }

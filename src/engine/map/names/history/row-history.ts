@@ -21,13 +21,13 @@ interface RowPart {
   readonly columns: Map<string, string>;
 }
 
-/** All that the rows of one path ever had. Columns are read when somebody asks for them: few rows of a large model are drawn again. */
+/** The history of the rows of one path. Columns are read when they are first needed, because few rows of a large model are drawn again. */
 export class RowHistory {
   readonly #parts: RowPart[] = [];
   readonly #columns = new Map<string, HistoricColumn>();
   readonly #meanings = new Map<string, string>();
   #unread: (() => void)[] = [];
-  /** false: the rows lie nowhere, but their names are taken (`FormerTable.hadNoRows`) */
+  /** false: the rows are in no table, but their names are reserved (`FormerTable.hadNoRows`) */
   hadRows = false;
 
   get parts(): readonly RowPart[] {
@@ -45,7 +45,7 @@ export class RowHistory {
     return this.#meanings;
   }
 
-  /** by part: the table that it lay in */
+  /** by part: the table that held it */
   get names(): readonly string[] {
     return this.#parts.map(({ name }) => name);
   }

@@ -25,7 +25,7 @@ export function createNameParts(columns: readonly ColumnDraft[]): (column: Colum
   };
 }
 
-/** An attribute may be called as an element beside it is. */
+/** Returns the way to a step. An attribute is marked, because it may have the name of an element of the same row. */
 function wayTo({ nameParts, steps }: ColumnDraft, at: number): string {
   const isAttribute = at === nameParts.length - 1 && steps.slice(steps.lastIndexOf('/') + 1).startsWith('@');
   return `${nameParts.slice(0, at + 1).join('/')}${isAttribute ? '@' : ''}`;

@@ -37,14 +37,14 @@ export function createNamespaceTeller(
   };
 }
 
-/** Null where elements of several open rows. */
+/** Returns the namespace of the elements that open rows of the table, or null if they have several. */
 function namespaceOf({ openers }: TableDraft): string | null {
   const uris = new Set([...openers].map(({ name }) => name.namespaceUri));
   const [only] = uris;
   return uris.size === 1 ? only! : null;
 }
 
-/** characters; a longer word hides the name that it stands with */
+/** in characters; a longer word would dominate the name */
 const longest = 16;
 const mostParts = 5;
 

@@ -1,4 +1,4 @@
-/** Children of an element: rows of their own, rows of a substitution group, or columns of the row they stand in. */
+/** Draws the children of an element: rows of their own, rows of a substitution group, or columns of the row above. */
 import type { SourceChild } from '../../../model/source-model.ts';
 import type { NodeDraft } from '../model-builder.ts';
 import { variantsOf } from '../type-graph.ts';

@@ -10,7 +10,7 @@ import type { RowContext } from './row-context.ts';
 
 export interface DrawingContext {
   readonly model: SourceModel;
-  /** the model with all that the schema declares, types by the same indexes, where `model` was pruned */
+  /** the model with everything that the schema declares, with the same type indexes, if `model` was pruned */
   readonly declared: SourceModel;
   /** by type: see PlanNode.keptBeside */
   readonly keptBeside: ReadonlyMap<number, number>;

@@ -3,7 +3,7 @@ import type { SourceModel } from '../../../model/source-model.ts';
 import { hangsFromHead, type Drawing, type TableDraft } from '../model-builder.ts';
 import { isUrType } from '../type-graph.ts';
 
-/** tables that the keys of one lead to: more, and a reader finds no longer what belongs where */
+/** the most tables that the keys of one table refer to: with more, a reader can no longer see how they belong together */
 const mostParents = 16;
 
 /** The first paths of such tables. What has rows below it stays one table: those would multiply as well. */

@@ -2,9 +2,9 @@
 export const drawingLimits = {
   /** paths written out before types used in several places start to share tables at every level */
   maxExpandedPaths: 5_000,
-  /** columns one child may bring into its parent's row */
+  /** the most columns that one child may add to its parent's row */
   maxFoldedColumns: 100,
-  /** the same, where types share tables for size: what is folded is written out at every place */
+  /** the same limit if types share tables for size, because a folded type is written out at every place */
   maxFoldedColumnsOfLargeSets: 24,
   /** columns of one row, what is folded into it included: less than one table takes (src/engine/map/tables/wide-rows.ts) */
   maxRowColumns: 240,
@@ -13,7 +13,7 @@ export const drawingLimits = {
   maxUnionColumnsOfLargeSets: 48,
   /** places of a type without child elements that share one table */
   maxPlacesOfSharedLeaf: 1_500,
-  /** branches of a choice from which each has a table of its own, where each could be a document */
+  /** number of branches of a choice from which each gets a table of its own, if each could be a document */
   fewestEntities: 8,
   /** parent keys that the tables below a wrapper may take in its place, all together */
   maxKeysForWrapper: 32,

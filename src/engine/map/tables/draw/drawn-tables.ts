@@ -16,7 +16,7 @@ import {
 } from '../model-builder.ts';
 import { flag, key, ordinal, plainText, type RowContext, type TableIdentity } from './row-context.ts';
 
-/** Whether several rows may stand at the place that an identity is of. */
+/** Says whether several rows may occur at the place of an identity. */
 interface Repeating {
   readonly repeats: boolean;
 }
@@ -30,11 +30,11 @@ interface Rows {
 }
 
 interface DrawnIdentity extends TableIdentity {
-  /** the path of the earlier table that the rows go on in */
+  /** the path of the earlier table that the rows continue */
   readonly kept?: string;
   /** it is the one of all places that share one */
   readonly isShared: boolean;
-  /** rows of other places lie there, too */
+  /** rows of other places are in the same table */
   readonly hasOthers?: boolean;
 }
 
@@ -98,7 +98,7 @@ export class DrawnTables {
     return this.#earlier.hadTable(`${usePath}${row.columnKey}/${this.#uses.element(child)}`, usePath);
   }
 
-  /** Returns where an earlier version had the members of the substitution group of a child; null: it knew no such group. */
+  /** Returns the location in which an earlier version had the members of a child's substitution group; null if it had no such group. */
   membersBefore(row: RowContext, head: QName): Together | null {
     const name = this.#uses.element(head);
     const place = `${row.table.usePath}${row.columnKey}/${name}`;
@@ -107,7 +107,7 @@ export class DrawnTables {
     return found.includes('together') ? 'together' : found.includes('apart') ? 'apart' : null;
   }
 
-  /** Returns where an earlier version had the types that xsi:type may name in rows of the table; null: it knew none. */
+  /** Returns the location in which an earlier version had the types that xsi:type may name in rows of the table; null if it had none. */
   typesBefore({ usePath }: TableDraft): Together | null {
     return this.#earlier.types(usePath);
   }
@@ -226,7 +226,7 @@ export class DrawnTables {
     return { identity: `at/${row.table.index}/${steps}`, origin: { under: row.table, steps } };
   }
 
-  /** Rows for text runs or wildcard content, numbered with the children of the element they stand in. */
+  /** Returns the table for text runs or wildcard content, whose rows are numbered together with the children of their element. */
   contentTable(row: RowContext, kind: 'text' | 'wildcard'): TableDraft {
     const word = kind === 'text' ? 'text' : 'any';
     const identity = `${row.columnKey}/${word}`;
@@ -264,7 +264,7 @@ export class DrawnTables {
     return table;
   }
 
-  /** `said`: of the element at this place, which the key of a shared table tells. */
+  /** `said`: the documentation of the element at this place, which the key of a shared table gets. */
   childKey(table: TableDraft, row: RowContext, child: QName, said?: string): ColumnDraft {
     const steps = `${row.columnKey}/${this.#uses.element(child)}`;
     const via = [...row.nameParts, child.localName];
@@ -286,7 +286,7 @@ export class DrawnTables {
     return column;
   }
 
-  /** `steps`: tell this use from others of the same parent; `via` does so in the column's name. */
+  /** `steps`: distinguish this use from others of the same parent; `via` does so in the column's name. */
   parentKey(
     table: TableDraft,
     parent: TableDraft,
@@ -350,7 +350,7 @@ export class DrawnTables {
     return draft;
   }
 
-  /** The rows of root elements lie in `table`, maybe among others. */
+  /** Marks a table that holds rows of root elements, possibly among others. */
   rootRows(table: TableDraft): void {
     table.holdsRoots = true;
   }

@@ -9,8 +9,8 @@ import type { RowContext } from './row-context.ts';
 type EdgeKeys = Pick<EdgeDraft, 'parentKey' | 'childKey' | 'head'>;
 
 /**
- * A child that stands at most once in a table that several places share is known by its key, which the row above has: so that the table
- * has no key for each of its places.
+ * Creates the key between a row and a child's row. If the child occurs at most once and several places share its table, the row above has
+ * the key, so that the table does not need a key for each of its places.
  */
 export function keysBetween(
   drawing: DrawingContext,

@@ -136,7 +136,7 @@ function fillType(drawing: DrawingContext, node: NodeDraft, row: RowContext): vo
     });
   }
   if (hadTextRows || (row.met == null && type.content === 'mixed' && value === null)) {
-    // one of the two is left when it is known what was met
+    // only one of the two is kept, once the content of documents is known
     if (!hadTextRows && drawing.textsByPlace && node.opensRow) drawText(drawing, node, row, plainValue);
     node.textTable = drawing.tables.contentTable(row, 'text');
   }
@@ -163,7 +163,7 @@ function drawText(drawing: DrawingContext, node: NodeDraft, row: RowContext, val
     documentation: row.documentation,
     constraint: isOfOneElement ? constraintOf(declared) : null,
   });
-  // an empty element with a default is valid, and its column stays empty where the type has no empty value
+  // an empty element with a default is valid, and its column stays empty if the type has no empty value
   const { default: constant, fixed = constant } = declared;
   const mayBeEmpty = value.mayBeEmpty ?? (fixed !== undefined && node.text.type.kind !== 'text');
   if (row.guarantor !== null && !mayBeEmpty) node.text.requiredBy.add(row.guarantor);

@@ -7,7 +7,7 @@ import type { DrawingContext } from './context.ts';
 import { flag, ordinal, plainText, type RowContext } from './row-context.ts';
 import { addEdge } from './edges.ts';
 
-/** A child that occurs at most once: its values become columns of the row it stands in. */
+/** Draws a child that occurs at most once: its values become columns of the row above. */
 export function foldChild(
   drawing: DrawingContext,
   parent: NodeDraft,

@@ -1,15 +1,15 @@
-/** Tables that would only stand between others: what they hold is as well read in the row that it belongs to. */
+/** Finds tables that would only link others: their content can as well be read in the row that it belongs to. */
 import type { ColumnDraft, Drawing, TableDraft } from '../model-builder.ts';
 
-/** columns that such a table may bring into the row, and that a row then has */
+/** the most columns that such a table may add to a row, and that the row may then have */
 const mostColumns = 24;
 const mostColumnsOfRow = 240;
-/** elements in one row: they may lie within one another, and a drawing goes down through all of them in one step */
+/** the most elements in one row: they may be nested, and a drawing descends through all of them in one step */
 const mostElementsOfRow = 400;
 /** tables that keys of one may lead to for it: more are worse than one between them */
 const mostParents = 8;
 
-/** The elements whose rows lie in one table. */
+/** The elements whose rows are in one table. */
 interface Uses {
   /** keys of the uses: by them a row and that of its child know each other */
   readonly keys: Set<ColumnDraft>;
@@ -52,7 +52,7 @@ export function needlessPlaces(drawing: Drawing): string[] {
   return places;
 }
 
-/** How many elements lie in each row. */
+/** Counts the elements in each row. */
 class FoldedRows {
   readonly #rowOf = new Map<TableDraft, TableDraft>();
   readonly #counts = new Map<TableDraft, number>();
@@ -85,7 +85,10 @@ class FoldedRows {
 
 const ofRows: ReadonlySet<ColumnDraft['role']> = new Set(['row_key', 'document', 'parent_key', 'position']);
 
-/** One of its own place is one for each place then: no table more, where the one above goes. */
+/**
+ * Tests whether a child table may refer to the rows above instead. If it has a place of its own, there is then one such table for each of
+ * these rows' tables. The number of tables does not grow if the table above is removed.
+ */
 function mayHang(
   child: TableDraft,
   above: TableDraft,

@@ -21,7 +21,7 @@ export interface RowContext {
   readonly guarantor: NodeDraft | null;
   /** the documentation of the element that is folded here; the documentation of a row's own element is in its table */
   readonly documentation?: string | undefined;
-  /** the content that documents had in the element that is folded here; nothing else of it is drawn */
+  /** the content that documents had in the element that is folded here; other content of it is not drawn */
   readonly met?: MetChild | null;
   /** elements, by index, that have rows of their own in one of the types that share this row: they have them in all of these types */
   readonly apart?: ReadonlySet<number>;

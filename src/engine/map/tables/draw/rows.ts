@@ -5,9 +5,9 @@ import type { DrawingContext } from './context.ts';
 import { plainText, type RowContext } from './row-context.ts';
 
 /**
- * The node that opens a row of `table` for an element; drawn once per type and kind of element, so recursion closes. `xpath`: of the element,
- * where that of its table is another's: the head of a substitution group may be abstract, so that no document has its path, and its members
- * may have a child of one name and different types.
+ * Returns the node that opens a row of `table` for an element. It is drawn once per type and kind of element, so recursion ends. `xpath`:
+ * the path of the element, if its table has another's. The head of a substitution group may be abstract, so that no document has its path,
+ * and its members may have a child of the same name and different types.
  */
 export function drawRow(
   drawing: DrawingContext,

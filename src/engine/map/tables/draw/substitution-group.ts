@@ -7,7 +7,10 @@ import { ordinal, plainText, type RowContext } from './row-context.ts';
 import { addEdge } from './edges.ts';
 import { drawRow } from './rows.ts';
 
-/** A substitution group too wide for one table: rows of its head say where and which, each member's own row hangs from one. */
+/**
+ * Draws a substitution group that is too wide for one table: rows of its head hold the position and the member's name, and each member's
+ * own row refers to one of them.
+ */
 export function drawGroup(
   drawing: DrawingContext,
   parent: NodeDraft,

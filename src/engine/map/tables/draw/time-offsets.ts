@@ -1,4 +1,7 @@
-/** Columns of the offsets from UTC that dates with times are written with, behind those of the times (docs/decisions/model/offsets-of-times.md). */
+/**
+ * Columns for the offsets from UTC that dates with times are written with; they follow the columns of the times
+ * (docs/decisions/model/offsets-of-times.md).
+ */
 import type { PreviousNames } from '../../names/history/previous.ts';
 import { useOfDraft } from '../../names/history/use-of-draft.ts';
 import { newColumn, type ColumnDraft, type TableDraft } from '../model-builder.ts';
