@@ -8,20 +8,20 @@ export type ColumnAlteration<Column extends FoundColumn = FoundColumn> =
   /** drops NOT NULL */
   | { readonly kind: 'loosen'; readonly there: Column };
 
-/** The columns that rows bring. */
+/** The columns of incoming rows. */
 interface Incoming<Column extends FoundColumn> {
   foldedName(name: string): string;
   /** Returns the type of a column, and whether rows may lack its value. */
   column(at: number): { readonly type: string; readonly nullable: boolean };
   /** Returns a type that holds values of both, or the present one if it holds all. */
   settle(there: Column, at: number): Promise<string> | string;
-  /** Whether a column that is missing is to be told of as added (true). */
+  /** Returns whether the addition of a missing column is reported as a change (default: true). */
   isAdded?(at: number): boolean;
   /** Whether a column that gets this type loses NOT NULL on the way. */
   isLoosened?(there: Column, type: string): boolean;
 }
 
-/** Returns the alterations, and the types that the model's columns have then. Tells of each in `changes`. */
+/** Returns the alterations, and the types that the model's columns have after them. Adds a description of each to `changes`. */
 export async function findAlterations<Column extends FoundColumn>(
   { drawn, changes }: { readonly drawn: DrawnModel; readonly changes: string[] },
   index: number,

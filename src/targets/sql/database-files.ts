@@ -1,7 +1,7 @@
 /**
- * Rows into a database that is one file: rows wait beside it while documents are read, then one transaction takes them in and writes the
- * ledger, so that a job is there once or not at all (docs/decisions/loading/staging-and-publishing.md). A new file appears whole, under its
- * name, in one step. The file itself is open, and locked, only while the job publishes.
+ * Writes rows into a database that is one file. Rows are staged next to it while documents are read. Then one transaction loads them and
+ * writes the ledger, so that a job is there once or not at all (docs/decisions/loading/staging-and-publishing.md). A new file appears
+ * whole, under its name, in one step. The file itself is open, and locked, only while the job publishes.
  */
 import { randomBytes } from 'node:crypto';
 import { access, link, lstat, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
@@ -81,7 +81,7 @@ export interface OpenFileOptions extends Pick<DatabaseFileOptions, 'busyTimeoutM
   readonly label: string;
   /** rows that the database is about to take in */
   readonly staged: StagedTables;
-  /** nobody else knows the file */
+  /** no other process knows the file */
   readonly isNew: boolean;
   /** the folder of the job's staged rows */
   readonly directory: string;
@@ -94,7 +94,7 @@ export interface FileDriver<Database extends FileDatabase> extends SqlDriver<Dat
   readonly encoding: RowEncoding;
   readonly scalesDecimals: boolean;
   readonly decimalRoom: DecimalRoom;
-  /** ends of the names of files that the database keeps beside its own */
+  /** suffixes of the files that the database keeps next to its own */
   readonly sidecars: readonly string[];
   /** the statement that begins a transaction */
   readonly begin: string;
@@ -118,7 +118,7 @@ export interface FileDriver<Database extends FileDatabase> extends SqlDriver<Dat
   nameRefusal?(file: string): string | null;
   /** Whether the attempt lacked something that the database has when it is opened the next time. */
   mayTryAgain?(error: unknown): boolean;
-  /** After the commit, brings everything into the one file. */
+  /** Moves all content into the one file after the commit. */
   settle(database: Database, isNew: boolean): Promise<void>;
   /** A fault of the database as an AppError that names the target; other faults as they are. */
   faultOf(error: unknown, label: string): unknown;
@@ -221,7 +221,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
     return new Map();
   }
 
-  /** The answers are read whole, as the file is locked meanwhile. */
+  /** Reads the results completely, because the file is locked meanwhile. */
   protected override async *ask<T>(
     question: (target: AskedTarget<Database>) => AsyncIterable<T>,
   ): AsyncIterable<T> {
@@ -396,7 +396,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
       await database.run(this.#driver.begin);
       const published = await this.#publishWithin(database, { staged, merge, isNew }).catch(
         async (error: unknown) => {
-          // the first fault is the one to tell; a transaction that cannot be rolled back ends with its connection
+          // the first fault is reported; a transaction that cannot be rolled back ends with its connection
           await database.run('ROLLBACK').catch(() => undefined);
           throw error;
         },

@@ -42,9 +42,9 @@ export interface FoundTable {
   /** a view, or another relation that is no table */
   readonly isView: boolean;
   readonly comment: string | null;
-  /** the statement that made it, where the database keeps its text */
+  /** the statement that made it, if the database keeps its text */
   readonly statement: string | null;
-  /** For a view that a load made: its comment, and the statements that make it again. Else null. */
+  /** For a view that a load made: its comment, and the statements that make it again; otherwise null. */
   readonly madeView: { readonly comment: string; readonly statements: readonly string[] } | null;
   /** by folded name, in the table's order */
   readonly columns: ReadonlyMap<string, FoundColumn>;

@@ -1,4 +1,4 @@
-/** Row keys that count: where this job's keys begin, and the table `_keys`, which remembers the highest key of every table. */
+/** Row keys that are counted: the first key of this job, and the table `_keys`, which keeps the highest key of every table. */
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import type { SqlDatabase } from './database.ts';

@@ -1,4 +1,4 @@
-/** Save mode `o`: drops the tables of the model, and removes from the tables beside the data everything that belonged to their rows. */
+/** Save mode `o`: drops the tables of the model, and removes from the side tables everything that belonged to their rows. */
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import { documentsOfOthersQuery, isLoadedBy, overwrittenColumns } from '../../engine/sql/loaded-documents.ts';
 import { runAll, type SqlDatabase } from './database.ts';

@@ -25,7 +25,7 @@ export interface StagedRowsFile extends WaitingRows {
   readonly longestRowBytes: number;
 }
 
-/** By index of the table, or name of the table beside the data. */
+/** By index of the table, or name of the side table. */
 export type StagedTables = ReadonlyMap<number | string, StagedRowsFile>;
 
 /** The facts about a database that the shared steps of publishing need. */
@@ -36,11 +36,11 @@ export interface PublishingWays<Database extends SqlDatabase> extends RemovalDri
   readonly keepCodeTexts: string;
   /** The columns of a table of the documents of a merge. Absent: four columns of TEXT. */
   readonly mergeTable?: string;
-  /** Returns the comment of a column without what the database needs to tell. Absent: nothing. */
+  /** Returns the comment of a column without the part that the database adds for itself. Absent: it adds nothing. */
   modelComment?(comment: string | null): string | null;
   /** An expression for a time. `iso`: ISO 8601 in UTC. */
   instant(iso: string): string;
-  /** Returns the latest time at which a document of `_documents` became or ceased to be valid, in ISO 8601, or null if there is none. */
+  /** Returns the latest time at which a document of `_documents` became valid or ceased to be, in ISO 8601, or null if there is none. */
   latestChange(database: Database): Promise<string | null>;
 }
 
@@ -63,9 +63,9 @@ export interface Publication<
 > extends PublishingScope<Database> {
   readonly driver: SqlDriver<Database, Waiting>;
   drawn: DrawnModel;
-  /** nobody else knows the file: its content need not appear in one step */
+  /** no other process knows the file: its content need not appear in one step */
   readonly isNew: boolean;
-  /** by index in the drawn model, or name of the table beside the data */
+  /** by index in the drawn model, or name of the side table */
   readonly staged: ReadonlyMap<number | string, Waiting>;
   /** by `columnId`: NOT NULL columns that some row left empty, and columns with a value that their type cannot hold */
   readonly nullAllowed: ReadonlySet<string>;
@@ -77,7 +77,7 @@ export interface Publication<
   readonly made: Set<number>;
   /** by index in the drawn model: types of the columns of a table that is ready for rows */
   readonly types: Map<number, readonly string[]>;
-  /** save mode `merge`, once documents that were there have been removed or closed; else null */
+  /** save mode `merge`, after existing documents have been removed or closed; otherwise null */
   merging: Merging<string> | null;
   readonly brokenKeys: BrokenKey[];
   readonly indexes: { count: number; seconds: number };
@@ -103,8 +103,8 @@ export interface SqlDriver<
   /** Items of lists are staged as rows of their own tables. */
   readonly stagesItems?: true;
   /**
-   * Makes the tables beside the data, and takes the rows away that save mode `overwrite` replaces. Returns whether the target has changed. Absent: in the
-   * target itself.
+   * Makes the side tables, and removes the rows that save mode `overwrite` replaces. Returns whether the target has changed. Absent: this
+   * is done in the target itself.
    */
   readyTarget?(publication: Publication<Database, Waiting>): Promise<boolean>;
   /** Returns the model drawn for the rows of this job, if it depends on their values or on existing tables. */
@@ -121,13 +121,16 @@ export interface SqlDriver<
   beginRows?(publication: Publication<Database, Waiting>): Promise<void>;
   /** Adds the staged rows of a table, with the items of its lists. Returns how many rows of the table were added. */
   addRows(publication: Publication<Database, Waiting>, index: number, offsets: KeyOffsets): Promise<number>;
-  /** Adds the staged rows of a table beside the data, and returns how many. Documents come last: what belongs to one that is there already is there. */
+  /**
+   * Adds the staged rows of a side table, and returns their number. Documents come last: when a document is there, its rows in other side
+   * tables are there already.
+   */
   addSideRows(
     publication: Publication<Database, Waiting>,
     side: 'documents' | 'unmapped' | 'lexical',
     offsets: KeyOffsets,
   ): Promise<number>;
-  /** Writes what documents say into items of lists that are text. `isText`: tells this of a column of the drawn model. */
+  /** Writes the texts of documents into items of lists that are text. `isText`: says whether a column of the drawn model is text. */
   writeItemTexts?(
     publication: Publication<Database, Waiting>,
     isText: (table: number, column: number) => boolean,
@@ -138,7 +141,7 @@ export interface SqlDriver<
   publishViews?(publication: Publication<Database, Waiting>): Promise<void>;
   /** Throws AppError `conflict` if the target did not keep what it was given, such as for triggers. */
   checkTaken?(publication: Publication<Database, Waiting>): Promise<void>;
-  /** Bytes of staged rows after which a file that nobody else knows is committed, as DuckDB holds them in memory until then. */
+  /** Bytes of staged rows after which a file that no other process knows is committed, because DuckDB holds them in memory until then. */
   readonly uncommittedBytes?: number;
   /** Whether a column of this type holds text. */
   isText(type: string): boolean;
@@ -206,7 +209,7 @@ export function foundTable<Database extends SqlDatabase>(
   return known.get(driver.foldedName(drawn.tables[index]!.name));
 }
 
-/** The report on a publication, beside its rows. */
+/** Returns the report on a publication, without its rows. */
 export function reportOf<Database extends SqlDatabase>(
   {
     changes,

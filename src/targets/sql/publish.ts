@@ -81,7 +81,9 @@ export async function publishRows<Database extends SqlDatabase, Waiting extends 
   return rows;
 }
 
-/** Makes the tables beside the data that the target lacks, and clears the tables of the model for an overwrite. Returns whether the target has changed. */
+/**
+ * Makes the side tables that the target lacks, and clears the tables of the model for an overwrite. Returns whether the target has changed.
+ */
 async function readyTarget<Database extends SqlDatabase, Waiting extends WaitingRows>(
   publication: Publication<Database, Waiting>,
 ): Promise<boolean> {
@@ -93,7 +95,7 @@ async function readyTarget<Database extends SqlDatabase, Waiting extends Waiting
   return true;
 }
 
-/** Makes the tables beside the data that the target lacks. Returns whether it lacked one. */
+/** Makes the side tables that the target lacks. Returns whether it lacked one. */
 export async function makeSideTables<Database extends SqlDatabase>({
   database,
   driver,
@@ -140,7 +142,10 @@ function addedBy(
   return { documents: documents - removed.documents, rows: sumOf(rows) - sumOf(removed.rows) };
 }
 
-/** Tables whose highest keys are noted: those that took rows, and all tables of lists whose items the rows of others bring. */
+/**
+ * Returns the tables whose highest keys are recorded: those that got rows, and all tables of lists, whose items come with the rows of other
+ * tables.
+ */
 export function keptTables<Database extends SqlDatabase, Waiting extends WaitingRows>({
   driver,
   plan,

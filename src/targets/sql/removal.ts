@@ -26,7 +26,7 @@ import { noteJob, sumOf } from './ledger.ts';
 export interface Notes {
   /** Makes a table, and returns its name as statements write it. `definition`: follows the name, columns or `AS` and a query. */
   make(definition: string): Promise<string>;
-  /** Tells the database that a table has got all its rows. */
+  /** Informs the database that a table has all its rows. */
   filled?(table: string): Promise<void>;
   drop(table: string): Promise<void>;
 }
@@ -80,7 +80,7 @@ export async function removeDocuments<Database extends SqlDatabase>(
   await database.run(
     `DELETE FROM ${relation(unmapped)} WHERE document_key IN (${keys}) AND parent_table IN (${named})`,
   );
-  // a document stays while rows of somebody else name it
+  // a document stays while rows of another owner refer to it
   const conditions = (await driver.unreferred?.()) ?? unreferred(scope, tables);
   await database.run(
     `DELETE FROM ${relation(documents)} WHERE ${[`document_key IN (${keys})`, ...conditions].join(' AND ')}`,
@@ -120,7 +120,7 @@ interface FoundDocuments {
   readonly documents: number;
   /** different names, or keys of a merge */
   readonly names: number;
-  /** their keys, as they stand within `IN (…)` */
+  /** their keys, in the form for `IN (…)` */
   readonly keys: string;
   /** removes the note of the keys */
   forget(): Promise<void>;
@@ -365,7 +365,7 @@ export async function removeInTransaction<Database extends SqlDatabase>(
     isOpen = false;
     return removed;
   } finally {
-    // the first fault is the one to tell; a connection that is lost has rolled back
+    // the first fault is reported; a connection that is lost has rolled back
     if (isOpen) await database.run('ROLLBACK').catch(() => 0);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Finds connections on which answers never come. If a firewall or a router between swallows the bytes of both directions, the connection lives
- * for either side, and each waits for the other. Another connection then shows that the server waits for the client, too.
+ * Finds connections on which answers never come. If a firewall or a router in between drops the bytes of both directions, both sides
+ * consider the connection alive, and each waits for the other. Another connection then shows that the server waits for the client, too.
  */
 import type { Socket } from 'node:net';
 

@@ -84,7 +84,7 @@ async function makeView<Database extends SqlDatabase, Waiting extends WaitingRow
   }
 }
 
-/** How a database tells types of columns apart. */
+/** The operations by which a database distinguishes types of columns. */
 export type ViewTypes = Pick<SqlDriver<SqlDatabase>, 'isText' | 'isAsModelled'>;
 
 /** Returns the views that a load of the model makes over the tables and columns that are there. */

@@ -25,7 +25,7 @@ import {
 export interface Incoming {
   readonly sqlType: string;
   readonly nullable: boolean;
-  /** digits of the column's values, where the model bounds them no further */
+  /** digits of the column's values, if the model sets no other limit */
   readonly digits?: DecimalDigits;
 }
 

@@ -78,9 +78,9 @@ export function exactDigits(value: string): readonly [whole: string, fraction: s
 }
 
 /**
- * The staged column as a value of `sqlType`. A column of text takes what the document says; items of a list are then separated by
- * spaces, as XML has them. `digits`: of this file's values, where they were measured; `texts`: rows that have text although it looks like what
- * a value is staged as, by their staged keys.
+ * Returns the staged column as a value of `sqlType`. A column of text gets the text of the document; items of a list are then separated by
+ * spaces, as in XML. `digits`: those of this file's values, if they were measured; `texts`: by their staged keys, rows whose value is text
+ * although it looks like a staged list.
  */
 export function stagedValue(
   column: string,
@@ -98,7 +98,7 @@ export function stagedValue(
   }
   const items = type.kind === 'text' ? quotedItems(column) : plainItems(column);
   if (!sqlType.endsWith('[]')) {
-    // a value that is no list of such items stands there as it is in the document
+    // a value that is not a list of such items is staged as it is in the document
     return `CASE WHEN ${column} LIKE '{%}'${isStaged} THEN array_to_string(${textItems(items, type)}, ' ') ELSE ${column} END`;
   }
   const itemType = sqlType.slice(0, -2);

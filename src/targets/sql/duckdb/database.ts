@@ -64,7 +64,7 @@ export function memoryFor(
   );
 }
 
-/** Bytes that DuckDB may be given where rows need more than is usual: half of what this process can have. */
+/** Returns the bytes that DuckDB may get if rows need more than usual: half of the memory available to this process. */
 export function mostMemory(): number {
   const constrained = process.constrainedMemory();
   return Math.min(totalmem(), constrained === 0 ? Infinity : constrained) / 2;
@@ -83,8 +83,8 @@ function memoryLimit(bytes: number): string {
 }
 
 /**
- * `path` is a file, made when it is missing, or `:memory:`. AppErrors: `service_unavailable` while another process has the file
- * open, `conflict` where the file is not a database of DuckDB.
+ * Opens a file, which is created if it is missing, or `:memory:`. AppErrors: `service_unavailable` if another process has the file open,
+ * `conflict` if the file is not a DuckDB database.
  */
 export async function openDuckDb(path: string, options: DuckDbOptions): Promise<DuckDb> {
   const settings = {
@@ -102,7 +102,7 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
   const { instance } = await openWhenFree(path, settings, options.memoryBytes, options);
   try {
     const connection = await instance.connect();
-    // asked for once as a pattern, once as what it found
+    // DuckDB checks the directory once as a pattern, and once as the result of that pattern
     const allowed = [pathLiteral(options.directory), standardLiteral(options.directory)];
     await connection.run(
       `SET TimeZone = 'UTC'; SET allowed_directories = [${allowed.join(', ')}];
@@ -115,7 +115,7 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
   }
 }
 
-/** Waits for another process that has the file open. A log beside the file is read into it, which may take more memory than `memoryBytes`. */
+/** Waits for another process that has the file open. DuckDB reads the file's log into it, which may take more memory than `memoryBytes`. */
 async function openWhenFree(
   path: string,
   settings: Readonly<Record<string, string>>,

@@ -48,7 +48,7 @@ const manyColumns = 3000;
 /** how long to wait for another program that has the file open */
 const usualBusyTimeoutMs = 30_000;
 
-/** errors by which DuckDB refuses the definition of a view, and after which the transaction goes on */
+/** errors by which DuckDB refuses the definition of a view, and after which the transaction continues */
 const viewRefusals =
   /^(?:Binder|Catalog|Parser|Conversion|Invalid Input|Not implemented|IO|Permission) Error:/;
 

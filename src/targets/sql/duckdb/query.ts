@@ -1,4 +1,4 @@
-/** Rows of a query of a DuckDB file, or of a file of Parquet or CSV; nothing else of the machine is seen by it. */
+/** Returns rows of a query of a DuckDB file, or of a file of Parquet or CSV; the query cannot read any other file of the machine. */
 import { dirname } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
@@ -37,7 +37,10 @@ export async function openDuckDbQuery(
   });
 }
 
-/** DuckDB has operators that begin as parameters of other databases do: the message tells which mark it did not take. */
+/**
+ * Returns the marks of parameters that the message refers to. DuckDB has operators that begin like the parameters of other databases, so
+ * its message shows which mark it did not accept.
+ */
 function markIn(message: string): readonly ParameterMark[] {
   if (message.includes('error at or near ":"')) return [':'];
   return /the function \S*@/.test(message) ? ['@'] : [];

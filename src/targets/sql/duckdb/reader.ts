@@ -27,7 +27,7 @@ import { chunksOf, chunksOfPieces, chunksWithMemory, type Chunks } from './row-c
 
 /** Keys and positions are BIGINTs. */
 export interface SourceTable extends ReadTable {
-  /** the column's values; null where there is no such column */
+  /** Returns the column's values, or null if there is no such column. */
   text(column: string): SourceText | null;
   /** for a table whose rows are lines that this program reads itself; `text` is not called then */
   readonly lines?: SourceLines;
@@ -40,7 +40,7 @@ export interface SourceTable extends ReadTable {
     columns: readonly string[],
     only: DocumentRowsOnly | null,
   ) => Promise<ClosableBlocks | null>;
-  /** all rows as they lie, read without DuckDB; null: there are too many to be held */
+  /** Returns all rows in stored order, read without DuckDB; null if there are too many to hold in memory. */
   readonly fewAsTheyLie?: (columns: readonly string[]) => Promise<ClosableBlocks | null>;
   /** for a table that has row ids, from its statistics, without reading rows: the bytes of its longest text, and its last row id plus 1 */
   readonly longTexts?: () => Promise<{ readonly longest: number; readonly end: number } | null>;
@@ -78,7 +78,7 @@ export interface SourceTables {
 
 export interface FileRowSourceOptions {
   readonly label: string;
-  /** AppError `not_found` where there is nothing */
+  /** throws AppError `not_found` if there are no tables */
   readonly openTables: (model: RelationalModel) => Promise<SourceTables>;
   readonly loads: () => Promise<readonly TargetLoad[]>;
 }

@@ -37,7 +37,7 @@ const [pieceBytes, mostPieceRows] = [2 * 1024 * 1024, 32_768];
 export interface RowIdPieces {
   /** the query for the rows that a condition on their row ids leaves, in the order of these */
   readonly query: (condition: string) => string;
-  /** one behind the last row id */
+  /** the last row id plus 1 */
   readonly end: number;
   /** bytes of the longest text */
   readonly longest: number;
@@ -78,8 +78,8 @@ export function chunksOfPieces(
 }
 
 /**
- * The chunks of a query that is asked again, by `open`, where memory lacks for its rows and `raiseMemory` can give more; those that were given are
- * passed over. Rows are to come in the same order each time.
+ * Returns the chunks of a query. If memory does not suffice and `raiseMemory` can give more, `open` runs the query again, and rows that
+ * were already returned are skipped. Rows must come in the same order each time.
  */
 export async function chunksWithMemory(
   open: () => Promise<Chunks>,
@@ -126,7 +126,7 @@ export async function chunksWithMemory(
   };
 }
 
-/** So many rows. `fault` where a chunk has rows of both sides. */
+/** Skips that number of rows. Throws `fault` if a chunk has rows of both sides. */
 async function passOver(chunks: Chunks, rows: number, fault: unknown): Promise<void> {
   for (let passed = 0; passed < rows;) {
     const chunk = await chunks.next();

@@ -120,7 +120,7 @@ function canHaveLongTexts(columns: ReadonlyMap<string, DescribedColumn>): boolea
   );
 }
 
-/** Null where its texts are short. */
+/** Returns null if the texts of the table are short. */
 async function longTextsOf(
   database: DuckDbReader,
   table: string,

@@ -1,6 +1,6 @@
 /**
- * Chunks of a result as blocks of rows: numbers and moments as they lie in DuckDB's vectors, made text by the kernel that reads pages of Parquet,
- * as which they are given to it; what other columns have comes as one text a row.
+ * Converts chunks of a result to blocks of rows. Numbers and moments are passed to the kernel that reads pages of Parquet as they are in
+ * DuckDB's vectors, and it makes text of them; values of other columns come as one text for each row.
  */
 import duckdb from '@duckdb/node-bindings';
 import * as layout from '../../../engine/parquet/reading/kernel/layout.ts';
@@ -33,7 +33,7 @@ export class TypedRows {
   readonly #record: Region = this.#kernel.take(layout.COLUMN_INTS * 4);
   readonly #page: Region = this.#kernel.take(levelBytes + mostRows * widestValue);
 
-  /** Null where a text has other than the fields of the plan. */
+  /** Returns null if a text has other fields than those of the plan. */
   block(chunk: DuckDBDataChunk, { typed, fields, width }: TypedPlan): RowBlock | null {
     const { rowCount: rows } = chunk;
     const kernel = this.#kernel;
@@ -59,7 +59,7 @@ export class TypedRows {
     return { bytes, cells, rows };
   }
 
-  /** A block that is needed no more. */
+  /** Takes back a block that is no longer needed. */
   giveBack({ bytes, cells }: RowBlock): void {
     this.#buffers.giveBack(bytes as Uint8Array<ArrayBuffer>);
     this.#buffers.giveBack(cells as Int32Array<ArrayBuffer>);
@@ -171,7 +171,7 @@ export function chunkTexts({ chunk, rowCount }: DuckDBDataChunk, column = 0): Ch
       row += 1;
       continue;
     }
-    // texts that DuckDB has put one right behind the other are taken at once
+    // texts that DuckDB has stored next to each other are copied at once
     const first = row * entryBytes + 8;
     let end = view.getBigUint64(first, true) + BigInt(own);
     let run = own;

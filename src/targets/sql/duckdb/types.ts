@@ -101,8 +101,8 @@ export function lexicalText(expression: string, sqlType: string, fraction: numbe
 }
 
 /**
- * How values of a type are taken as they lie in DuckDB's vectors, in one of the types that the kernel for pages of Parquet reads; null: they are
- * taken as text.
+ * Returns the expression by which values of a type are read from DuckDB's vectors, in one of the types that the kernel for pages of Parquet
+ * reads; null if they are read as text.
  */
 export function storedValues(
   expression: string,
@@ -139,8 +139,8 @@ function textAtOffset(instant: string, offset: string): string {
 const unboundedDecimal = columnSqlType({ kind: 'numeric' });
 
 /**
- * `expression` of type `from` as a value of type `to`; `offset`: of an instant, what says how many minutes ahead of UTC it is written, NULL where that
- * is `Z`.
+ * Returns `expression` of type `from` as a value of type `to`. `offset`: for an instant, an expression for the minutes ahead of UTC with
+ * which it is written, NULL if that is `Z`.
  */
 export function converted(
   expression: string,

@@ -34,13 +34,13 @@ export interface MysqlWarning {
 export interface Mysql {
   /** the connection is opened so that the server accepts only one statement at a time */
   readonly statementsPerRun: 1;
-  /** Runs one statement; answers the number of rows that it changed. */
+  /** Runs one statement; returns the number of rows that it changed. */
   run(sql: string): Promise<number>;
   /** Rows with every value as text. */
   rows(sql: string): Promise<(string | null)[][]>;
   /** The same rows by column name. */
   read<T>(sql: string): Promise<T[]>;
-  /** The columns of a query that is made to answer no row. */
+  /** Returns the columns of a query, which is changed so that it returns no row. */
   describe(sql: string): Promise<readonly FieldPacket[]>;
   /**
    * Streams rows, with values as text, or as bytes if `isBytes` says so for their column. No more rows are in memory than are requested.
@@ -66,7 +66,7 @@ const sessionSettings = `SET NAMES utf8mb4 COLLATE utf8mb4_bin, time_zone = '+00
   net_write_timeout = 600, group_concat_max_len = 4294967295, foreign_key_checks = 0, unique_checks = 1, autocommit = 1, lock_wait_timeout = 60,
   sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ANSI_QUOTES'`;
 
-/** rows that wait for whoever reads them */
+/** rows buffered for the reader */
 const streamedRows = 16;
 
 /** time that the server gets to close a connection */
@@ -83,7 +83,7 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
   );
   watch.sockets.add(parts(core(connection)).stream);
   let pending = 0;
-  /** Asks the server. `mostBytes`: of its answer. */
+  /** Runs a statement on the server. `mostBytes`: the limit for its answer. */
   const ask = async <T>(mostBytes: number, question: () => Promise<T>): Promise<T> => {
     pending += 1;
     try {
@@ -167,7 +167,7 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
       } finally {
         pending -= 1;
         endAnswer();
-        // the server would send all rows that are left before it heard anything else
+        // the server would send all remaining rows before it reads anything else
         if (!isWhole) end();
       }
     },
@@ -285,7 +285,7 @@ async function connect(address: MysqlAddress, longest: number): Promise<Connecte
       limited(core, limit, address.label);
       await new Promise<void>((resolve, reject) => {
         core.once('connect', () => resolve());
-        // also later, when nobody waits: who asks next is told
+        // also later, when no caller waits: the next call gets the error
         core.on('error', reject);
       });
       return { connection: core.promise(), limit };
@@ -296,7 +296,7 @@ async function connect(address: MysqlAddress, longest: number): Promise<Connecte
   throw fault;
 }
 
-/** `allow` and `prefer` ask for none: what may be left out protects nobody. */
+/** Returns the TLS options. `allow` and `prefer` give none: TLS that may be left out protects nobody. */
 function tls({ sslmode, host }: MysqlAddress): { ssl?: object } {
   if (sslmode === null || ['disable', 'allow', 'prefer'].includes(sslmode)) return {};
   const name = host.replaceAll(/^\[|\]$/g, '');
@@ -364,15 +364,15 @@ const headerBytes = 4;
 const fullPacket = 0xff_ff_ff;
 const mebi = 1024 * 1024;
 
-/** Bytes of answers that are gathered: of a statement without rows, and of the descriptions of columns. */
+/** Limits, in bytes, for answers that are buffered: to a statement without rows, and for descriptions of columns. */
 export const answerBytes = { ofNoRows: mebi, ofColumns: 16 * mebi } as const;
-/** Rows of one answer that are gathered, in longest messages, as of PostgreSQL. */
+/** The limit for the buffered rows of one answer, in units of the longest message, as for PostgreSQL. */
 export const messagesOfAnswer = 4;
 
 export interface MessageLimit {
   /** Returns why the server is not listened to any more, in words that follow its name, or null if the bytes may pass. */
   refuse(chunk: Uint8Array): string | null;
-  /** The answers to statements that are under way may have so many bytes together. */
+  /** Limits the answers to statements in progress to so many bytes together. */
   within<T>(mostBytes: number, work: () => Promise<T>): Promise<T>;
   /** Stops counting: the rest of the answer is streamed. */
   streams(): void;

@@ -11,7 +11,7 @@ import { takeTargetLock } from './staging.ts';
 
 const { quote } = mysql;
 
-/** `relation`: where a table is, quoted. */
+/** `relation`: returns the location of a table, quoted. */
 export function mysqlWays(relation: (name: string) => string = quote): PublishingWays<Mysql> {
   return {
     dialect: mysqlDialect,

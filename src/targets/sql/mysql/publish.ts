@@ -1,7 +1,7 @@
 /**
- * The steps of publishing that MySQL has in its own way, as every change of a table commits. Tables that are new or overwritten appear by one RENAME
- * TABLE, those beside the data and the ledger among them. Rows of tables that are there go in by one transaction with the ledger's row, once these can
- * take them.
+ * The steps of publishing that differ in MySQL because every change of a table commits. Tables that are new or overwritten appear by one
+ * RENAME TABLE, together with the side tables and the ledger. Rows of existing tables are inserted in one transaction with the ledger's
+ * row, after these tables are altered to hold them.
  */
 import {
   codesTable,
@@ -64,7 +64,7 @@ const { quote } = mysql;
 const mergeColumnList = mergeColumns.map(({ name }) => quote(name)).join(', ');
 const sideNames = Object.keys(sideTableDefinitions) as SideTableName[];
 
-/** `relation`: where a table is until the job is committed, quoted. */
+/** `relation`: returns the location of a table until the job is committed, quoted. */
 function commonSteps({ database, token }: MysqlStaged, relation: (name: string) => string) {
   let notes = 0;
   return {
@@ -156,7 +156,10 @@ export function insertingPublisher(own: MysqlStaged): MysqlPublisher {
   };
 }
 
-/** The driver of jobs whose tables are new or overwritten: these are made under other names, and those beside the data are made again with their rows. */
+/**
+ * Returns the driver of jobs whose tables are new or overwritten: these are made under other names, and the side tables are made again with
+ * their rows.
+ */
 export function renamingPublisher(own: MysqlStaged): MysqlPublisher {
   const { database, token, tables, staging } = own;
   const moves: string[] = [];
@@ -250,7 +253,7 @@ export function renamingPublisher(own: MysqlStaged): MysqlPublisher {
   };
 }
 
-/** Adds the staged rows of a table beside the data, with their keys if documents are merged. */
+/** Adds the staged rows of a side table, with their keys if documents are merged. */
 async function addSideRows(publication: MysqlPublication, side: SideTable): Promise<number> {
   const { merging, driver } = publication;
   const table = publication.staged.get(side)!;
@@ -276,7 +279,7 @@ async function addSideRows(publication: MysqlPublication, side: SideTable): Prom
   );
 }
 
-/** Copies the rows of a table beside the data that stay. `cleared`: a table of the documents whose rows go. */
+/** Copies the rows of a side table that stay. `cleared`: a table of the documents whose rows are removed. */
 async function keepSideRows(
   publication: MysqlPublication,
   side: SideTableName,
@@ -300,7 +303,7 @@ async function keepSideRows(
   await database.run(`INSERT${ignore} INTO ${quote(as)} (${list}) SELECT ${list} FROM ${quote(name)}${kept}`);
 }
 
-/** place of the item in the columns of a list's table, behind its key, the key of the row that has the list, and the position */
+/** index of the item in the columns of a list's table, after its key, the key of the row that has the list, and the position */
 const itemAt = 3;
 
 /** Statement that writes what documents say into the items of a list: the words of the list as it is written, by their positions. */
@@ -359,7 +362,7 @@ async function dropEmpty(database: Mysql, name: string): Promise<void> {
     if ((await database.rows(`SELECT 1 FROM ${quote(name)} LIMIT 1`)).length === 0)
       await database.run(`DROP TABLE ${quote(name)}`);
   } catch {
-    // the fault that led here is told
+    // the fault that led here is reported
   }
 }
 
@@ -388,7 +391,7 @@ function insertRows(
 }
 
 interface ClearedDocuments {
-  /** a table of the keys of documents whose rows go, as statements write it; one that rows of somebody else name stays */
+  /** a table of the keys of documents whose rows are removed, as statements write it; documents that rows of another owner refer to stay */
   readonly cleared: string;
   /** tables of other versions with rows of theirs: documents go whole */
   readonly earlier: readonly FoundTable[];

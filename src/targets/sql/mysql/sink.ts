@@ -1,6 +1,7 @@
 /**
- * Rows into MySQL or MariaDB: `LOAD DATA LOCAL` into staging tables, which become the target's in one step (docs/decisions/loading/staging-and-publishing.md).
- * One job at a time has a target, from open to publish: its keys go on from those that are there, and what others left staged is dead.
+ * Writes rows into MySQL or MariaDB: `LOAD DATA LOCAL` into staging tables, which become the target's in one step
+ * (docs/decisions/loading/staging-and-publishing.md). One job at a time holds a target, from open to publish. So its keys continue after
+ * the existing ones, and staging that others left is dead.
  */
 import { randomBytes } from 'node:crypto';
 import { hasOffsetBehind } from '../../../engine/model/zones.ts';
@@ -334,7 +335,7 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
   }
 
   async #clear(database: Mysql): Promise<void> {
-    // rows that are on their way come first; what became of them was told by the write that waited
+    // rows in transit come first; the write that waited has reported their faults
     await this.#staging.drain().catch(() => undefined);
     await database.run('ROLLBACK');
     await removeStaging(database, await readTables(database));

@@ -1,6 +1,6 @@
 /**
- * Rows out of MySQL or MariaDB, for writing documents back: one connection, whose transaction sees one moment, and pages of rows by their
- * keys, so that memory holds a page of each table and no more.
+ * Reads rows from MySQL or MariaDB, to write documents back: over one connection, whose transaction sees one moment, and in pages of rows
+ * by their keys, so that memory holds only one page of each table.
  */
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
@@ -235,7 +235,10 @@ class MysqlRowSource implements RowSource {
   }
 }
 
-/** A column that became wider for other values adds zeros to those that it had; one of instants is known by the target alone. */
+/**
+ * Returns the lexical form of a column's values. A column that was widened for other values adds zeros to its earlier ones, and only the
+ * target shows that a column holds instants.
+ */
 function lexical(expression: string, column: FoundColumn, modelled: ColumnType): string {
   const there = column.type;
   const type: ColumnType =

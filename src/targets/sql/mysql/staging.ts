@@ -22,7 +22,7 @@ export interface MysqlStagedColumn {
   readonly name: string;
   readonly type: ColumnType;
   readonly isValue: boolean;
-  /** the column behind it says at which offset its times are written */
+  /** the next column has the offset with which its times are written */
   readonly hasOffsetBehind: boolean;
   /** the type that it has for a value that its own cannot hold; null: its own */
   wider: ColumnType | null;
@@ -211,7 +211,9 @@ export class Staging {
     }
   }
 
-  /** Gives a column that was made the type and the NULL that it has by now; one that is turned into text gets them on the way. */
+  /**
+   * Gives a column the type and nullability that it has at this point; a column that is converted to text gets them during the conversion.
+   */
   async #modify(table: MysqlStagedTable, at: number): Promise<void> {
     if (table.isTurned(at)) return;
     const { name, sqlType, nullable, comment: told } = table.needed.columns[at]!;
@@ -351,7 +353,7 @@ export function withoutLists(rows: Uint8Array, lists: readonly MysqlListTarget[]
   return Buffer.from(owners.join(''));
 }
 
-/** Keys that follow from the row of the list alone. */
+/** Computes the key of an item from the list's row and the item's position. */
 export function hashedKey(table: string, parent: string, position: number): bigint {
   const digest = createHash('sha256').update(`${table}\n${parent}\n${position}`).digest();
   return digest.readBigUInt64BE() >> 1n;

@@ -10,7 +10,7 @@ import { zonesOf, type FoundColumn, type FoundTable, type FoundTables } from '..
 import type { Mysql } from './connection.ts';
 import { plainType } from './types.ts';
 
-/** Names as MySQL compares those of columns, and of tables where the file system does. */
+/** Folds names the way MySQL compares names of columns, and names of tables if the file system ignores case. */
 export function foldedName(name: string): string {
   return name.toLowerCase();
 }
@@ -62,13 +62,16 @@ function madeView(name: string, query: string | undefined): FoundTable['madeView
   return { comment, statements: [`CREATE OR REPLACE VIEW ${mysql.quote(name)} AS ${query}`] };
 }
 
-/** The end of the comment of a view, which tells its definition from others. MySQL has no comments of views: the query has it as a literal. */
+/**
+ * Returns the end of a view's comment, which distinguishes its definition from others. MySQL has no comments on views: the query has it as
+ * a literal.
+ */
 export function viewEnd(text: string): string | null {
   const at = text.indexOf(viewMark);
   return at === -1 ? null : text.slice(at - '(0123456789ab) '.length, at + viewMark.length);
 }
 
-/** DATETIME has no zone: what a column holds is told by how its comment begins. */
+/** DATETIME has no zone: the start of a column's comment says whether it holds instants. */
 const instantMark = 'in UTC: ';
 
 export function holdsInstants({ type, comment }: Pick<FoundColumn, 'type' | 'comment'>): boolean {

@@ -10,7 +10,7 @@ export const anyText = 'longtext';
 /** the name that a column has while it takes the place of another one */
 export const spareColumn = `${ownPrefix}text`;
 
-/** One spelling of a type, whatever server tells it. */
+/** Returns one spelling of a type, whichever server reports it. */
 export function plainType(type: string): string {
   const lower = type.toLowerCase();
   if (lower === 'boolean') return 'tinyint';
@@ -46,7 +46,7 @@ function textRoom(type: string): number {
   return { text: 16_383, mediumtext: 4_194_303 }[type] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Digits before and behind the point; null for a type that is no exact number. */
+/** Returns the digits before and after the point; null for a type that is not an exact number. */
 function digits(type: string): readonly [number, number] | null {
   const whole = { smallint: 5, int: 10, bigint: 19 }[type];
   if (whole !== undefined) return [whole, 0];

@@ -108,7 +108,7 @@ async function codesOfTypes(
   return new Map(rows.map(({ type, codes }) => [type, codes]));
 }
 
-/** Takes off the checks of loads on that table which are meant; `addCodeChecks` makes them again, or tells that they are gone. */
+/** Drops the checks of loads on that table that `isMeant` selects; `addCodeChecks` makes them again, or reports that they are gone. */
 export async function dropChecks(
   publication: PostgresPublication,
   isMeant: (check: OwnCheck) => boolean,

@@ -1,4 +1,4 @@
-/** Connections to a target database: what is at the other end, the settings of a load, and the watch over answers that never come. */
+/** Connections to a target database: the kind of server, the settings of a load, and the watch over answers that never come. */
 import postgres from 'postgres';
 import type { Socket } from 'node:net';
 import {
@@ -27,7 +27,7 @@ export interface TargetAddress {
   readonly setRole?: string;
   /** longest message of the server (1 GiB, as much as a value may have) */
   readonly longestMessageBytes?: number;
-  /** the server may ask for the password as text or MD5 without TLS, as one on this machine always may (false) */
+  /** the server may request the password as text or MD5 without TLS, as a server on this machine always may (false) */
   readonly mayAskPlainPassword?: boolean;
 }
 
@@ -96,9 +96,9 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
     keep_alive: 10,
     database: parts.database,
     user: (address.user ?? parts.user) || undefined,
-    // A function even when there is none: the service's own PGPASSWORD is not for other hosts.
+    // A function even if there is no password: the service's own PGPASSWORD must not be sent to other hosts.
     password: () => password,
-    // the socket has it where it is wanted
+    // the socket uses TLS if it is requested
     ssl: false,
     max: 1,
     max_lifetime: 0,
@@ -174,8 +174,8 @@ SET search_path = pg_catalog, pg_temp; SET standard_conforming_strings = on; SET
 SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout') AND setting <> '0'`;
 
 /**
- * Statement: long values are compressed by LZ4 where the server has it and nobody has chosen otherwise: the default, pglz, takes most of
- * the time of loading text, for a tenth less space (PostgreSQL manual §20.11, default_toast_compression; since 14).
+ * A statement that compresses long values by LZ4 if the server has it and no other choice was made. The default, pglz, takes most of the
+ * time of loading text, for a tenth less space (PostgreSQL manual §20.11, default_toast_compression; since 14).
  */
 export const quickCompression = `SELECT set_config('default_toast_compression', 'lz4', false) FROM pg_settings
  WHERE name = 'default_toast_compression' AND source = 'default' AND 'lz4' = ANY (enumvals)`;
@@ -194,13 +194,13 @@ export async function beginSession(
   return backendAfter(sql, [sessionSettings, ...more].join('; '));
 }
 
-/** Runs the statements, and answers the id of their process on the server. */
+/** Runs the statements, and returns the id of their process on the server. */
 export async function backendAfter(sql: Sql | TransactionSql, statements: string): Promise<number> {
   const results = await sql.unsafe<{ pid: number }[][]>(`${statements}; SELECT pg_backend_pid() AS pid`);
   return results.at(-1)![0]!.pid;
 }
 
-/** Servers that speak PostgreSQL's protocol and are something else, by what `version()` returns, and why they are no targets. */
+/** Servers that use PostgreSQL's protocol but are other products, by the result of `version()`, and why they are not targets. */
 const others: readonly (readonly [answer: RegExp, product: string, why: string])[] = [
   [/\bRedshift\b/i, 'Amazon Redshift', 'it has no COPY from the connection and no advisory locks'],
   [/^CockroachDB\b/i, 'CockroachDB', 'it has no advisory locks, which keep two jobs apart'],
@@ -209,7 +209,7 @@ const others: readonly (readonly [answer: RegExp, product: string, why: string])
   [/\bMaterialize\b/i, 'Materialize', 'it has no keys and no advisory locks'],
 ];
 
-/** The product that answers `version()` so, and why it is no target; null: loads go there as to PostgreSQL. */
+/** Returns the product with this `version()`, and why it is not a target; null if loads use it as PostgreSQL. */
 export function otherProduct(version: string): { product: string; why: string } | null {
   const found = others.find(([answer]) => answer.test(version));
   return found === undefined ? null : { product: found[1], why: found[2] };
@@ -320,7 +320,7 @@ async function serverWaits(
   withinMs: number,
 ): Promise<boolean> {
   const sql: Sql = connectTarget(address);
-  // the answer to this question may be swallowed, too
+  // the answer to this query may be lost, too
   const giveUp = setTimeout(() => void sql.end({ timeout: 0 }), withinMs);
   try {
     const busy = await sql.unsafe(
@@ -336,7 +336,7 @@ async function serverWaits(
   }
 }
 
-/** Nobody answers there any more. A server that refuses the connection is there. */
+/** Tests whether no server answers any more. A server that refuses the connection is reachable. */
 function isUnreachable(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^(?:CONNECT_TIMEOUT|CONNECTION_|ECONN|EHOST|ENET|ETIMEDOUT)/.test(code);
@@ -449,7 +449,9 @@ function driverFaultWords(error: TypeError | RangeError | SyntaxError): string {
   return words === '' ? kind : `${kind}: ${words}`;
 }
 
-/** Package or folder, file and line of the first module of ours or of a package in the stack; null: there is none. */
+/**
+ * Returns the package or folder, file and line of the first module of this program or of a package in the stack, or null if there is none.
+ */
 function originOf({ stack = '' }: Error): string | null {
   const frame = /^ +at (?:.*\/node_modules|.*?\/src)\/((?:[\w@.-]+\/)*[\w.-]+\.[cm]?[jt]s:\d+):\d+\)?$/m;
   return frame.exec(stack)?.[1] ?? null;

@@ -24,7 +24,7 @@ interface TargetForeignKey {
 
 export interface TargetTable extends FoundTable {
   readonly columns: Map<string, TargetColumn>;
-  /** nothing would be lost if it were dropped and made anew: no views, grants, triggers, policies, indexes of others … */
+  /** nothing would be lost if it were dropped and made again: no views, grants, triggers, policies, indexes of others … */
   readonly plain: boolean;
   /** its owner's functions may run with what is written into it, or row security hides rows of it from this login */
   readonly hasOwnCode: boolean;
@@ -40,7 +40,7 @@ export interface OwnView {
   readonly options: string;
   /** statements that give others the rights which they have on it */
   readonly grants: readonly string[];
-  /** nothing hangs on it: it may be dropped and made anew */
+  /** nothing depends on it: it may be dropped and made again */
   readonly isFree: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface ExistingTarget {
   /** tables made in the schema get grants of their own, which a table moved there would lack */
   readonly hasDefaultGrants: boolean;
   readonly mayCreateSchemas: boolean;
-  /** functions of a superuser run where tables are made and altered */
+  /** functions of a superuser run when tables are made and altered */
   readonly hasEventTriggers: boolean;
   /** the requested tables that exist; views that loads made are no obstacle and are left out */
   readonly tables: Map<string, TargetTable>;
@@ -71,11 +71,11 @@ export interface ExistingTarget {
   readonly views: ReadonlyMap<string, OwnView>;
   /** the checks of the tables above */
   checks: readonly OwnCheck[];
-  /** `_codes`: made by a load, something else, or not there */
+  /** `_codes`: made by a load, another object, or absent */
   readonly codes: 'ours' | 'other' | null;
 }
 
-/** Comment of an index that a load made: a table with no others may be dropped, to be made anew. */
+/** Comment of an index that a load made: a table with no other indexes may be dropped and made again. */
 export const keyIndexMark = 'made by the load, for rows by their key';
 
 /**
@@ -105,7 +105,7 @@ interface TableRow {
   readonly others: string[] | null;
 }
 
-/** `comments`: of columns, which take time where there are thousands of tables. */
+/** `comments`: whether comments of columns are read, which takes time if there are thousands of tables. */
 export async function readTarget(
   sql: Sql | TransactionSql,
   sqlSchema: string,

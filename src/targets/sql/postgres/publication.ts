@@ -34,7 +34,7 @@ export interface PostgresPublication extends Publication<SqlDatabase, StagedTabl
   readonly staging: StagingArea;
   /** the target before this transaction, without tables that were dropped; `columns` include the changes of this transaction */
   readonly target: ExistingTarget;
-  /** by physical table name: the key after which this job counts, where that is not 0 */
+  /** by physical table name: the key after which this job counts, if that is not 0 */
   readonly countedFrom: ReadonlyMap<string, number>;
   /** table and column, `0:3`: NOT NULL columns that some row left empty */
   readonly nullAllowed: Set<string>;
@@ -54,7 +54,10 @@ export interface PostgresPublication extends Publication<SqlDatabase, StagedTabl
   readonly addedColumns: Set<string>;
   /** columns of the target whose check of codes was taken off, `0:3`, and their names */
   readonly uncheckedColumns: Map<string, string>;
-  /** by name, statements that make them again: views of loads that stood in the way; empty: their name is another's now */
+  /**
+   * by name, statements that make them again: views of loads that were dropped because they blocked a change; empty: another object has
+   * their name now
+   */
   readonly viewsAside: Map<string, readonly string[]>;
 }
 

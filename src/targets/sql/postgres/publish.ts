@@ -111,7 +111,7 @@ function publishingDriver(ways: PostgresWays, publicationOf: () => PostgresPubli
   return {
     ...ways,
     title: 'PostgreSQL',
-    // only a removal asks for tables of others
+    // only a removal needs tables of other owners
     async readTables(database) {
       const { plan, target } = publicationOf();
       if (plan.saveMode !== 'merge' && plan.saveMode !== 'overwrite') return target.tables;
@@ -221,8 +221,8 @@ function checkKeysDiffer({ tables, staging }: PostgresPublication, added: Readon
 }
 
 /**
- * By physical table name, `_documents` among them: what is added to this job's keys. No key is given twice, also where the rows that
- * had it are gone: the counter outlives rows and tables.
+ * Returns, by physical table name, including `_documents`, the number that is added to this job's keys. No key is given twice, even if the
+ * rows that had it are gone: the counter outlives rows and tables.
  */
 async function keyOffsets(publication: PostgresPublication): Promise<KeyOffsets> {
   const { plan, drawn, tables, countedFrom } = publication;
@@ -261,7 +261,7 @@ async function widenStaged(publication: PostgresPublication): Promise<void> {
        UPDATE ${staged.relation} s SET ${column} = m.content::${wider} FROM ${source.relation} m
         WHERE m.table_index = ${index} AND m.column_index = ${at} AND m.row_key = s.${doubleQuoted(key)}`,
     );
-    // the column was empty until now where the value had no place
+    // the column was empty so far if its value could not be held
     if (nullAllowed.has(id) && !(await hasNulls(tx, staged.relation, column))) nullAllowed.delete(id);
   }
 }
@@ -297,7 +297,7 @@ async function typesOf(
   return types;
 }
 
-/** A staged table can become the target's own where no key in it needs to be shifted. */
+/** Tests whether a staged table can become the target's own: no key in it may need to be shifted. */
 function canMove(
   { tables, target, staging }: PostgresPublication,
   index: number,
@@ -319,7 +319,10 @@ async function moveTables(publication: PostgresPublication, indexes: readonly nu
   }
 }
 
-/** A table may be there by now that was not when the job began: it takes rows, and the staged one that others refer to is dropped. */
+/**
+ * Drops foreign keys of moved tables to staged tables that were not moved. A table may exist now that did not when the job began: it gets
+ * the rows, and the staged table that others refer to is dropped.
+ */
 async function dropStrayReferences(publication: PostgresPublication): Promise<void> {
   const { moved, staging, tables, tx } = publication;
   for (const { table, reference } of strayReferences(moved, (key) => staging.get(key)!)) {
@@ -409,7 +412,9 @@ interface RowInsertion {
   readonly repeats: boolean;
 }
 
-/** Staged rows of a table that was there before; answers how many came. What the schema wants of values and the rows break is taken off. */
+/**
+ * Inserts staged rows into a table that existed before; returns their number. Constraints of the schema that the rows violate are dropped.
+ */
 export async function insertRows(
   publication: PostgresPublication,
   index: number,
@@ -456,7 +461,10 @@ export async function insertRows(
   }
 }
 
-/** Hashed keys of two documents are the same: the database says so where it makes a primary key, or keeps one. `table`: its name in the target. */
+/**
+ * Reports that hashed keys of two documents are the same, which the database detects when it makes or maintains a primary key. `table`: its
+ * name in the target.
+ */
 function keysMeet(table: string): AppError {
   return new AppError(
     'conflict',
@@ -474,7 +482,7 @@ export function keyFault(error: unknown, nameOf: (table: string) => string): unk
   return keysMeet(nameOf(table));
 }
 
-/** AppError `conflict` where a row is not there; what triggers made of its values is the owner's own. */
+/** Throws AppError `conflict` if a row is missing; changes that triggers made to its values are the owner's concern. */
 export async function checkTaken(publication: PostgresPublication, insertion: Insertion): Promise<void> {
   const { key, stagedRows, added } = insertion;
   // with hashed keys, rows whose keys are already there are skipped
@@ -516,7 +524,7 @@ export async function checkSideTaken(
   if (missing > 0) throw keptOut(table, missing, rows);
 }
 
-/** The same for rows that stand for something: each of the values must be in the column. */
+/** Like `checkTaken`, for rows that are identified by a value: each of the values must be in the column. */
 export async function checkNamed(
   publication: PostgresPublication,
   table: string,
@@ -552,7 +560,9 @@ function keptOut(table: string, missing: number, rows: number): AppError {
   );
 }
 
-/** Tables on which nothing hangs are dropped, to be made anew; others (with views, grants, triggers …) are emptied and stay. */
+/**
+ * Clears tables: those that nothing depends on are dropped, to be made again; others (with views, grants, triggers …) are emptied and stay.
+ */
 export async function clearTables(publication: PostgresPublication): Promise<void> {
   const { tx, target, tables, present } = publication;
   const existing = tables.filter((table) => target.tables.has(table.name));
@@ -566,7 +576,7 @@ export async function clearTables(publication: PostgresPublication): Promise<voi
   if (areOfOthers && !isEmptied) {
     // rows in the model's tables as well, because they may refer to rows of earlier tables
     await deleteElsewhere(publication, oldDocuments, deleteRows);
-    // checks that wait would stand in the way of what follows
+    // deferred checks would block the following statements
     await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
     await tx.unsafe('SET CONSTRAINTS ALL DEFERRED');
   }
@@ -592,7 +602,7 @@ export async function clearTables(publication: PostgresPublication): Promise<voi
     target.tables.delete(name);
   }
   const emptied = existing.filter(({ name }) => !dropped.has(name));
-  // TRUNCATE refuses a table that others refer to, even where none of their rows does
+  // TRUNCATE refuses a table that others refer to, even if none of their rows does
   await runAll(
     tx,
     emptied.map(({ name }) =>
@@ -650,7 +660,7 @@ async function emptyHangingTables(
   if (hanging.length === 0) return true;
   if (await haveRowsThatStay(publication, hanging, oldDocuments)) return false;
   const owned = new Set(references.flatMap(({ child, isOwn }) => (isOwn ? [child] : [])));
-  // TRUNCATE asks for all tables that refer to those: a shared table that is overwritten, too, and tables without rows
+  // TRUNCATE needs all tables that refer to those, including a shared table that is overwritten, and tables without rows
   const emptied = await closure(
     hanging,
     referring,

@@ -30,7 +30,7 @@ const types: Readonly<Record<number, Pick<QueryColumn, 'type' | 'holds'>>> = {
 /** a message of the protocol, a syntax error, and a parameter that has no type */
 const ofParameters: ReadonlySet<string> = new Set(['08P01', '42601', '42P02', '42P18']);
 
-/** rows of a first fetch, and bytes that a fetch is meant to bring */
+/** rows of a first fetch, and the intended size of a fetch in bytes */
 const firstFetch = 16;
 const wantedBytes = 4 * 1024 * 1024;
 const mostRows = 4096;
@@ -41,7 +41,7 @@ export function openPostgresQuery(
 ): QueryRows {
   const { label } = address;
   const sql = connectTarget(address, { single: true });
-  // the extended protocol takes one statement alone
+  // the extended protocol accepts only one statement
   const ask = async <T extends object>(statement: string) => {
     try {
       return await sql.unsafe<T[]>(statement, [], { simple: false } as object);

@@ -72,13 +72,13 @@ export interface PostgresRowSinkOptions extends TargetAddress {
   readonly sqlSchema: string;
   /** shown instead of the address */
   readonly label?: string;
-  /** makes the SQL schema where it is missing (false: AppError `not_found`) */
+  /** makes the SQL schema if it is missing (false: AppError `not_found`) */
   readonly createSchema?: boolean;
-  /** connections for COPY beside the one that publishes (4) */
+  /** connections for COPY in addition to the one that publishes (4) */
   readonly maxConnections?: number;
   /** connections of all executors together that write units (32) */
   readonly unitConnections?: number;
-  /** time between two probes whether the target's answers were lost on the way (10 s) */
+  /** time between two probes whether the target's answers were lost in transit (10 s) */
   readonly probeIntervalMs?: number;
 }
 
@@ -135,7 +135,9 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
     this.#tables = physicalTables(model, postgresql);
   }
 
-  /** Offsets for tables that are made anew: rows that are numbered as they will stay need not be written again to be published. */
+  /**
+   * Returns the offsets for tables that are made again: rows that already have their final numbers need not be rewritten to be published.
+   */
   async keyOffsets(): Promise<ReadonlyMap<string, number>> {
     const offsetOf = (physical: string): number => this.#countedFrom.get(physical) ?? 0;
     const { documents } = sideTableNames;
@@ -287,7 +289,7 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
     return [...this.#tables.map((table) => table.name), ...Object.values(sideTableNames)];
   }
 
-  /** One that is dropped is made anew. */
+  /** A table that is dropped and made again keeps no rows. */
   protected override keepsRows(table: TargetTable): boolean {
     return super.keepsRows(table) || !table.plain;
   }

@@ -44,7 +44,7 @@ interface PostgresRowSourceOptions extends TargetAddress {
   readonly sqlSchema: string;
   /** shown instead of the address */
   readonly label?: string;
-  /** time between two probes whether the target's answers were lost on the way (10 s) */
+  /** time between two probes whether the target's answers were lost in transit (10 s) */
   readonly probeIntervalMs?: number;
 }
 
@@ -66,14 +66,14 @@ class PostgresRowSource implements RowSource {
   #last: Promise<unknown> = Promise.resolve();
   readonly #backends: number[] = [];
   readonly #watch: SilenceWatch;
-  /** One question at a time: the rows of an answer are taken off the connection. */
+  /** Runs one query at a time: the rows of an answer are taken directly from the connection. */
   readonly #ask: Ask = (work) => {
     const answer = this.#guarded(() => this.#last.then(work));
     // the caller gets the error
     this.#last = answer.catch(() => undefined);
     return answer;
   };
-  /** names of tables that have entries in the tables beside the data */
+  /** names of tables that have entries in the side tables */
   #withLexical: ReadonlySet<string> = new Set();
   #withUnmapped: ReadonlySet<string> = new Set();
 
@@ -314,7 +314,7 @@ const mostRows = 8192;
 const wantedBytes = 512 * 1024;
 const bytesOfAll = 48 * 1024 * 1024;
 
-/** Asks the server, and tells its faults in the words of the service. */
+/** Queries the server, and converts its faults to those of the service. */
 export type Ask = <T>(work: () => Promise<T>) => Promise<T>;
 
 interface CursorSession {
@@ -395,7 +395,7 @@ function writeMoments({ bytes, cells, rows }: RowBlock, moments: ColumnMoments):
   }
 }
 
-/** Messages DataRow (PostgreSQL manual §54.7), at most `most`, as they came. RangeError where they are none. */
+/** Reads DataRow messages (PostgreSQL manual §54.7), at most `most`, unchanged. Throws RangeError if the bytes are not such messages. */
 function messagesBlock(bytes: Uint8Array, most: number, columns: number): RowBlock {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const cells = new Int32Array(most * columns * 2);

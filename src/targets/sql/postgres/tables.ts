@@ -51,8 +51,8 @@ export async function makeTables(
 }
 
 /**
- * Makes a table that was there before able to take these rows: missing columns are added, types widened, NOT NULL dropped
- * where a row may leave the column empty. `incoming`: the types of the staged columns, as `format_type` writes them.
+ * Alters an existing table so that it can hold these rows: adds missing columns, widens types, and drops NOT NULL if a row may leave the
+ * column empty. `incoming`: the types of the staged columns, as `format_type` writes them.
  */
 export async function adaptTable(
   publication: PostgresPublication,
@@ -179,8 +179,8 @@ async function addUniqueKeys(publication: PostgresPublication, table: PhysicalTa
 }
 
 /**
- * Foreign keys of which one end is new, be it the column alone; a key whose parent does not exist yet waits for the job that makes it. Others
- * that are missing stay so: who took one away has a reason.
+ * Adds foreign keys if one end is new, even if only the column is; a key whose parent does not exist yet waits for the job that makes it.
+ * Other missing keys stay missing: they may have been dropped for a reason.
  */
 async function addForeignKeys(publication: PostgresPublication): Promise<void> {
   const { createdTables, addedColumns, present, rekeyed, target } = publication;
@@ -417,7 +417,7 @@ async function presentIndexes(
   );
 }
 
-/** The name that is wanted, or, where something has that already, the next one with a number. */
+/** Returns the wanted name, or, if another object has it, the next one with a number. */
 async function freeNames(
   { tx, sqlSchema }: PostgresPublication,
   wanted: readonly string[],
@@ -442,9 +442,9 @@ const wholeTableFactor = 10;
 const bulkRows = 10_000;
 
 /**
- * Takes the foreign keys off tables that many rows go into. They come back before the end of the transaction, checked once for a whole table instead
- * of row by row.
- * That needs the table for itself: where somebody reads it for longer than a moment, the keys stay.
+ * Drops the foreign keys of tables that get many rows. They are made again before the end of the transaction, and checked once for a whole
+ * table instead of row by row. That needs exclusive access to the table: if another session reads it for longer than a moment, the keys
+ * stay.
  */
 export async function loosenForeignKeys(publication: PostgresPublication): Promise<void> {
   const { tx, target, staging, tables, present } = publication;
@@ -476,9 +476,9 @@ export async function loosenForeignKeys(publication: PostgresPublication): Promi
 }
 
 /**
- * Keys to tables that came before in an earlier version of the model and come later in this one. Rows go into tables in the order of the model:
- * where those that a key refers to come later, it is checked at the end of the transaction, from now on (`DEFERRABLE INITIALLY DEFERRED`), as
- * such keys are in a new target.
+ * Defers keys to tables that came earlier in a previous version of the model and come later in this one. Rows are inserted into tables in
+ * the order of the model. If the tables that a key refers to come later, it is checked at the end of the transaction from now on
+ * (`DEFERRABLE INITIALLY DEFERRED`), like such keys in a new target.
  */
 export async function deferTurnedKeys(publication: PostgresPublication): Promise<void> {
   const { target, tables, staging } = publication;

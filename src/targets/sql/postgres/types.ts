@@ -15,7 +15,7 @@ export function isOfType(target: string, sqlType: string): boolean {
 const wholeDigits: Readonly<Record<string, number>> = { smallint: 5, integer: 10, bigint: 19 };
 
 interface Decimal {
-  /** digits before and after the point; Infinity where unbounded */
+  /** digits before and after the point; Infinity if unbounded */
   readonly before: number;
   readonly after: number;
 }
@@ -65,8 +65,8 @@ function textLength(type: string): number | null {
 }
 
 /**
- * The value of `expression` as XML Schema writes it, where the column turns into text. `fraction`: digits after the point that the
- * model gives it; a column that became wider for other values would add zeros.
+ * Returns the value of `expression` in the form of XML Schema, when the column is converted to text. `fraction`: digits after the point
+ * that the model gives it; a column that was widened for other values would add zeros.
  */
 export function lexicalText(expression: string, type: string, fraction: number | null = null): string {
   if (type.endsWith('[]')) return lexicalList(expression, type.slice(0, -2));
@@ -87,7 +87,7 @@ export function lexicalText(expression: string, type: string, fraction: number |
   }
 }
 
-/** A value as the server is asked for it, and what is left to be done to its text. */
+/** The expression that is requested from the server, and the conversion that its text still needs. */
 export interface SentText {
   readonly expression: string;
   /** for a date with time: the kind of value whose separator and time zone become those of XML Schema (`asMoment`); null: no conversion */
@@ -142,8 +142,8 @@ function textAtOffset(instant: string, offset: string): string {
 }
 
 /**
- * `expression` of type `from` as a value of type `to`; `offset`: of an instant, what says how many minutes ahead of UTC it is written, NULL where that
- * is `Z`.
+ * Returns `expression` of type `from` as a value of type `to`. `offset`: for an instant, an expression for the minutes ahead of UTC with
+ * which it is written, NULL if that is `Z`.
  */
 export function converted(
   expression: string,

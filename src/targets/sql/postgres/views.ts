@@ -1,6 +1,6 @@
 /**
- * Views of business entities (`--views`) in the transaction that publishes. Only views that loads made are ever touched: their comment ends
- * with a mark, and they are their loader's own. One on which nothing hangs stands in nobody's way; no fault of one fails a load.
+ * Makes views of business entities (`--views`) in the transaction that publishes. Only views that loads made are changed: their comment
+ * ends with a mark, and they belong to their loader. A view that nothing depends on blocks no change, and no fault of a view fails a load.
  */
 import { sqlState } from '../../../adapters/postgres/client/connect.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';

@@ -96,7 +96,7 @@ async function remake(
   ]);
 }
 
-/** The list as the model draws it, where a column of text takes its place now, and the table of its items is there. */
+/** Returns the list as the model draws it, if a column of text replaces it now and the table of its items exists; otherwise null. */
 function listBefore(publication: SqlitePublication, index: number, at: number) {
   const { plan, drawn } = publication;
   const column = plan.model.tables[index]?.columns[at];

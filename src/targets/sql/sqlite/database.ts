@@ -35,7 +35,7 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number;
   /** only to be read; who may write cleans up the log when the file is closed, so it is opened like any other */
   readonly readOnly?: boolean;
-  /** nobody else knows the file, which is thrown away if anything goes wrong with it */
+  /** no other process knows the file, which is discarded if an error occurs */
   readonly isNew?: boolean;
   /** lets no further statement begin but those that end a transaction */
   readonly signal?: AbortSignal;
@@ -44,7 +44,7 @@ export interface SqliteOptions {
 const pollMs = 100;
 const cacheBytes = 16 * 1024 * 1024;
 
-/** Codes of SQLite: the lower byte tells the kind. */
+/** Codes of SQLite: the lower byte is the kind of error. */
 const codes = {
   busy: 5,
   locked: 6,
@@ -73,7 +73,7 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
     database = new sqlite.DatabaseSync(path, {
       // rows come table by table, and keys lead both ways
       enableForeignKeyConstraints: false,
-      // waiting is ours: SQLite would hold up everything else in this process meanwhile
+      // this program waits itself: SQLite would block this process while it waits
       timeout: 0,
     });
     const opened = database;
@@ -229,7 +229,7 @@ export function sqliteFault(error: unknown, label: string): unknown {
   }
 }
 
-/** Names as SQLite compares them: letters of ASCII alone have two cases. */
+/** Folds names the way SQLite compares them: only ASCII letters are case-insensitive. */
 export function foldedName(name: string): string {
   return name.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -76,7 +76,7 @@ export async function insertRows(
   const waiting: BoundValue[] = Array(full).fill(null);
   let filled = 0;
   let count = 0;
-  /** Answers how many rows were added. */
+  /** Inserts the waiting rows; returns the number of rows added. */
   const addWaiting = (): number => {
     let added = 0;
     if (filled === full && insertSeveral !== null && tryInsert(insertSeveral, waiting)) added = together;
@@ -117,7 +117,7 @@ function keepTexts(
   for (const at of plan.model.tables[index]!.columns.keys()) {
     const rows = textRows.get(columnId(index, at));
     if (rows === undefined) continue;
-    // the key of a row stands before its values
+    // the key of a row precedes its values
     const { convert: convertKey } = reads[keyAt]!;
     reads[keyAt] = { offset: null, convert: (text) => convertKey((key = text)) };
     const { convert } = reads[at]!;
@@ -194,7 +194,7 @@ const namedRows = {
   lexical: ['table_name', 'row_key'],
 } as const;
 
-/** Adds rows of a table beside the data. Rows of `_unmapped` and `_lexical` belong to rows of any table, whose keys have offsets of their own. */
+/** Adds rows of a side table. Rows of `_unmapped` and `_lexical` belong to rows of any table, whose keys have offsets of their own. */
 export async function addSideRows(
   { database, plan, drawn, staged, signal, ...publication }: SqlitePublication,
   side: keyof typeof namedRows,

@@ -16,7 +16,7 @@ const dialect = {
       : `${column} >= ${standardLiteral(text)}`,
 };
 
-/** Declared types by their affinity (Datatypes In SQLite, 3.1), as far as a value tells it, too. */
+/** Returns the kind of a declared type by its affinity (Datatypes In SQLite, 3.1), as far as values show it, too. */
 function kindOf(declared: string | null): Pick<QueryColumn, 'type' | 'holds'> {
   const name = declared?.toUpperCase() ?? '';
   if (name.includes('XML')) return { type: 'text', holds: 'xml' };
@@ -82,7 +82,7 @@ function* rowsOf(database: SqliteDb, sql: string, label: string): Generator<Sqli
   }
 }
 
-/** A column of numbers that holds something else in a row is no such column. */
+/** Returns a cell. Throws if a column of numbers holds another kind of value. */
 function cellOf(value: SqliteValue, { name, type }: QueryColumn, label: string): QueryCell {
   if (value === null || typeof value === 'string' || value instanceof Uint8Array) {
     if (value === null || type === 'text') return value;

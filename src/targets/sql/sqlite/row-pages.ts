@@ -71,7 +71,7 @@ class RowPages implements ClosableBlocks {
     this.#isOpen = false;
   }
 
-  /** Fewer rows than `wanted` where more are too long. */
+  /** Returns fewer rows than `wanted` if more are too long. */
   #page(wanted: number): Page | null {
     for (let rows = wanted; rows > 1; rows = Math.max(1, rows >> 3))
       try {
@@ -106,7 +106,7 @@ class RowPages implements ClosableBlocks {
     return statement;
   }
 
-  /** From the table on; ?1: how many rows, ?2: behind which key. */
+  /** Returns the statement from FROM on; ?1: the number of rows, ?2: the key after which they begin. */
   #tail(): string {
     const { from, rest, key } = this.#rows;
     const behind = this.#last === null ? '' : `${rest === '' ? ' WHERE' : ' AND'} ${key} > ?2`;

@@ -52,7 +52,7 @@ export function createSqliteRowSource(options: SqliteRowSourceOptions): RowSourc
 interface SqliteTable extends ReadTable {
   /** expressions of text, by the model's names of the columns that are there */
   readonly texts: ReadonlyMap<string, string>;
-  /** the whole number that SQLite finds rows by; null: there is none */
+  /** the integer column by which SQLite finds rows; null: there is none */
   readonly rowNumber: string | null;
 }
 
@@ -130,7 +130,7 @@ class SqliteTables implements ReadTables<SqliteTable> {
         index === undefined
           ? undefined
           : this.#drawn.lists.find((one) => one.owner === index && one.column === at);
-      // beside a list a column of its name is of another version, which has a value there
+      // a column with the name of a list that has a table belongs to another version, which has a value there
       const items = list === undefined ? null : this.#items(index!, at, list.table!, own, rowKey);
       if (there === undefined && items === null) continue;
       texts.set(column.name, items ?? textOf(doubleQuoted(there!.name), there!.type, column.type));
@@ -217,7 +217,7 @@ class SqliteTables implements ReadTables<SqliteTable> {
   }
 }
 
-/** With the digits behind the point that the model gives it, however the column came to be declared. */
+/** Returns the text with the number of digits after the point that the model gives it, however the column was declared. */
 function textOf(column: string, declared: string, type: ColumnType): string {
   const digits = fractionDigits(type);
   const isBoolean = type.kind === 'boolean';
@@ -233,7 +233,7 @@ function textOf(column: string, declared: string, type: ColumnType): string {
 const blockRows = 512;
 const blockCharacters = 256 * 1024;
 
-/** Rows of a statement as they are asked for. */
+/** Returns rows of a statement one block at a time, on request. */
 function statementBlocks(
   rows: Iterator<(string | null)[]>,
   toRow: (values: (string | null)[]) => TextRow,

@@ -79,7 +79,7 @@ export function tableStatement(table: PhysicalTable): string {
 /** The text of CREATE TABLE, which SQLite keeps as it was written: comments are read from it, and columns changed in it. */
 
 interface TableText {
-  /** columns, then constraints, each with the comment behind it */
+  /** columns, then constraints, each followed by its comment */
   readonly items: readonly string[];
   /** the closing parenthesis, and what follows it */
   readonly tail: string;
@@ -156,7 +156,7 @@ export interface ChangedColumn {
   readonly dropsNotNull?: boolean;
 }
 
-/** The statement that makes a table called `name`, already quoted, with columns changed; null where the text cannot be understood. */
+/** Returns the statement that makes a table called `name`, already quoted, with columns changed; null if the text cannot be parsed. */
 export function changedTable(
   sql: string,
   name: string,

@@ -2,7 +2,7 @@
 
 type Family = 'text' | 'integer' | 'numeric' | 'real' | 'other' | 'any';
 
-/** Digits that a number of SQLite keeps exactly, beside whole numbers of 64 bits. */
+/** Digits that a number of SQLite keeps exactly, apart from whole numbers of 64 bits. */
 const exactDigits = 15;
 
 /**

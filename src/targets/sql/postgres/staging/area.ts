@@ -65,7 +65,7 @@ export class StagingArea {
     return this.#tables.get(key);
   }
 
-  /** `form` is asked for when the table takes its first rows: of a large model, most tables take none. */
+  /** `form` is called when the table gets its first rows: of a large model, most tables get none. */
   define(key: number | string, form: () => StagedForm): StagedTable {
     const { sqlSchema, token, mark } = this.#options;
     const identity = { sqlSchema, name: `${token}_${this.#tables.size}`, mark };
@@ -98,7 +98,7 @@ export class StagingArea {
     }
   }
 
-  /** Brings all rows to the server and commits them, unless the job is small enough for `copyWithin`. */
+  /** Sends all rows to the server and commits them, unless the job is small enough for `copyWithin`. */
   async drain(): Promise<void> {
     this.#check();
     if (this.isShared || this.#lanes.length === 0) return;
@@ -118,7 +118,7 @@ export class StagingArea {
     return (this.#prepared ??= this.#options.prepare());
   }
 
-  /** Keys for tables that others have filled, over several connections; no more rows come. */
+  /** Makes keys for tables that others have filled, over several connections; no more rows come. */
   async addKeys(filled: readonly StagedTable[]): Promise<void> {
     const waiting = [...filled];
     while (this.#lanes.length < Math.min(this.#options.maxConnections, filled.length)) this.#addLane();
@@ -294,7 +294,7 @@ export class StagingArea {
     }
   }
 
-  /** Brings what has changed about the lane's table to the server, or leaves that to the lane that can. */
+  /** Applies changes of the lane's table on the server, or leaves that to the lane that can. */
   async #settle(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
     this.#check();
     if (mustLeave(lane, table)) {
@@ -420,7 +420,7 @@ export interface StagingOptions {
   readonly connect: (onSocket: (socket: Socket) => void) => Sql;
   /** Makes the staging schema and shows that it is in use; called once, before the first table. */
   readonly prepare: () => Promise<void>;
-  /** Alterations that give a table its keys, once all rows are there; '' for none. Asked when no more rows can come. */
+  /** Returns the alterations that give a table its keys, after all rows are there; '' for none. Called when no more rows can come. */
   readonly keys: (key: number | string) => string;
 }
 

@@ -1,4 +1,4 @@
-/** Staging that a dead attempt left behind, whose lock nobody holds any more, and the roles that executors log in as to fill it. */
+/** Removes staging that a dead attempt left, whose lock is no longer held, and the roles with which executors log in to fill it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { sqlState, type Sql } from '../../../../adapters/postgres/client/connect.ts';
@@ -118,7 +118,7 @@ export async function endJobRole(sql: Sql, setRole: string | undefined, token: s
   throw new AppError('service_unavailable', 'Sessions of executors could not be ended.');
 }
 
-/** Runs what only the login may do, all in one message, so that a failure undoes `SET ROLE`, too; answers all rows. */
+/** Runs statements that only the login may run, all in one message, so that a failure undoes `SET ROLE`, too; returns all rows. */
 export async function asLogin(
   sql: Sql,
   setRole: string | undefined,

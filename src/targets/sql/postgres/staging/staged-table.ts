@@ -1,4 +1,4 @@
-/** A table whose rows lie unseen until their job publishes: what it looks like, the bytes that wait for it, and what the server has of it. */
+/** A table whose rows are invisible until their job publishes: its form, the bytes that wait for it, and its state on the server. */
 import type { Sql } from '../../../../adapters/postgres/client/connect.ts';
 import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
@@ -13,7 +13,7 @@ const writeBytes = 256 * 1024;
 export interface StagedColumn {
   readonly name: string;
   readonly sqlType: string;
-  /** false: no row is without it, unless `StagedTable.loosen` says else */
+  /** false: every row has a value, unless `StagedTable.loosen` says otherwise */
   readonly nullable?: boolean;
 }
 
@@ -22,9 +22,9 @@ export interface StagedForm {
   readonly tableName?: string;
   readonly columns: readonly StagedColumn[];
   readonly logged: boolean;
-  /** foreign keys to other staged tables, wanted where both tables have got their keys */
+  /** foreign keys to other staged tables, made when both tables have their keys */
   readonly references?: readonly StagedReference[];
-  /** wanted where the table has got its keys */
+  /** made when the table has its keys */
   readonly indexes?: readonly KeyIndex[];
 }
 
@@ -70,7 +70,7 @@ export class StagedTable {
   /** connections that have it, until what they copied is committed; and those of them that may still copy */
   readonly lanes = new Set<Lane<StagedTable>>();
   readonly copying = new Set<Lane<StagedTable>>();
-  /** how many connections may have it: more than one only where others see it */
+  /** how many connections may fill it: more than one only if others see it */
   wantedLanes = 1;
   /** the server's other connections see it */
   committed = false;
@@ -102,7 +102,10 @@ export class StagedTable {
     if (this.#requiredColumns().delete(column) && this.created) this.#loosened.push(column);
   }
 
-  /** Before it is made: rows may lack values of any column, and nobody tells of which before all rows are there. */
+  /**
+   * Makes all columns nullable, before the table is made: rows may lack values of any column, and it is not known which until all rows are
+   * there.
+   */
   requireNothing(): void {
     this.#requiredColumns().clear();
   }
@@ -133,7 +136,7 @@ export class StagedTable {
 
   #requiredColumns(): Set<number> {
     const { columns, logged } = this.form;
-    // rows that are read once and dropped need no more than to be taken
+    // rows that are read once and dropped need no constraints
     return (this.#required ??= new Set(
       columns.flatMap(({ nullable }, at) => (logged && nullable === false ? [at] : [])),
     ));
@@ -190,7 +193,7 @@ export class StagedTable {
   }
 }
 
-/** Key of the values that their columns cannot hold, which are staged beside the rows until the columns are widened. */
+/** Key of the values that their columns cannot hold, which are staged separately until the columns are widened. */
 export const unconvertedValues = 'unconvertedValues';
 
 export const unconvertedColumns = [
@@ -232,7 +235,7 @@ export function createReferenceChecks(tables: ReadonlyMap<number | string, Stage
       })),
     )
     .toSorted((a, b) => b.child.rows - a.child.rows);
-  // takes strong locks of both tables for a moment: two that wait for each other's could not go on
+  // takes strong locks on both tables for a moment: two statements that wait for each other's locks could not continue
   let last: Promise<unknown> = Promise.resolve();
   return {
     async next(sql) {
@@ -274,7 +277,8 @@ function joinSettings(parentRows: number, childRows: number): string {
 }
 
 /**
- * Foreign keys of a table to others of the model, and to the documents where `toDocuments`; without those whose names would be the same.
+ * Returns the foreign keys of a table to others of the model, and to the documents if `toDocuments`, without those whose names would be the
+ * same.
  */
 export function stagedReferences(table: PhysicalTable, toDocuments: boolean): StagedReference[] {
   const references = table.foreignKeys
@@ -288,7 +292,10 @@ export function stagedReferences(table: PhysicalTable, toDocuments: boolean): St
   return references.filter(({ name }, at) => references.findIndex((other) => other.name === name) === at);
 }
 
-/** Tables that were moved without what they refer to lose those keys: they get them anew, to the target's own tables. */
+/**
+ * Returns the keys of tables that were moved without the tables they refer to: these keys are dropped, and made again for the target's own
+ * tables.
+ */
 export function strayReferences(
   moved: ReadonlySet<StagedTable>,
   staged: (key: StagedReference['parent']) => StagedTable,
@@ -307,7 +314,7 @@ export interface IndexBuilds {
   next(sql: Sql): Promise<boolean>;
 }
 
-/** Ready is a table that has its primary key: no more rows come. */
+/** Builds indexes of tables that are ready. A table is ready when it has its primary key, because no more rows come. */
 export function createIndexBuilds(tables: ReadonlyMap<number | string, StagedTable>): IndexBuilds {
   const waiting: { readonly table: StagedTable; readonly index: KeyIndex }[] = [...tables.values()]
     .filter(({ created, rows }) => created && rows >= worthwhileRows)

@@ -28,7 +28,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** from here rows are copied, those of the fullest table first: one COPY takes one table's */
 const copyBytes = 8 * 2 ** 20;
 const restBytes = 2 * 2 ** 20;
-/** from here whoever writes waits */
+/** with more buffered bytes, writes wait */
 const fullBytes = 16 * 2 ** 20;
 
 type Release = (rows: Uint8Array) => void;
@@ -73,7 +73,7 @@ class PostgresUnitSink implements UnitSink {
   readonly #nullAllowed = new Map<string, readonly [number, number]>();
   readonly #unfit = new UnfitColumns();
   #buffered = 0;
-  /** asked for once; a text: another attempt's note */
+  /** requested once; a text is another attempt's note */
   #claim: Promise<string | null> | null = null;
   #copying: Promise<void> | null = null;
 
@@ -193,8 +193,9 @@ const waitSeconds = 10;
 const enough = 6;
 
 /**
- * Begins the transaction of an attempt, which has the unit until its end; null. A text: another attempt has committed, with that note, and
- * there is no transaction. One that runs is waited for; where its executor has sent nothing for a minute, it is ended.
+ * Begins the transaction of an attempt, which holds the unit until its end, and returns null. Returns a text if another attempt has
+ * committed, which is that attempt's note; there is no transaction then. Waits for an attempt that is running; if its executor has sent
+ * nothing for a minute, its session is terminated.
  */
 async function claimUnit(sql: Sql, ledger: string, unit: number): Promise<string | null> {
   let last = '';
@@ -263,7 +264,7 @@ export async function openUnitSession(
   const until = Date.now() + patienceMs;
   for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 2000)) {
     let socket: Socket | null = null;
-    // a COPY beside the transaction that claimed the unit would stay, whatever becomes of the unit
+    // a COPY outside the transaction that claimed the unit would stay, whatever happens to the unit
     const sql = connectTarget(address, {
       onPlain: (plain) => (socket = plain),
       all: sockets,
@@ -287,7 +288,7 @@ export interface PostgresUnitToken extends UnitToken {
   readonly address: TargetAddress;
   /** quoted: see `ledgerStatement` */
   readonly ledger: string;
-  /** staged tables, quoted, by index of a table of the model or the name of one beside those */
+  /** staged tables, quoted, by index of a table of the model or name of a side table */
   readonly relations: readonly (readonly [key: number | string, relation: string])[];
 }
 

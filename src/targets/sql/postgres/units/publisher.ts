@@ -1,7 +1,7 @@
 /**
- * The publishing side of units: the staged tables that all executors fill, the ledger of what is there, and the role of the job, which executors log
- * in as. The role may put rows into the job's staging and do nothing else. Its password is good for minutes, and is renewed while the job lives; a
- * job that ends takes its right to log in with it.
+ * The publishing side of units: the staged tables that all executors fill, the ledger of finished units, and the role of the job, with
+ * which executors log in. The role may only put rows into the job's staging. Its password is valid for minutes, and is renewed while the
+ * job lives; when a job ends, its role can no longer log in.
  */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { AppError } from '../../../../errors.ts';
@@ -22,7 +22,7 @@ interface UnitTargetOptions {
   readonly staging: StagingArea;
   /** name of the staging schema, of the role, and the start of the names of tables */
   readonly token: string;
-  /** staged tables lie in a schema of their own, so that a role can be kept to them */
+  /** staged tables are in a schema of their own, so that a role can be limited to them */
   readonly hasSchema: boolean;
   readonly mostConnections: number;
   readonly nullAllowed: Set<string>;
@@ -134,7 +134,7 @@ interface JobRole {
   readonly password: string;
   /** No one can log in as it any more, and all who had are gone; what it might do is taken from it. */
   end(): Promise<void>;
-  /** Renews it no more: what may come after is up to `end`, or to time. */
+  /** Stops renewing the role: `end`, or the expiry of its password, does the rest. */
   stop(): void;
 }
 
@@ -165,7 +165,7 @@ async function makeJobRole(
     'SELECT rolname AS name, rolsuper AS super FROM pg_roles WHERE rolname = session_user',
   );
   try {
-    // the server gets what proves the password, which therefore stands in no log of statements
+    // the server gets a verifier of the password, so the password is in no log of statements
     await asLogin(
       sql,
       setRole,
@@ -181,7 +181,7 @@ async function makeJobRole(
   const renew = async (): Promise<void> => {
     await asLogin(sql, setRole, `ALTER ROLE ${role} VALID UNTIL ${await until()}`);
   };
-  // a connection that is lost is told by whatever uses it next
+  // the next use of a lost connection reports the fault
   const timer = setInterval(() => void renew().catch(() => undefined), renewMs).unref();
   const stop = (): void => clearInterval(timer);
   return {
@@ -225,7 +225,7 @@ async function createSharedTables(sql: Sql, staging: StagingArea): Promise<void>
   }
 }
 
-/** `rows`: by key, as those say who wrote them. No more come, and the tables get their keys. */
+/** `rows`: by key, as the executors that wrote them report. No more rows come, and the tables get their keys. */
 async function adoptSharedTables(
   sql: Sql,
   staging: StagingArea,
