@@ -1,4 +1,4 @@
-/** From a source model to a relational model: the mapper's entry. */
+/** Maps a source model to a relational model: the mapper's entry point. */
 import type { QName, SourceModel } from '../model/source-model.ts';
 import type { MapLevel, ModelOptions, RelationalModel } from '../model/relational-model.ts';
 import { uniteSimilarTypes } from './tables/similar-types.ts';
@@ -144,7 +144,10 @@ function earlierFolds(
   };
 }
 
-/** null: none, or tables of an earlier version have rows for elements of such types. */
+/**
+ * Returns the types of elements that are read as values, or null if there are none, or if tables of an earlier version have rows for
+ * elements of such types.
+ */
 function valueTypesOf(given: SourceModel, { previous, met }: MappingOptions): ValueTypes | null {
   if (previous !== undefined && previous.keptBeside === undefined) return null;
   const found = findValueTypes(met?.declared ?? given);

@@ -36,7 +36,7 @@ function innerElements(source: SourceModel, wanted: readonly string[]): number[]
   return source.elements.flatMap(({ name }, index) => (missing.delete(clarkName(name)) ? [index] : []));
 }
 
-/** Whether documents of the model may start with an element of that name. */
+/** Returns whether documents of the model may start with an element of that name. */
 export function startsWith(model: SourceModel, { namespaceUri, localName }: QName): boolean {
   return model.roots.some((at) => {
     const { name } = model.elements[at]!;

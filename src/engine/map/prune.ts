@@ -98,7 +98,7 @@ interface Used {
   readonly derived: ReadonlySet<number>;
 }
 
-/** By clark name. Of a large set few are looked at: what documents start with is among its roots. */
+/** Returns indexes by Clark name. Only few elements of a large set are looked up, because the roots of documents are among its roots. */
 function globalElements(
   { elements, roots }: SourceModel,
   wanted: ReadonlyMap<string, unknown>,

@@ -1,7 +1,7 @@
-/** How a table that is there has to change so that it can take the rows of a job. */
+/** Determines how an existing table must change so that it can hold the rows of a job. */
 import type { FoundColumn, DrawnModel } from './found-tables.ts';
 
-/** In the order in which the columns are gone through; `at`: the column of the model. */
+/** The alteration of a column, in the order of the model's columns; `at`: the column of the model. */
 export type ColumnAlteration<Column extends FoundColumn = FoundColumn> =
   | { readonly kind: 'add'; readonly at: number; readonly type: string }
   | { readonly kind: 'widen'; readonly at: number; readonly there: Column; readonly type: string }
@@ -17,7 +17,7 @@ interface Incoming<Column extends FoundColumn> {
   settle(there: Column, at: number): Promise<string> | string;
   /** Returns whether the addition of a missing column is reported as a change (default: true). */
   isAdded?(at: number): boolean;
-  /** Whether a column that gets this type loses NOT NULL on the way. */
+  /** Returns whether a change to this type drops NOT NULL of the column. */
   isLoosened?(there: Column, type: string): boolean;
 }
 

@@ -112,11 +112,11 @@ export interface FileDriver<Database extends FileDatabase> extends SqlDriver<Dat
     known: FoundTables,
     tables: readonly ZoneTable[],
   ): Promise<ZonesThere>;
-  /** Whether text of a document looks like the staged form of a value of the type. */
+  /** Returns whether text of a document looks like the staged form of a value of the type. */
   looksStaged(text: string, type: ColumnType): boolean;
   /** Why the database cannot keep a file of that name; null if it can. */
   nameRefusal?(file: string): string | null;
-  /** Whether the attempt lacked something that the database has when it is opened the next time. */
+  /** Returns whether the attempt lacked something that the database has when it is opened the next time. */
   mayTryAgain?(error: unknown): boolean;
   /** Moves all content into the one file after the commit. */
   settle(database: Database, isNew: boolean): Promise<void>;
@@ -201,7 +201,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
     return { label: this.label, busyTimeoutMs: this.#options.busyTimeoutMs };
   }
 
-  /** Null if there is no such file. */
+  /** Returns null if there is no such file. */
   async #readThere<T>(read: () => Promise<T>): Promise<T | null> {
     // the same folder that is opened later, without making it
     if (!(await exists(dirname(this.#file)))) return null;
@@ -544,7 +544,9 @@ export function createDatabaseFileRemover<Database extends FileDatabase>(
   };
 }
 
-/** One writer of the file at a time: DuckDB's own lock does not hold within one process, and SQLite's waits without end to its queue. */
+/**
+ * Allows one writer of the file at a time: DuckDB's own lock has no effect within one process, and SQLite's waits without limit or queue.
+ */
 export function lockDatabaseFile(file: string, timeoutMs: number, label: string): Promise<FileLock> {
   return lockFile(join(dirname(file), `.${basename(file)}${lockName}`), timeoutMs, label);
 }

@@ -9,7 +9,7 @@ export interface SqlDatabase {
   read<T>(sql: string): Promise<T[]> | T[];
   /** Returns the same rows in parts, so that many need not be in memory at once. Absent: `read` is called. */
   pages?<T>(sql: string): AsyncIterable<readonly T[]>;
-  /** How many statements `run` takes at a time (100). */
+  /** The number of statements that `run` executes at a time (100). */
   readonly statementsPerRun?: number;
 }
 

@@ -9,7 +9,7 @@ import { AppError } from '../../errors.ts';
 import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import { refusePreRelease } from '../rows/pre-release.ts';
 
-/** How the database writes names and compares them. */
+/** The rules by which the database writes and compares names. */
 export interface SqlNames {
   readonly dialect: Dialect;
   /** Returns a name as the database compares it with others. */
@@ -58,7 +58,7 @@ interface Moments {
   hasTable(table: string): boolean;
   /** Returns whether a column keeps a time zone, or null if it is not there or is of another type. */
   isZoned(table: string, column: string): boolean | null;
-  /** Whether a row has a value in the column: if none has, it shows nothing of time zones. Absent: each column shows it. */
+  /** Returns whether a row has a value in the column: if none has, it shows nothing of time zones. Absent: each column shows it. */
   hasValues?(table: string, column: string): Promise<boolean>;
 }
 
@@ -85,7 +85,7 @@ export async function zonesOf(
   return zones;
 }
 
-/** Whether documents were merged into the target, so that `_documents` has the columns of merges. */
+/** Returns whether documents were merged into the target, so that `_documents` has the columns of merges. */
 export function knowsMerges(known: FoundTables): boolean {
   return known.get(sideTableNames.documents)?.columns.has('valid_to') === true;
 }

@@ -55,8 +55,9 @@ const namedRows = {
 } as const;
 
 /**
- * How staged rows `s` of `_unmapped` or `_lexical` become rows of the target, whose keys have the offsets of the tables that they name. `value`: the value of
- * a column; `text`: of one that holds text, as it is staged. Returns the values of the columns, and what follows the staged rows in FROM.
+ * Returns the expressions by which staged rows `s` of `_unmapped` or `_lexical` become rows of the target, whose keys have the offsets of
+ * the tables that they name: the values of the columns, and the text that follows the staged rows in FROM. `value`: the value of a column;
+ * `text`: the value of a text column, as it is staged.
  */
 export function shiftedSideRows<Database extends SqlDatabase>(
   { driver, plan, drawn }: Pick<AskedTarget<Database>, 'driver' | 'plan' | 'drawn'>,
@@ -85,8 +86,8 @@ export function shiftedSideRows<Database extends SqlDatabase>(
 }
 
 /**
- * Notes the highest key of tables that took rows. If keys follow from the documents, `_keys` only says that loads made the table. `filled`: the tables;
- * `hasDocuments`: documents were added.
+ * Records the highest key of tables that got rows. If keys depend on the content of documents, `_keys` only says that loads made the table.
+ * `filled`: the tables; `hasDocuments`: documents were added.
  */
 export async function keepKeys<Database extends SqlDatabase>(
   { database, driver, plan }: Pick<PublishingScope<Database>, 'database' | 'driver' | 'plan'>,

@@ -57,7 +57,7 @@ export async function targetLoads(
   }));
 }
 
-/** Whether the job was published there. */
+/** Returns whether the job was published there. */
 export async function isPublished<Database extends SqlReader>({
   database,
   driver,
@@ -127,7 +127,7 @@ export async function* loadedHashes<Database extends SqlReader>(
     yield rows.map(({ sha256 }) => sha256);
 }
 
-/** The same documents, without those that another one has replaced. */
+/** Returns the same documents, without those that have been replaced. */
 export async function* currentDocuments<Database extends SqlReader>(
   target: AskedTarget<Database>,
 ): AsyncIterable<CurrentDocument> {
@@ -148,7 +148,7 @@ export async function* unmappedContent<Database extends SqlReader>(
   for await (const rows of pagesOf<UnmappedContentRow>(database, query)) yield* rows.map(unmappedContentOf);
 }
 
-/** Null if no documents were loaded there. */
+/** Returns null if no documents were loaded there. */
 function rootColumns<Database extends SqlReader>({
   driver,
   plan,

@@ -13,7 +13,10 @@ import { closeDocuments, notesOf, removeDocuments, type RemovalScope } from './r
 
 const documentsPerStatement = 1000;
 
-/** Makes all that a merge needs: columns of `_documents`, and a table of the job with `name`, `written`, `key` and `sha256`. `moment`: in ISO 8601. */
+/**
+ * Makes the objects that a merge needs: columns of `_documents`, and a table of the job with `name`, `written`, `key` and `sha256`.
+ * `moment`: in ISO 8601.
+ */
 export async function readyMerge<Database extends SqlDatabase>(
   publication: PublishingScope<Database>,
 ): Promise<Pick<Merging<string>, 'documents' | 'moment'>> {

@@ -96,8 +96,8 @@ export interface SqlDriver<
   /** The database's name in messages. */
   readonly title: string;
   /**
-   * Each change of a table commits at once. The transaction begins at `beginRows` and has only rows, a table that changes loses nothing meanwhile, and
-   * views are made once the job is committed.
+   * True if each change of a table commits at once. The transaction then begins at `beginRows` and contains only rows, a table that changes
+   * loses nothing meanwhile, and views are made after the job is committed.
    */
   readonly commitsDefinitions?: true;
   /** Items of lists are staged as rows of their own tables. */
@@ -143,9 +143,9 @@ export interface SqlDriver<
   checkTaken?(publication: Publication<Database, Waiting>): Promise<void>;
   /** Bytes of staged rows after which a file that no other process knows is committed, because DuckDB holds them in memory until then. */
   readonly uncommittedBytes?: number;
-  /** Whether a column of this type holds text. */
+  /** Returns whether a column of this type holds text. */
   isText(type: string): boolean;
-  /** Whether a column that is there holds the values of the model's type as the model has them. */
+  /** Returns whether an existing column holds the values of the model's type in the form of the model. */
   isAsModelled(
     there: Pick<FoundColumn, 'type' | 'comment'>,
     column: { readonly sqlType: string; readonly type: ColumnType },

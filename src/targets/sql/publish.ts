@@ -161,7 +161,9 @@ export function keptTables<Database extends SqlDatabase, Waiting extends Waiting
   );
 }
 
-/** Makes or alters the tables that take rows. Returns the columns that are text now, by `columnId`: turned into text by this job, or before. */
+/**
+ * Makes or alters the tables that get rows. Returns the columns that are text now, by `columnId`: converted to text by this job, or before.
+ */
 async function readyTables<Database extends SqlDatabase, Waiting extends WaitingRows>(
   publication: Publication<Database, Waiting>,
 ): Promise<ReadonlyMap<string, 'turned' | 'text'>> {

@@ -31,11 +31,11 @@ export interface Notes {
   drop(table: string): Promise<void>;
 }
 
-/** How a database removes rows, if not as the standard has it. */
+/** The operations by which a database removes rows, if they differ from the standard. */
 export interface RemovalWays extends SqlNames {
   /** Names documents by a list of their keys. MySQL with GTIDs makes no temporary table within a transaction. */
   readonly listsDocumentKeys?: true;
-  /** How tables are made that the job needs for itself. Absent: they are temporary, and live as long as the connection. */
+  /** The way in which tables are made that the job needs for itself. Absent: they are temporary, and exist as long as the connection. */
   readonly notes?: Notes;
   /** Deletes the rows of documents from all these tables, and returns how many by table. Absent: one table after the other. */
   deleteFrom?(tables: readonly DocumentColumn[], keys: string): Promise<Readonly<Record<string, number>>>;
@@ -210,7 +210,7 @@ export async function deleteRows<Database extends SqlDatabase>(
   };
 }
 
-/** Deletes the rows of documents in tables that an earlier version of the model had and this one has not. `keys`: a query of document keys. */
+/** Deletes the rows of documents in tables that only an earlier version of the model had. `keys`: a query of document keys. */
 export async function deleteEarlierRows<Database extends SqlDatabase>(
   scope: RemovalScope<Database>,
   keys: string,

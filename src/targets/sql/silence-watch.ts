@@ -20,8 +20,8 @@ export interface SilenceWatch {
 }
 
 /**
- * `serverWaits`: asks over another connection, within that time, whether the server waits for the client, or is out of reach. A server that refuses
- * the connection may be busy.
+ * Creates a watch. `serverWaits`: checks over another connection, within that time, whether the server waits for the client, or is out of
+ * reach. A server that refuses the connection may be busy.
  */
 export function createSilenceWatch(
   serverWaits: (withinMs: number) => Promise<boolean>,

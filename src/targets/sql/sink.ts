@@ -37,7 +37,7 @@ export abstract class SqlRowSink<Database extends SqlReader> extends StagedRowSi
   /** Asks the target, which is open for as long as the question takes. Yields nothing if there is no target yet. */
   protected abstract ask<T>(question: (target: AskedTarget<Database>) => AsyncIterable<T>): AsyncIterable<T>;
 
-  /** Whether a table keeps the rows that it has, so that its keys count. */
+  /** Returns whether a table keeps its rows, so that its keys count. */
   protected keepsRows(_table: FoundTable): boolean {
     return this.plan.saveMode !== 'overwrite';
   }

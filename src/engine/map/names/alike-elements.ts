@@ -105,7 +105,7 @@ export function elementsOf(paths: readonly Steps[]): ReadonlyMap<string, Steps> 
   return found;
 }
 
-/** Whether the words are among those of a name, in their order. */
+/** Returns whether the words are among those of a name, in their order. */
 export function hasInOrder(words: Steps, wanted: Steps): boolean {
   let at = 0;
   for (const word of words) if (word === wanted[at]) at += 1;

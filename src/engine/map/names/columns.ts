@@ -286,7 +286,7 @@ function isIdentifying(step = ''): boolean {
   return /^(?:identification_)?(?:id|code)$/i.test(step);
 }
 
-/** Whether a value says itself what holds it: `auction_constraint_indicator` of `auction_terms`. */
+/** Returns whether a value's own name says which element holds it: `auction_constraint_indicator` of `auction_terms`. */
 function saysHolder(own: string, holder: string): boolean {
   const words = own.split('_');
   return words.length > 2 && words.includes(holder.split('_')[0]!);
@@ -315,7 +315,7 @@ function shortNames(
   });
 }
 
-/** Whether a name of such steps may leave out some or say less of them. */
+/** Returns whether a name of these steps may leave out or shorten some of them. */
 function isAbridged(steps: readonly string[]): boolean {
   const words = steps.join('_');
   return byteLength(words) > mostReadable || joinedSteps(steps) !== words;

@@ -39,8 +39,8 @@ export function unmetSteps(
 }
 
 /**
- * To elements that occur at most once, as all before them on the way do, and to attributes of these and of the row's own element.
- * `types`: indexes of those that elements of the row may have. null: there are too many.
+ * Returns the ways to elements that occur at most once, as all elements before them on the way do, and to attributes of these and of the
+ * row's own element. `types`: indexes of the types that elements of the row may have. Returns null if there are too many ways.
  */
 function declaredWays(
   model: SourceModel,

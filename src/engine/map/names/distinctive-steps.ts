@@ -11,7 +11,9 @@ type Steps = readonly string[];
 
 /** more columns of one last step than these are not compared: their names say all steps */
 const mostCompared = 4000;
-/** In a longer path, the outermost steps are left out at once: a name has room for few. */
+/**
+ * The most steps of a path that are compared: in a longer path, the outermost steps are left out at once, because a name has room for few.
+ */
 const mostSteps = 32;
 /** bytes that a name may have beyond what it should, so that it says whose a value is */
 const roomForOwner = 12;
@@ -35,7 +37,10 @@ export interface StepChooserOptions {
   readonly paths: () => readonly Steps[];
   /** whether rows of some other table have several elements that are called so */
   readonly isRepeated?: (step: string) => boolean;
-  /** the words of a step that say a role (`src/engine/map/names/type-names.ts`): what is still too long may lose them, the first words first */
+  /**
+   * returns the words of a step that are its role (`src/engine/map/names/type-names.ts`): a name that is still too long may lose them, the
+   * first words first
+   */
   readonly roleOf?: (step: string) => string | undefined;
 }
 
@@ -155,8 +160,8 @@ function distinctUnits(
 }
 
 /**
- * The unit without which the fewest others could be meant, and how many; of several the first word of a role, or the outermost step. `last`: so many
- * stay at the end.
+ * Returns the unit without which the fewest other paths could be meant, and how many these are. Of several such units it is the first word
+ * of a role, or the outermost step. `last`: so many units stay at the end.
  */
 function leastDistinctive(
   kept: readonly Unit[],
@@ -248,7 +253,7 @@ function readPaths(paths: readonly Steps[], isRepeatedElsewhere: (step: string) 
   };
 }
 
-/** By step: its words. */
+/** The words of each step. */
 type WordedPath = readonly Steps[];
 
 function remembered<Value>(known: Map<string, Value>, key: string, make: (key: string) => Value): Value {

@@ -57,7 +57,7 @@ const wordsBehindAcronyms = new RegExp(
   'gu',
 );
 
-/** The same name with each acronym in letters of one case, so that no word begins or ends within it. */
+/** Returns the same name with each acronym in letters of one case, so that no word begins or ends within it. */
 function withWholeAcronyms(localName: string): string {
   return (
     localName
@@ -116,7 +116,7 @@ export function stableHash(text: string): string {
   return hash.toString(16).padStart(8, '0');
 }
 
-/** Within the limit as it is, or cut and closed with a hash of `path`, so that the database never truncates. */
+/** Returns the name unchanged if it fits, or else cut and followed by a hash of `path`, so that the database never truncates it. */
 export function shortenName(name: string, path: string, maxBytes: number): string {
   if (byteLength(name) <= maxBytes) return name;
   const short = outerWords(name, Math.max(1, maxBytes - 9));
@@ -294,7 +294,10 @@ export interface StayingSteps {
   readonly bySteps?: true;
 }
 
-/** Joined by underscores; words that one step ends and the next begins with are said once: `sub_type`, `sub_type_code` is `sub_type_code`. */
+/**
+ * Joins steps by underscores. Words at the end of one step that the next one begins with are said once: `sub_type`, `sub_type_code` is
+ * `sub_type_code`.
+ */
 export function joinedSteps(steps: readonly string[]): string {
   let words: readonly string[] = [];
   for (const step of steps) {

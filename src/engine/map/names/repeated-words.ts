@@ -44,12 +44,14 @@ function namesOf(drawn: readonly Steps[], unmet: readonly Steps[] | null): Known
   return { uses, siblings };
 }
 
-/** In `cd_or_prtry`, `prtry`, the repeated word says which alternative it is. */
+/** Tests for a choice: in `cd_or_prtry`, `prtry`, the repeated word says which alternative it is. */
 function isChoice(steps: Steps): boolean {
   return steps.slice(0, -1).some((step) => /_or_/i.test(step));
 }
 
-/** For `fr_to_dt`, `to_dt_tm`, the name `fr_to_dt_tm` could also be that of its sibling `fr_dt_tm`. */
+/**
+ * Tests for a sibling that could have the same name: for `fr_to_dt`, `to_dt_tm`, the name `fr_to_dt_tm` could also be that of `fr_dt_tm`.
+ */
 function hasTwin(steps: Steps, siblings: KnownNames['siblings']): boolean {
   const before = steps.slice(0, -1);
   const last = steps.at(-1)!;

@@ -30,8 +30,8 @@ export interface ValueName {
 }
 
 /**
- * Gives the names, those of siblings that not all can say everything last. `chosen`: of siblings, names that leave out the same steps, in the
- * order in which they are tried.
+ * Gives names to values. Siblings that cannot all say everything come last. `chosen`: returns names of siblings that leave out the same
+ * steps, in the order in which they are tried.
  */
 export function claimValueNames(
   values: readonly ValueName[],

@@ -11,7 +11,7 @@ import { defaultNaming, rememberedIdentifiers, type Identifiers } from './identi
 const leastPrefixed = 5;
 const leastShare = 1 / 3;
 
-/** By type that has a name: what a table of its rows is called, in the words of the schema. */
+/** Returns, by type that has a name, the name for a table of its rows, in the words of the schema. */
 export function typeNames({
   types,
   elements,

@@ -1,4 +1,4 @@
-/** From the simple types of XSD (Part 2) to logical column types. */
+/** Maps the simple types of XSD (Part 2) to logical column types. */
 import { mostDecimalDigits, type ColumnType } from '../../model/relational-model.ts';
 import { holdsNames, type BuiltInType, type Facets, type ValueType } from '../../model/source-model.ts';
 import { collapses } from '../../model/white-space.ts';
@@ -68,7 +68,7 @@ const kinds: Readonly<Record<BuiltInType, ColumnType>> = {
 /** Digits that every number of so many has room for in `bigint`. */
 export const longDigits = 18;
 
-/** For whole numbers that `bigint` cannot hold, and those to come. */
+/** The type for whole numbers that exceed `bigint`, or may exceed it later. */
 export const widestInteger: ColumnType = { kind: 'numeric', precision: mostDecimalDigits, scale: 0 };
 
 const unboundedIntegers: ReadonlySet<BuiltInType | null> = new Set<BuiltInType>([
@@ -146,7 +146,7 @@ const integerKinds: readonly ColumnType['kind'][] = ['smallint', 'integer', 'big
 
 const textsOfNumbers = new WeakMap<Facets, NumberTexts | null>();
 
-/** Null: there are no patterns, or they say nothing about digits. */
+/** Returns null if there are no patterns, or if they say nothing about digits. */
 function numberTextsOf(facets: Facets): NumberTexts | null {
   if (facets.patterns === undefined) return null;
   let texts = textsOfNumbers.get(facets);

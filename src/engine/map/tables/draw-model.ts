@@ -69,7 +69,7 @@ export interface DrawingOptions {
   readonly heldKeys?: HeldKeys | null;
 }
 
-/** In the place of work that is done, so that what it refers to can go. */
+/** Replaces a finished task so that its closure can be collected. */
 function done(): void {}
 
 export function drawModel(model: SourceModel, options: DrawingOptions): Drawing {

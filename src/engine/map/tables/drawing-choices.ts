@@ -33,7 +33,7 @@ export class DrawingChoices {
   readonly #declared: SourceModel;
   readonly #met: MetChildren | null;
   readonly #earlier: EarlierFolds;
-  /** By type: 1 when somewhere it is the type of a root or of an element that repeats, so that it has rows. */
+  /** By type: 1 if it is at some place the type of a root or of a repeating element, so that it has rows. */
   readonly #repeats: Uint8Array;
 
   constructor(
@@ -79,7 +79,7 @@ export class DrawingChoices {
     this.#shared = this.#findSharedTypes();
   }
 
-  /** Whether a group's members share one table over all its places: as soon as one member's type is shared. */
+  /** Returns whether a group's members share one table over all its places: as soon as one member's type is shared. */
   isSharedGroup(head: number): boolean {
     return this.#graph.childTypes(head).some((type) => this.#shared[type] === 1);
   }
@@ -124,7 +124,7 @@ export class DrawingChoices {
     );
   }
 
-  /** At most once, and narrow enough to be read in the row of its parent, an element of `type`. */
+  /** Returns whether an element of `type` has this child at most once, and narrow enough to be read in the row of its parent. */
   isFolded(type: number, child: SourceChild): boolean {
     if (child.maxOccurs === null || child.maxOccurs > 1) return false;
     if (this.#isSimple(child.element)) return true;
@@ -204,8 +204,9 @@ export class DrawingChoices {
   }
 
   /**
-   * A choice of many elements that could each be a document (the resources that an entry of FHIR's Bundle may hold): what is chosen has rows of
-   * its own, in the table that it has as a document. Folded, rows would be as wide as all of them together.
+   * Tests for a choice of many elements that could each be a document (the resources that an entry of FHIR's Bundle may hold). The chosen
+   * element has rows of its own, in the table that it has as a document. If they were folded, rows would be as wide as all of them
+   * together.
    */
   holdsAnyEntity(type: number): boolean {
     return cached(this.#anyEntity, type, () => {
@@ -249,7 +250,7 @@ export class DrawingChoices {
 
   /** By type: 1 if its content, folded in or not, needs rows in addition to the row that it is folded into. */
   readonly #makesRows: Uint8Array;
-  /** By type: columns of a row that holds an element of it and all that is folded into that; -1: not known yet. */
+  /** By type: the number of columns of a row that holds an element of it and everything that is folded into it; -1: not computed yet. */
   readonly #widths: Float64Array;
   /** By type: the most columns that a child may add if it is folded. */
   readonly #widestFold = new Map<number, number>();
@@ -366,7 +367,7 @@ export class DrawingChoices {
 
   readonly #showing = new Map<number, boolean>();
 
-  /** Whether a child that is there leaves a row or fills a column, be it the one that says so. */
+  /** Returns whether an existing child always has a row or fills a column, even if only the column that says that it exists. */
   #childShows(type: number, child: SourceChild): boolean {
     const element = this.#model.elements[child.element]!;
     const mayBeOther = element.abstract || element.substitutes.length > 0;

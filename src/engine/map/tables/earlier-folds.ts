@@ -76,7 +76,7 @@ export class EarlierFolds {
     });
   }
 
-  /** With those before, what of these is folded now. */
+  /** Returns the places folded before, together with those of `children`. */
   with(children: readonly (readonly [type: number, child: SourceChild])[]): string[] {
     const { places, placeOf } = this.#folded;
     return [...new Set([...places, ...children.map(([type, child]) => placeOf(type, child))])].toSorted();

@@ -22,7 +22,10 @@ import { createRoles } from '../names/type-names.ts';
 import { splitTable } from './wide-rows.ts';
 import { useOfDraft } from '../names/history/use-of-draft.ts';
 
-/** `-R`: a column on every table, filled with the same kind of value in every row; or one of the tables that documents start in, which may have no value for it. */
+/**
+ * A column that `-R` adds: to every table, filled with the same kind of value in every row; or to the tables that documents start in, which
+ * may have no value for it.
+ */
 export interface AddedColumn {
   readonly name: string;
   readonly type: Column['type'];

@@ -3,8 +3,8 @@ import { useText } from '../../model/column-uses.ts';
 import type { NameHistory } from '../names/history/previous.ts';
 
 /**
- * `parent`, `child`: paths of tables; `steps`: from the row to the child. True: the row has the key of its child, false: the child that of its
- * parent, null: nothing is known of it.
+ * Returns which end has the key. `parent`, `child`: paths of tables; `steps`: from the row to the child. True: the row has the key of its
+ * child; false: the child has that of its parent; null: unknown.
  */
 export type HeldKeys = (parent: string, child: string, steps: string) => boolean | null;
 

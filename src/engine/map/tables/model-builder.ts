@@ -48,7 +48,7 @@ export interface ColumnDraft {
   /** parent_key only: words that distinguish this use from others of the same parent */
   readonly via: readonly string[];
   readonly documentation: string | undefined;
-  /** null: none, or declarations differ in it */
+  /** null: none, or the declarations have different ones */
   constraint: ValueConstraint | null;
   /** extra columns only: documents may have no value for it */
   readonly isOptional: boolean;
@@ -69,7 +69,7 @@ export type TableOrigin = (
   readonly ofType?: () => readonly string[];
 };
 
-/** One table of a row that may be wider than a table. */
+/** One of the tables of a row, which may be wider than one table. */
 export interface PartDraft {
   readonly columns: readonly ColumnDraft[];
   /** 0: the first; others as an earlier version of the row had them, new ones after those */

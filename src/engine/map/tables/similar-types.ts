@@ -121,7 +121,7 @@ function isAlike(group: ReadonlySet<string>, members: readonly string[]): boolea
   return common / (group.size + members.length - common) >= leastInCommon;
 }
 
-/** Whether values and elements would come together in one type though none of the types holds both. */
+/** Returns whether one type would have both values and elements although none of the united types has both. */
 function wouldMix(contents: ReadonlySet<SourceType['content']>, content: SourceType['content']): boolean {
   if (contents.has('mixed')) return false;
   return (

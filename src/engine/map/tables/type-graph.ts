@@ -42,7 +42,7 @@ export function isTextAlone({ content, children, anyElement, derived }: SourceTy
   return content === 'mixed' && children.length === 0 && anyElement === null && derived.length === 0;
 }
 
-/** No content and no attributes at all: such an element says only that it is there. */
+/** Tests for a type without content and attributes: such an element says only that it is there. */
 export function isBare(type: SourceType): boolean {
   return (
     type.complex &&

@@ -26,7 +26,7 @@ export function settleUnion(column: ColumnDraft, met: readonly ValueStatistics[]
   if (met.some(({ empty }) => empty > 0)) column.requiredBy.clear();
 }
 
-/** Null: values of no member have the type. */
+/** Returns the member type, or null if no member has the type of the values. */
 function memberType({ kind, list }: ColumnType, members: readonly ColumnType[]): ColumnType | null {
   const kinds = new Set(members.flatMap((member) => (member.list === true ? [] : [member.kind])));
   const has = (...some: readonly ColumnType['kind'][]): boolean => !kinds.isDisjointFrom(new Set(some));

@@ -286,7 +286,7 @@ function reachableNodes({ roots }: Drawing): ReadonlySet<NodeDraft> {
   return reached;
 }
 
-/** By table that has rows still: the columns that a node or an edge fills. */
+/** Returns, by table that still has rows, the columns that a node or an edge fills. */
 function usedColumns(
   { roots }: Drawing,
   nodes: ReadonlySet<NodeDraft>,

@@ -6,7 +6,7 @@ import { numberTexts } from '../../xsd/values/number-texts.ts';
 import { secondTexts } from '../../xsd/values/second-texts.ts';
 
 export interface FormOfValues {
-  /** null: any lexical form is valid */
+  /** the forms in which values are written; null: any lexical form is valid */
   readonly writtenAs: WrittenForm | null;
   /** values that are written in another form have to be kept */
   readonly keepsForm: boolean;

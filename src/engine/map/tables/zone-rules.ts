@@ -1,9 +1,9 @@
-/** Whether dates with times have a time zone, as the rules of their type have it. */
+/** Determines whether dates with times have a time zone, from the rules of their type. */
 import type { ValueType } from '../../model/source-model.ts';
 import { hasZone } from '../../model/zones.ts';
 import { mayAllowText } from '../../xsd/values/allowed-texts.ts';
 
-/** Undefined: some may. */
+/** Returns undefined if values may have a zone but need not. */
 export function zoneOf({ zone, facets }: ValueType): ValueType['zone'] {
   const { patterns, enumeration } = facets;
   if (zone !== undefined) return zone;

@@ -1,4 +1,4 @@
-/** From staged CSV to values of DuckDB's types: nothing is guessed, nothing is rounded but what the type cannot hold. */
+/** Converts staged CSV to values of DuckDB's types. Types are never guessed, and values are rounded only if the type cannot hold them. */
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { pathLiteral, type DuckDb } from './database.ts';
@@ -60,7 +60,7 @@ export async function measuredDigits(
   return measured;
 }
 
-/** At most so many, and quickly counted: sign and zeros at the ends are among them. */
+/** Returns expressions for an upper bound of the digits that is quick to compute: it counts the sign and zeros at the ends. */
 function roughDigits(value: string): readonly [whole: string, fraction: string] {
   const point = `strpos(${value}, '.')`;
   return [
@@ -145,7 +145,7 @@ function rounded(value: string, sqlType: string, length: number): string {
     WHEN regexp_matches(${value}, '[.]\\d{6}[5-9]') THEN ${cast} + INTERVAL 1 MICROSECOND ELSE ${cast} END`;
 }
 
-/** Whether text of a document would be taken for what a row has of a value of the type. */
+/** Returns whether text of a document could be mistaken for the staged form of a value of the type. */
 export function looksStaged(text: string, { kind, list }: ColumnType): boolean {
   if (list === true) return text.startsWith('{') && text.endsWith('}');
   return isFloat(kind) && /^-?Infinity$/.test(text);

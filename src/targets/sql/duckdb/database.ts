@@ -1,4 +1,4 @@
-/** One DuckDB database in this process; its native module is loaded when the first one is opened. */
+/** One DuckDB database in this process; its native module is loaded when the first database is opened. */
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -70,7 +70,10 @@ export function mostMemory(): number {
   return Math.min(totalmem(), constrained === 0 ? Infinity : constrained) / 2;
 }
 
-/** Whether DuckDB would have done it with more memory: it keeps 2,048 rows of a table at once, and long values of many more while it fills one. */
+/**
+ * Returns whether DuckDB would have done it with more memory: it keeps 2,048 rows of a table at once, and long values of many more while it
+ * fills one.
+ */
 export function lacksMemory(error: unknown): boolean {
   return (
     error instanceof Error &&

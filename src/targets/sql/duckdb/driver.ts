@@ -150,7 +150,7 @@ function modelledTypes({ plan, drawn, nullAllowed }: Publication<DuckDb>, index:
   }));
 }
 
-/** How much memory DuckDB gets for the staged rows, and more of it after each attempt that had too little. */
+/** Plans DuckDB's memory for the staged rows, and more of it after each attempt that had too little. */
 function createMemoryPlan() {
   // about the database that was opened last: whether it is a new file that nobody else knows, its memory, and the multiple of the usual
   // memory that this is (0: the memory for filling tables)

@@ -150,7 +150,7 @@ function cellOf(value: unknown): QueryCell {
   return (value as { readonly bytes: Uint8Array }).bytes;
 }
 
-/** In the words of DuckDB, which says what of the query or the file it does not take. */
+/** Returns an AppError with DuckDB's own message, which says what it does not accept in the query or the file. */
 function queryFault(error: unknown, label: string): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const [told = ''] = error.message.split('\n', 1);
@@ -168,8 +168,8 @@ type Read = <T>(sql: string) => Promise<T[]>;
 const ownCatalogues = /^(?:duckdb|pragma|pg|sqlite)_/i;
 
 /**
- * Also looks at the views and macros of the file, which a query may use. AppError `invalid_option` names what is not allowed, or says that
- * it is no SELECT.
+ * Also checks the views and macros of the file, which a query may use. Throws AppError `invalid_option`, which names the parts that are not
+ * allowed, or says that the query is not a SELECT.
  */
 export async function checkQuery(read: Read, query: string, label: string): Promise<void> {
   const faults = new Set(await faultsOf(read, query, label));

@@ -49,7 +49,7 @@ export interface SourceTable extends ReadTable {
 export interface SourceText {
   /** an expression of text, without characters that no document can hold */
   readonly expression: string;
-  /** null: the values are in the lexical forms of XSD */
+  /** null: the values are already in the lexical forms of XSD */
   readonly decode: ValueDecoder | null;
   /** an expression of the values as they are in DuckDB's vectors, and their form; absent: they can only be read as text */
   readonly stored?: { readonly expression: string; readonly form: StoredForm };

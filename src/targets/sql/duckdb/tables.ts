@@ -99,7 +99,7 @@ export function readZones(
   });
 }
 
-/** Whether a row has a value in the column. */
+/** Returns whether a row has a value in the column. */
 export async function hasValues(database: DuckDbRows, table: string, column: string): Promise<boolean> {
   const rows = await database.read(
     `SELECT 1 FROM ${doubleQuoted(table)} WHERE ${doubleQuoted(column)} IS NOT NULL LIMIT 1`,

@@ -29,7 +29,7 @@ export function typeForDigits(digits: DecimalDigits): string {
     : 'VARCHAR';
 }
 
-/** Null for a type that is no exact number. */
+/** Returns null for a type that is not an exact number. */
 export function decimalDigits(sqlType: string): DecimalDigits | null {
   if (sqlType in wholeDigits) return { whole: wholeDigits[sqlType]!, fraction: 0 };
   const match = /^DECIMAL\((\d+),(\d+)\)$/.exec(sqlType);
@@ -60,7 +60,7 @@ export async function settledType(
   return 'VARCHAR';
 }
 
-/** Whether a column without a time zone would have to take one. */
+/** Returns whether a column without a time zone would need one. */
 export function addsZone(target: string, incoming: string): boolean {
   const [item, incomingItem] = [target, incoming].map((type) => type.replace(/\[\]$/, ''));
   return item === 'TIMESTAMP' && incomingItem === 'TIMESTAMP WITH TIME ZONE';

@@ -1,4 +1,7 @@
-/** One connection to a MySQL or MariaDB server, and its faults in the words of the service; the driver is loaded with the first one. */
+/**
+ * One connection to a MySQL or MariaDB server; its faults are converted to those of the service. The driver is loaded with the first
+ * connection.
+ */
 import { isIP, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Connection as CoreConnection } from 'mysql2';
@@ -38,7 +41,7 @@ export interface Mysql {
   run(sql: string): Promise<number>;
   /** Rows with every value as text. */
   rows(sql: string): Promise<(string | null)[][]>;
-  /** The same rows by column name. */
+  /** Returns the same rows by column name. */
   read<T>(sql: string): Promise<T[]>;
   /** Returns the columns of a query, which is changed so that it returns no row. */
   describe(sql: string): Promise<readonly FieldPacket[]>;
@@ -52,8 +55,8 @@ export interface Mysql {
 }
 
 /**
- * After so many seconds without a word the server ends a session, and frees its locks: that of a client whose machine is gone. A client that lives
- * speaks in time. Less than the time that the next job waits for the lock of the target.
+ * Idle time, in seconds, after which the server ends a session and frees its locks, for a client whose machine is gone. A live client sends
+ * a ping in time. Shorter than the time that the next job waits for the lock of the target.
  */
 const idleSeconds = 600;
 const pingMs = 60_000;

@@ -346,7 +346,10 @@ function everyWrittenText(
     : writtenTextStatement({ ...column, ...into }, plan.jobUuid, textUpdates(publication.driver));
 }
 
-/** Ends the transaction of a job that failed, and drops the tables that it made and that are empty. `before`: folded names that were there. */
+/**
+ * Rolls back the transaction of a job that failed, and drops the tables that it made and that are empty. `before`: folded names of tables
+ * that existed before.
+ */
 export async function undo(
   { database, drawn }: Pick<MysqlPublication, 'database' | 'drawn'>,
   before: { has(name: string): boolean },
@@ -398,7 +401,7 @@ interface ClearedDocuments {
   readonly earlierLists: readonly ListOfRows[];
 }
 
-/** Null if nothing was loaded there. */
+/** Returns null if nothing was loaded there. */
 async function clearedDocuments(publication: MysqlPublication): Promise<ClearedDocuments | null> {
   const { database, plan, known } = publication;
   if (!known.has(sideTableNames.documents) || !known.has(sideTableNames.loads)) return null;
@@ -447,8 +450,9 @@ export interface AdaptedTable {
 }
 
 /**
- * Adds columns, widens types and drops NOT NULL, by statements of which each leaves a table that has lost nothing. Returns how the staged rows become
- * rows of it. `written`: of a column of the table that becomes text, a statement that writes into another one what documents say.
+ * Adds columns, widens types and drops NOT NULL, by statements that each leave a table without loss. Returns the expressions that convert
+ * staged rows to rows of the table. `written`: for a column of the table that becomes text, returns a statement that writes the texts of
+ * documents into another column.
  */
 export async function adaptTable(
   publication: { readonly database: Mysql; readonly drawn: DrawnModel; readonly changes: string[] },

@@ -257,7 +257,7 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
     }
   }
 
-  /** Each view commits: an attempt that died after its rows may have left some out. */
+  /** Publishes the job. Each view commits separately, so if an attempt died after its rows, the views that it left out are made now. */
   override async publish(
     fence: Fence,
     lastKeys: ReadonlyMap<string, number>,

@@ -61,7 +61,7 @@ export class MysqlStagedTable {
     return columnSqlType(wider ?? type);
   }
 
-  /** Whether it became text, which it was not. */
+  /** Returns whether the column was converted to text by this job. */
   isTurned(at: number): boolean {
     return this.columns[at]!.wider?.kind === 'text';
   }
@@ -78,7 +78,7 @@ export class MysqlStagedTable {
     return this.columns[at]!.isLoose || this.isTurned(at);
   }
 
-  /** With the types that the values need. */
+  /** Returns the table with the types that the values need. */
   get needed(): PhysicalTable {
     return {
       ...this.physical,
@@ -296,7 +296,7 @@ function hasOtherYears(pieces: readonly Uint8Array[], at: number): boolean {
 const firstMs = Date.parse('0001-01-01T00:00:00Z');
 const endMs = Date.parse('+010000-01-01T00:00:00Z');
 
-/** Whether a date with a time of the years 1 to 9999 is in another year in UTC, or because its hour is 24. */
+/** Returns whether a date with a time of the years 1 to 9999 is in another year in UTC, or because its hour is 24. */
 function leavesYears(cell: string): boolean {
   if (!/^(?:0001-01-01T|9999-12-31T)/.test(cell)) return false;
   const zone = /(?:Z|[+-]\d\d:\d\d)$/.exec(cell.slice(19))?.[0] ?? 'Z';
@@ -306,7 +306,7 @@ function leavesYears(cell: string): boolean {
 
 const lockSeconds = 15 * 60;
 
-/** One job at a time has a target; the server lets go of it with the connection. */
+/** Locks the target for one job at a time; the server releases the lock when the connection ends. */
 export async function takeTargetLock(
   database: Mysql,
   { database: name, label }: Pick<MysqlAddress, 'database' | 'label'>,

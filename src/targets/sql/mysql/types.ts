@@ -80,8 +80,8 @@ export async function turnToText(
 }
 
 /**
- * The value of a column of the type `there` as documents have it; `modelled`: what the model takes it for; `offset`: of an instant, what says how many
- * minutes ahead of UTC it is written.
+ * Returns the value of a column of the type `there` in the form of documents. `modelled`: the column's type in the model; `offset`: for an
+ * instant, an expression for the minutes ahead of UTC with which it is written.
  */
 export function textOf(
   expression: string,

@@ -1,6 +1,6 @@
 /**
- * Codes that the schema enumerates (`--codes`), in the transaction that publishes: the table `_codes`, and checks of columns. A check is there
- * while every row has a value of the list: documents may say otherwise, and their rows are loaded all the same.
+ * Codes that the schema enumerates (`--codes`), in the transaction that publishes: the table `_codes`, and checks of columns. A column has
+ * a check as long as every row has a value of the list. Documents may have other values, and their rows are loaded nevertheless.
  */
 import { sqlState, type TransactionSql } from '../../../adapters/postgres/client/connect.ts';
 import { constraintName } from '../../../engine/map/names/constraint-name.ts';
@@ -40,7 +40,9 @@ export function codesThere({ checks, codes }: ExistingTarget): CodesChoice {
   return codes === 'ours' ? 'table' : 'none';
 }
 
-/** Fills `_codes`, and takes off the checks whose lists have become others. `kept`: by earlier loads. Returns the columns that are to have checks. */
+/**
+ * Fills `_codes`, and drops the checks whose lists have changed. `kept`: the choice of earlier loads. Returns the columns that need checks.
+ */
 export async function publishCodes(
   publication: PostgresPublication,
   kept: CodesChoice,
@@ -76,7 +78,7 @@ export async function publishCodes(
   return columns;
 }
 
-/** False: what has its name is not ours. */
+/** Returns false if another object has the table's name. */
 async function fillTable(publication: PostgresPublication, planned: ModelCodes): Promise<boolean> {
   const { tx, target, tables, changes } = publication;
   const { name } = codesTable;
@@ -95,7 +97,7 @@ async function fillTable(publication: PostgresPublication, planned: ModelCodes):
   return refused === null;
 }
 
-/** By type, those of earlier loads among them: rows of earlier versions of the schema have theirs. */
+/** Returns codes by type, including those of earlier loads: rows of earlier versions of the schema have them. */
 async function codesOfTypes(
   publication: PostgresPublication,
   { lists }: ModelCodes,
@@ -213,7 +215,7 @@ function shown(value: string): string {
   return JSON.stringify(value.length <= 40 ? value : `${value.slice(0, 40)}…`);
 }
 
-/** By table and name. */
+/** Returns the constraints, by table and name. */
 async function constraintsOf(
   { tx, sqlSchema }: PostgresPublication,
   tables: readonly string[],

@@ -62,7 +62,7 @@ interface TargetSockets {
   readonly single?: boolean;
 }
 
-/** One connection, opened with the first query; it is never closed for its age. */
+/** Creates one connection, opened with the first query; it is never closed because of its age. */
 export function connectTarget(address: TargetAddress, sockets: TargetSockets = {}): Sql {
   const { url, socketPath, requiresProof } = readCheckedAddress(address.url);
   const parts = addressParts(url);
@@ -235,7 +235,7 @@ const extensions: Readonly<Record<string, string>> = {
   timescaledb: 'the new tables are plain ones; loads into hypertables have not been run',
 };
 
-/** For the log of a job that made tables there: a line for each such extension. */
+/** Returns notes for the log of a job that made tables in the target: a line for each such extension. */
 export async function extensionNotes(tx: TransactionSql): Promise<string[]> {
   const found = await tx.unsafe<{ name: string; version: string }[]>(
     'SELECT extname AS name, extversion AS version FROM pg_catalog.pg_extension ORDER BY extname',
@@ -246,7 +246,9 @@ export async function extensionNotes(tx: TransactionSql): Promise<string[]> {
   });
 }
 
-/** How often two connections are asked in turn: a pooler that hands out its sessions one after another is found by the second time. */
+/**
+ * Number of times that two connections are queried in turn: a pooler that assigns its sessions in rotation is detected by the second time.
+ */
 const rounds = 3;
 
 /** A pooler whose sessions are all in use keeps a further connection waiting. */
@@ -313,7 +315,7 @@ export function watchPostgres({ address, backends, everyMs }: SilenceOptions): S
   return createSilenceWatch((withinMs) => serverWaits(login, backends(), withinMs), everyMs);
 }
 
-/** Whether all these sessions wait for their client, or are gone. */
+/** Returns whether all these sessions wait for their client, or have ended. */
 async function serverWaits(
   address: TargetAddress,
   backends: readonly number[],

@@ -8,7 +8,7 @@ import { zonesOf, type FoundColumn, type FoundTable } from '../found-tables.ts';
 import type { Sql, TransactionSql } from '../../../adapters/postgres/client/connect.ts';
 import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 
-/** Its type is written as `format_type` does. */
+/** A column whose type is written as by `format_type`. */
 interface TargetColumn extends FoundColumn {
   type: string;
 }
@@ -223,7 +223,7 @@ export async function readTarget(
   };
 }
 
-/** By physical table name: the highest key that was given out. Counters beyond 2^53 are left out. */
+/** Returns, by physical table name, the highest key that was given. Counters beyond 2^53 are left out. */
 export async function readCounters(
   sql: Sql | TransactionSql,
   sqlSchema: string,
@@ -256,7 +256,7 @@ export async function readZones(
   });
 }
 
-/** Whether a row has a value in the column. */
+/** Returns whether a row has a value in the column. */
 export async function hasValues(
   sql: Sql | TransactionSql,
   sqlSchema: string,

@@ -214,7 +214,7 @@ function publishingDriver(ways: PostgresWays, publicationOf: () => PostgresPubli
   };
 }
 
-/** No document is there already: any row whose key is taken would be lost. `added`: rows by table of the model. */
+/** Checks that no document is there already: any row whose key is taken would be lost. `added`: rows by table of the model. */
 function checkKeysDiffer({ tables, staging }: PostgresPublication, added: ReadonlyMap<number, number>): void {
   for (const [index, count] of added)
     if (count !== staging.get(index)!.rows) throw keysMeet(tables[index]!.name);
@@ -509,7 +509,7 @@ export async function checkStillThere(publication: PostgresPublication): Promise
   }
 }
 
-/** The same for a table without keys. `columns`: quoted; `given`: the query whose rows went into them. */
+/** Like `checkTaken`, for a table without keys. `columns`: quoted; `given`: the query whose rows were inserted into them. */
 export async function checkSideTaken(
   publication: PostgresPublication,
   { table, columns, given }: { readonly table: string; readonly columns: string; readonly given: string },
@@ -673,7 +673,7 @@ async function emptyHangingTables(
   return true;
 }
 
-/** Whether one of the tables has rows of other documents. */
+/** Returns whether one of the tables has rows of other documents. */
 async function haveRowsThatStay(
   publication: PostgresPublication,
   names: readonly string[],

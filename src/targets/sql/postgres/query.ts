@@ -7,7 +7,7 @@ import { connectTarget, targetFault, type TargetAddress } from './connection.ts'
 
 const dialect = { quote: doubleQuoted, literal: standardLiteral };
 
-/** By the object ids of types (pg_type.dat). */
+/** Types by the object ids of PostgreSQL's types (pg_type.dat). */
 const types: Readonly<Record<number, Pick<QueryColumn, 'type' | 'holds'>>> = {
   16: { type: 'boolean', holds: 'other' },
   17: { type: 'text', holds: 'bytes' },

@@ -70,7 +70,7 @@ async function removeDocuments(
   return outcome.removed;
 }
 
-/** Under the lock of the target, checks its tables first. */
+/** Removes documents under the lock of the target, after checks of its tables. */
 async function removeUnderLock(
   tx: TransactionSql,
   sqlSchema: string,

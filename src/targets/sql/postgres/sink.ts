@@ -1,6 +1,7 @@
 /**
- * Rows into PostgreSQL: COPY into staging tables, then one transaction that makes them the target's and writes the ledger,
- * so that a job is there once or not at all (docs/decisions/loading/staging-and-publishing.md). A new or overwritten table is its staging table, renamed.
+ * Writes rows into PostgreSQL: COPY into staging tables, then one transaction that makes them the target's and writes the ledger, so that a
+ * job is there once or not at all (docs/decisions/loading/staging-and-publishing.md). A new or overwritten table is its staging table,
+ * renamed.
  */
 import { randomBytes } from 'node:crypto';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
@@ -236,7 +237,10 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
     this.#control = null;
   }
 
-  /** From a connection of its own, once the server has ended those that were cut: one may be committing just now. */
+  /**
+   * Removes staging over a connection of its own, after the server has ended the connections that were cut: one of them may be committing
+   * at this moment.
+   */
   async #removeStaging(): Promise<void> {
     const sql = connectTarget(this.#options);
     try {

@@ -333,7 +333,10 @@ export interface Cursor extends RowBlocks {
 /** The conversion that the text of each column of a query still needs. */
 type ColumnMoments = readonly SentText['moment'][];
 
-/** Rows of a query in blocks, as they are sent in the text format: a cursor of the server, fetched from a piece at a time. Within a transaction. */
+/**
+ * Opens a cursor on the server, within a transaction, and returns the rows of a query in blocks, in the text format in which they are sent.
+ * Each fetch reads one piece.
+ */
 export async function openCursor(
   session: CursorSession,
   name: string,

@@ -108,7 +108,7 @@ export async function adaptTable(
   await runAll(tx, commentStatements(postgresql, publication.sqlSchema, added).slice(1));
 }
 
-/** Whether a column without a time zone can take one, as it has no value yet. */
+/** Returns whether a column without a time zone can get one, because it has no value yet. */
 async function showsInstants(
   { tx, sqlSchema }: PostgresPublication,
   table: string,
@@ -215,8 +215,8 @@ export function primaryKey(table: Pick<PhysicalTable, 'primaryKey'>): string {
 const tablesPerTransaction = 100;
 
 /**
- * Makes empty tables, a few at a time, if they are so many that the publishing transaction could not hold their locks. `begin`: takes the target's lock
- * and reads what is there.
+ * Makes empty tables, a few at a time, if there are so many that the publishing transaction could not hold their locks. `begin`: takes the
+ * target's lock and reads the existing tables.
  */
 export async function makeTablesAhead(
   sql: Sql,
@@ -274,8 +274,8 @@ export async function moveStaged(
 }
 
 /**
- * In place of the table of documents that this transaction has made, whose keys need not be shifted. False: there was one before, or
- * the staged rows are not to last.
+ * Puts the staged table in place of the table of documents that this transaction has made; its keys need not be shifted. Returns false if
+ * there was a table before, or if the staged rows are temporary.
  */
 export async function moveDocuments(publication: PostgresPublication, staged: StagedTable): Promise<boolean> {
   const { tx, target, merging } = publication;

@@ -7,7 +7,7 @@ const formattedNames: Readonly<Record<string, string>> = {
   time: 'time without time zone',
 };
 
-/** Whether the type of the target is that of the dialect. */
+/** Returns whether the type of the target is that of the dialect. */
 export function isOfType(target: string, sqlType: string): boolean {
   return target === (formattedNames[sqlType] ?? sqlType);
 }

@@ -1,4 +1,4 @@
-/** One SQLite file in this process, by the module that Node has: `node:sqlite`. It works within the call, so long work is cut into pieces. */
+/** One SQLite file in this process, by Node's module `node:sqlite`. It works synchronously, so long work is cut into pieces. */
 import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
@@ -166,7 +166,7 @@ function codeOf(error: unknown): number | null {
   return typeof code === 'number' ? code & 255 : null;
 }
 
-/** Whether a value had more bytes than one may have. */
+/** Returns whether the error reports a value that exceeds the size limit. */
 export function isTooLong(error: unknown): boolean {
   return codeOf(error) === codes.tooBig;
 }

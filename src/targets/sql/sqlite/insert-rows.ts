@@ -132,7 +132,7 @@ function insertItems(publication: SqlitePublication, list: ListTarget, parent: B
   }
 }
 
-/** False: one of the rows breaks a unique key, and none was added. */
+/** Returns false if one of the rows violates a unique key, in which case none was added. */
 function tryInsert(insert: StatementSync, values: readonly BoundValue[]): boolean {
   try {
     insert.run(...values);
@@ -283,7 +283,7 @@ const [tab, newline, backslash, zero, nine] = ['\t', '\n', '\\', '0', '9'].map((
   one.charCodeAt(0),
 ) as [number, number, number, number, number];
 
-/** With an offset of as many digits, a number of so many digits is exact. */
+/** A number of at most so many digits is exact, even with an offset of as many digits. */
 const exactDigits = 15;
 
 /**
@@ -359,7 +359,7 @@ export async function* stagedLines(path: string): AsyncIterable<readonly string[
   for await (const rows of stagedRows(path)) yield rows.slice(0, -1).split('\n');
 }
 
-/** Null for NULL. */
+/** Returns the fields of a line; null for NULL. */
 export function fieldsOf(line: string): (string | null)[] {
   const fields: (string | null)[] = line.split('\t');
   if (line.includes('\\'))
@@ -370,7 +370,7 @@ export function fieldsOf(line: string): (string | null)[] {
 
 const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\' };
 
-/** Null for NULL. */
+/** Returns the value of a field; null for NULL. */
 export function unescaped(field: string): string | null {
   return field === '\\N' ? null : field.replaceAll(/\\(.)/g, (_, letter: string) => escapes[letter]!);
 }
@@ -381,7 +381,7 @@ export type Converter = (text: string) => BoundValue;
 /** Whole numbers of so many characters, and decimals of so many digits, are the same number in 64 bits of floating point. */
 const safeLength = 15;
 
-/** For a value of the type, in a column that is declared as `sqlType`. A list is one text of its items. */
+/** Returns the converter for a value of the type, in a column that is declared as `sqlType`. A list is one text of its items. */
 export function converterFor(type: ColumnType, sqlType: string): Converter {
   if (type.list === true) {
     const convert = converterFor({ ...type, list: false }, 'TEXT');
@@ -424,7 +424,7 @@ const infinite = /^-?Infinity$/;
 
 const plain = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
-/** Without what says nothing: a plus sign, zeros before it; with digits on both sides of the point. */
+/** Returns a number without redundant characters: a plus sign, leading zeros. It has digits on both sides of the point. */
 function plainNumber(text: string): string {
   if (plain.test(text)) return text;
   const found = /^([+-]?)(\d*)(?:\.(\d*))?([eE][+-]?\d+)?$/.exec(text);
@@ -435,7 +435,7 @@ function plainNumber(text: string): string {
   return `${sign === '-' ? '-' : ''}${digits}${fraction === '' ? '' : `.${fraction}`}${exponent}`;
 }
 
-/** Whether text of a document would be taken for what a row has of a value of the type. */
+/** Returns whether text of a document could be mistaken for the staged form of a value of the type. */
 export function looksStaged(text: string, { kind, list }: ColumnType): boolean {
   if (list === true) return listItems(text) !== null;
   if (kind === 'boolean') return text === 't' || text === 'f';

@@ -1,6 +1,6 @@
 /**
- * Rows of a table in the order of its key, a page of many rows as one value: taking a value from SQLite costs as much as making the text of a
- * whole row there.
+ * Reads rows of a table in the order of its key, a page of many rows as one value: reading a value from SQLite costs as much as making the
+ * text of a whole row there.
  */
 import type { StatementSync } from 'node:sqlite';
 import type { RowBlock } from '../../../engine/unshred/rows/document-rows.ts';

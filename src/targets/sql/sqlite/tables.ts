@@ -85,7 +85,7 @@ interface TableText {
   readonly tail: string;
 }
 
-/** Null for a text that lists no columns. */
+/** Returns null for a text that lists no columns. */
 function readTableText(sql: string): TableText | null {
   const items: string[] = [];
   let depth = 0;

@@ -90,7 +90,10 @@ export interface EarlierMeanings {
   translate(text: string): string;
 }
 
-/** Rewrites paths and uses of a model as the later one prints them. `source`: what that is made from; absent: what the model was made from. */
+/**
+ * Returns a function that rewrites paths and uses of a model in the form in which the later model prints them. `source`: the source of the
+ * later model; absent: the source that the model itself was made from.
+ */
 export function translationOf(
   model: RelationalModel,
   later: UseNamespaces,
@@ -153,7 +156,7 @@ export class NameHistory {
     return this.rows.get(path)?.columns.get(use);
   }
 
-  /** Whether a version had a table of that path. */
+  /** Returns whether a version had a table of that path. */
   hadRows(path: string): boolean {
     return this.rows.get(path)?.hadRows === true;
   }
@@ -179,7 +182,7 @@ export class NameHistory {
     return uses.every((use) => rows.columns.has(use));
   }
 
-  /** Its names stay taken. */
+  /** Records a table as renamed: its names stay reserved. */
   #rename(path: string, name: string, columns: FormerTable['columns'], uses: readonly string[]): void {
     this.#mean(name, path);
     const { meanings } = this.rows.get(path)!;
@@ -274,7 +277,9 @@ export class NameHistory {
   }
 }
 
-/** Whether these are the same tables with the same columns, whatever their order. A large model has tens of thousands of columns. */
+/**
+ * Returns whether these are the same tables with the same columns, whatever their order. A large model has tens of thousands of columns.
+ */
 function sameTables(some: readonly FormerTable[], others: readonly FormerTable[]): boolean {
   if (some.length !== others.length) return false;
   const left = Map.groupBy(others, ({ name }) => name);

@@ -23,7 +23,7 @@ export interface DrawingContext {
   readonly uses: UsePrinter;
   readonly tables: DrawnTables;
   readonly nodes: NodeDraft[];
-  /** Whether the row at hand is to have the key of a child's row in `table`, instead of the other way round. */
+  /** Returns whether the current row gets the key of a child's row in `table`, instead of the reverse. */
   holdsKey(
     row: RowContext,
     child: SourceChild,

@@ -1,4 +1,7 @@
-/** Tables that hang from very many others, or of elements that have no type in common, and have nothing below them: each place has a better one of its own. */
+/**
+ * Finds tables that refer to very many others, or that hold elements with no type in common, and that have no tables below them: each place
+ * gets a table of its own instead.
+ */
 import type { SourceModel } from '../../../model/source-model.ts';
 import { hangsFromHead, type Drawing, type TableDraft } from '../model-builder.ts';
 import { isUrType } from '../type-graph.ts';

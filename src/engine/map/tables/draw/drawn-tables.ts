@@ -92,7 +92,7 @@ export class DrawnTables {
     return this.#namedTable({ own: null, shared: this.#ofType(type) }, element, type, path, xpath);
   }
 
-  /** Whether an earlier version had a table for the rows of a child. */
+  /** Returns whether an earlier version had a table for the rows of a child. */
   hadTable(row: RowContext, child: QName): boolean {
     const { usePath } = row.table;
     return this.#earlier.hadTable(`${usePath}${row.columnKey}/${this.#uses.element(child)}`, usePath);
@@ -112,7 +112,7 @@ export class DrawnTables {
     return this.#earlier.types(usePath);
   }
 
-  /** Whether an earlier version had a table for the text of an element. */
+  /** Returns whether an earlier version had a table for the text of an element. */
   hadTextTable(row: RowContext): boolean {
     const { usePath } = row.table;
     return this.#earlier.hadTextTable(usePath + row.columnKey, usePath);
@@ -122,7 +122,10 @@ export class DrawnTables {
     return { identity: `type/${type}`, origin: { declared: this.#declared.ofType(type) } };
   }
 
-  /** One table for all members of a substitution group; shared over its places as soon as one member's type is. */
+  /**
+   * Returns the one table for all members of a substitution group; it is shared over the group's places as soon as one member's type is
+   * shared.
+   */
   groupTable(
     head: number,
     path: readonly string[],
@@ -144,7 +147,7 @@ export class DrawnTables {
     );
   }
 
-  /** One table for the heads of a group that is too wide for one, over all its places. */
+  /** Returns the one table for the heads of a group that is too wide for one table, over all its places. */
   headTable(head: number, path: readonly string[], xpath: string, own: TableIdentity): TableDraft {
     const { type, name } = this.#model.elements[head]!;
     const shared = {
@@ -271,7 +274,7 @@ export class DrawnTables {
     return this.parentKey(table, row.table, via, steps, table.shared ? said : undefined);
   }
 
-  /** In the row at hand: which row of `table` is its child. */
+  /** Returns the column of the current row that refers to its child row in `table`. */
   heldKey(table: TableDraft, row: RowContext, child: QName, said?: string): ColumnDraft {
     const steps = `${row.columnKey}/${this.#uses.element(child)}`;
     const column = this.column(row.table, `/child/${table.index}/${steps}`, {

@@ -5,7 +5,7 @@ import type { Variant } from '../type-graph.ts';
 import type { DrawingContext } from './context.ts';
 import type { RowContext } from './row-context.ts';
 
-/** How the rows at its ends know each other; none: the child has no row. */
+/** The keys that link the rows of an edge; none if the child has no row. */
 type EdgeKeys = Pick<EdgeDraft, 'parentKey' | 'childKey' | 'head'>;
 
 /**

@@ -61,7 +61,7 @@ class FoldedRows {
     for (const { table } of nodes) this.#counts.set(table, this.#count(table) + 1);
   }
 
-  /** False: a row would have too many. */
+  /** Folds a table, and returns true; returns false if a row would have too many elements. */
   fold(table: TableDraft, holders: ReadonlySet<TableDraft>): boolean {
     const own = this.#count(table);
     const rows = new Set([...holders].map((holder) => this.#row(holder)));

@@ -103,7 +103,7 @@ function tellRoles({ nodes, uses }: Drawing, united: ReadonlyMap<ColumnDraft, Un
     }
 }
 
-/** One key in the place of several, and the texts of the roles that rows have by it. */
+/** One key that replaces several, and the texts of the roles that rows have by it. */
 interface UnitedKey {
   readonly key: ColumnDraft;
   readonly textOf: RoleTexts;
@@ -119,8 +119,9 @@ function withoutMarksFirst(ways: readonly string[]): string[] {
 }
 
 /**
- * Prints roles without the marks of names in no namespace (`general/orderRef`), unless another role of the same key has that text. The `ways` have
- * their texts first, in their order, so that those of earlier versions keep them. A way without marks whose text is taken has a number.
+ * Prints roles without the marks of names in no namespace (`general/orderRef`), unless another role of the same key has that text. The
+ * `ways` get their texts first, in their order, so that those of earlier versions keep them. A way without marks gets a number if its text
+ * is taken.
  */
 function roleTexts(ways: readonly string[]): RoleTexts {
   const texts = new Map<string, string>();

@@ -6,7 +6,10 @@ import type { PreviousNames } from '../../names/history/previous.ts';
 import { useOfDraft } from '../../names/history/use-of-draft.ts';
 import { newColumn, type ColumnDraft, type TableDraft } from '../model-builder.ts';
 
-/** Adds them to a table whose path is settled: times that documents have with offsets get one, unless an earlier version had the time without. */
+/**
+ * Adds columns of offsets to a table whose path is settled. Times that documents have with offsets get one, unless an earlier version had
+ * the time without it.
+ */
 export function addOffsets(table: TableDraft, previous: PreviousNames): void {
   const columns = table.columns.flatMap((column) => {
     if (column.role !== 'value' || column.type.list === true) return [column];

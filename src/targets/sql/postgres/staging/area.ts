@@ -56,7 +56,7 @@ export class StagingArea {
     this.#options = options;
   }
 
-  /** Whether rows have left this process. */
+  /** Returns whether rows have been sent to the server. */
   get usesConnections(): boolean {
     return this.isShared || this.#lanes.length > 0;
   }
@@ -393,7 +393,7 @@ export class StagingArea {
     if (keyed) table.keyed = true;
   }
 
-  /** False: the table has none. */
+  /** Returns false if the table has no keys. */
   async #addKeys(lane: Lane<StagedTable>, table: StagedTable): Promise<boolean> {
     const keys = this.#options.keys(table.key);
     if (keys === '') return false;

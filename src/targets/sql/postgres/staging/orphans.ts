@@ -46,7 +46,10 @@ export async function removeDeadStaging(
   await dropJobRoles(sql, setRole);
 }
 
-/** Drops what is there of one attempt's staging, few tables at a time: each takes locks until the end of its transaction. They refer to each other. */
+/**
+ * Drops the remaining staging of one attempt, few tables at a time, because each takes locks until the end of its transaction. The tables
+ * refer to each other.
+ */
 export async function dropStaging(sql: Sql, token: string, sqlSchema: string): Promise<void> {
   const mark = stagingMark(token);
   const tables = await sql.unsafe<
@@ -93,13 +96,16 @@ export async function endBackends(
   if (setRole !== undefined) await sql.unsafe(`SET ROLE ${doubleQuoted(setRole)}`);
 }
 
-/** Comment of the role, quoted. Roles belong to all databases of a server, and locks to one: only jobs in that one know whether a job lives. */
+/**
+ * Returns the comment of the role, quoted. Roles belong to all databases of a server, but locks to one: only jobs in that database know
+ * whether a job lives.
+ */
 export async function roleMark(sql: Sql, token: string): Promise<string> {
   const [{ database }] = await sql.unsafe<[{ database: string }]>('SELECT current_database() AS database');
   return `${stagingMark(token).slice(0, -1)} in ${standardLiteral(database).slice(1)}`;
 }
 
-/** No one can log in as it any more, and all who had are gone. AppError `service_unavailable`: a session outlives being ended. */
+/** Prevents further logins with the role, and ends its sessions. Throws AppError `service_unavailable` if a session survives that. */
 export async function endJobRole(sql: Sql, setRole: string | undefined, token: string): Promise<void> {
   const marked = await sql.unsafe(
     `SELECT FROM pg_roles WHERE rolname = ${standardLiteral(token)} AND shobj_description(oid, 'pg_authid') = ${stagingMark(token)} || ' in ' || current_database()`,
@@ -152,10 +158,13 @@ export async function dropJobRoles(sql: Sql, setRole: string | undefined, token?
   }
 }
 
-/** A regular expression: how tokens begin, of which each attempt at a job has its own. Anybody may use such a name: comments mark staging as ours. */
+/**
+ * A regular expression for the start of tokens, of which each attempt at a job has its own. Other programs may use such a name: comments
+ * mark staging as made by this service.
+ */
 const stagingPattern = '^_svc_staging_[0-9]+_[0-9a-f]{8}';
 
-/** In front of the token in the comment of an attempt's schema, of its tables in the target's, and of its role. */
+/** The text before the token in the comment of an attempt's schema, of its tables in the target's schema, and of its role. */
 const markStart = 'staging of conversion-job-service: ';
 
 /** The comment, quoted. */

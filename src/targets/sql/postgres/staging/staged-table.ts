@@ -110,7 +110,7 @@ export class StagedTable {
     this.#requiredColumns().clear();
   }
 
-  /** Whether one more connection may have it. */
+  /** Returns whether one more connection may fill the table. */
   get takesLane(): boolean {
     return this.lanes.size < this.wantedLanes && (this.lanes.size === 0 || this.committed);
   }
@@ -120,7 +120,7 @@ export class StagedTable {
     return this.#loosened.length > 0;
   }
 
-  /** There is something to be done on the server before a lane takes more of its rows. */
+  /** Returns whether a change must be made on the server before a lane takes more of the table's rows. */
   get isUnsettled(): boolean {
     return this.hasLoosened || (this.wantedLanes > 1 && !this.committed);
   }
@@ -203,7 +203,7 @@ export const unconvertedColumns = [
   { name: 'content', sqlType: 'text' },
 ];
 
-/** One row for COPY. */
+/** Returns one row for COPY. */
 export function unconvertedRow({ table, column, rowKey, text }: UnconvertedValue): Uint8Array {
   const content = text.replaceAll(/[\\\t\n\r]/g, (character) => copyEscapes[character]!);
   return Buffer.from(`${table}\t${column}\t${rowKey}\t${content}\n`);

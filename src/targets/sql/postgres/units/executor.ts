@@ -1,6 +1,6 @@
 /**
- * One attempt at a unit, written into the job's staging in one transaction: it claims the unit, copies rows of one table after the other,
- * and leaves a note. Of two attempts the second waits for the first, and is refused once that has committed.
+ * One attempt at a unit, written into the job's staging in one transaction: it claims the unit, copies the rows of one table after the
+ * other, and leaves a note. The second of two attempts waits for the first, and is refused after that has committed.
  */
 import type { Socket } from 'node:net';
 import { AppError } from '../../../../errors.ts';
@@ -242,13 +242,13 @@ const patienceMs = 5 * 60_000;
 
 interface UnitSession {
   readonly sql: Sql;
-  /** null: what goes over it is encrypted */
+  /** null: the connection is encrypted */
   readonly socket: Socket | null;
   /** process id of the server's end */
   readonly pid: number;
 }
 
-/** How the session of an attempt is called in `pg_stat_activity`. */
+/** Returns the name of an attempt's session in `pg_stat_activity`. */
 function unitApplication(unit: number): string {
   return `${applicationName} unit ${unit}`;
 }

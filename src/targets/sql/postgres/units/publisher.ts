@@ -32,7 +32,7 @@ interface UnitTargetOptions {
 }
 
 export interface PostgresUnitTarget extends UnitTarget {
-  /** Before staging is removed: nobody renews the executors' role any more. */
+  /** Called before staging is removed: the executors' role is no longer renewed. */
   stop(): void;
 }
 
@@ -101,7 +101,7 @@ export function createUnitTarget(options: UnitTargetOptions): PostgresUnitTarget
   };
 }
 
-/** By key of a staged table. */
+/** Returns the number of rows by key of a staged table. */
 function rowsOf(receipts: readonly UnitReceipt[]): ReadonlyMap<number | string, number> {
   const rows = new Map<number | string, number>();
   for (const receipt of receipts)
@@ -132,7 +132,7 @@ const validFor = '3 minutes';
 interface JobRole {
   readonly name: string;
   readonly password: string;
-  /** No one can log in as it any more, and all who had are gone; what it might do is taken from it. */
+  /** Prevents further logins with the role, ends its sessions, and revokes its rights. */
   end(): Promise<void>;
   /** Stops renewing the role: `end`, or the expiry of its password, does the rest. */
   stop(): void;
