@@ -258,8 +258,8 @@ const waitMs = 15_000;
  * Checks that transactions keep their session. A load holds locks, settings and staging over many transactions, a reader settings. A pooler
  * that gives each transaction any free session (PgBouncer's `pool_mode = transaction`) would take them away unnoticed. Throws AppError
  * `target_not_allowed` if transactions of the connection run in changing sessions; `service_unavailable` if a pooler has no further session
- * to give. When a client connects, the server itself sends the id of its process, and a pooler sends a value of its own (PostgreSQL manual
- * §55.7, BackendKeyData). A second connection is made only if the ids differ.
+ * to give. When a client connects, the server itself sends the id of its process, and a pooler sends a value of its own
+ * (PostgreSQL manual §55.7, BackendKeyData). A second connection is made only if the ids differ.
  */
 async function checkPooler(sql: Sql, connectAnother: () => Sql): Promise<void> {
   const [first, told] = await sessionOf(sql);
