@@ -104,7 +104,9 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
   return history === null ? model : withFormerNames(model, history);
 }
 
-/** The text of a target that was not pruned stays in rows of its own. */
+/**
+ * Returns whether the text of mixed content is settled place by place. The text of a target that was not pruned stays in rows of its own.
+ */
 function drawsTextsByPlace({ met, previous, keepSplits = true }: MappingOptions): boolean {
   if (met === undefined) return false;
   return previous === undefined || !keepSplits || previous.foldedPlaces !== undefined;
@@ -200,8 +202,8 @@ function drawnAfter(
 type KeptFolds = DrawingOptions & { readonly keptFolds: ReadonlySet<string> };
 
 /**
- * Draws until each child that the last version read in the row above is read there. One drawing may not be enough: the places of further
- * children show only when their parent is back in the row above it.
+ * Draws until each child that the last version read in the row above is read there again. One drawing may not be enough: the places of
+ * further children appear only when their parent is back in the row above it.
  */
 function drawKeepingFolds(
   after: ReturnType<typeof versionAfter>,
@@ -224,7 +226,7 @@ function versionAfter(
   const named = roots.map((root) => ({ name: source.elements[root]!.name }));
   const later = namespacesOf({ roots: named, namespaces: source.namespaces });
   return (how) => {
-    // in it rows have the keys of their parents everywhere
+    // in this drawing, rows have the keys of their parents everywhere
     const plain = drawModel(source, { ...how, heldKeys: null });
     const meanings = recordedMeanings(previous, later, source);
     const history = new NameHistory(previous, meanings);

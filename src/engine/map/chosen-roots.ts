@@ -1,7 +1,7 @@
 /** Chooses the elements of a source model that documents can have as their root. */
 import { clarkName, type QName, type SourceModel } from '../model/source-model.ts';
 
-/** Indexes of the wanted root elements, in the source model's order; unknown names are left out. */
+/** Returns the indexes of the wanted root elements, in the source model's order; unknown names are left out. */
 export function chooseRoots(source: SourceModel, wanted: readonly QName[] | undefined): number[] {
   if (wanted === undefined || wanted.length === 0)
     return source.primaryRoots > 0 ? source.roots.slice(0, source.primaryRoots) : [...source.roots];
@@ -29,7 +29,10 @@ export function rootsNamed(source: SourceModel, wanted: readonly QName[]): numbe
     : source.roots.filter((root) => bare.has(source.elements[root]!.name.localName));
 }
 
-/** Parts of documents may be documents too (`--row-tag`): of elements that no document starts with, the first of each name. */
+/**
+ * Returns elements whose parts of documents may be documents themselves (`--row-tag`): the first of each name, among elements that no
+ * document starts with.
+ */
 function innerElements(source: SourceModel, wanted: readonly string[]): number[] {
   if (wanted.length === 0) return [];
   const missing = new Set(wanted);

@@ -1,6 +1,6 @@
 /**
- * Leaves inactive content out of a relational model: its columns and tables go, and the plan says what is ignored there,
- * so that it is counted and never taken for content that the schema does not know.
+ * Leaves inactive content out of a relational model: its columns and tables are removed, and the plan says which content is ignored there,
+ * so that it is counted and never mistaken for content that the schema does not declare.
  */
 import type {
   Column,
@@ -22,7 +22,7 @@ import { createPathPrinter, type PathPrinter } from './names/paths.ts';
 import { NameHistory, recordedMeanings, withFormerNames } from './names/history/previous.ts';
 import { namespacesOf } from './names/use-paths.ts';
 
-/** Paths walked before places that were seen are not walked again: as many as a map has lines at most. */
+/** The number of paths walked after which visited places are not walked again: the most lines that a map has. */
 const mostSteps = 50_000;
 
 /**
@@ -62,7 +62,7 @@ class PlanWalk {
   readonly #paths: PathPrinter;
   readonly #inactive: ReadonlySet<string>;
   readonly #listed: ReadonlySet<string>;
-  /** by place: whether any path to it is active */
+  /** by place: whether at least one path to it is active */
   readonly #activeAt = new Map<string, boolean>();
   readonly #visited = new Set<number>();
   #steps = 0;
@@ -95,7 +95,7 @@ class PlanWalk {
       const path = [...ancestors, edge.node, typeEdge.node];
       lines = sum(lines, this.#content(typeEdge.node, xpath, path, recursive));
     }
-    // without its own row or column there is no place for what is below
+    // without a row or column of its own, the element has no place for content below it
     return own.listed > 0 && own.active === 0 ? { listed: lines.listed, active: 0 } : lines;
   }
 
@@ -145,15 +145,15 @@ class Pruning {
   readonly #model: RelationalModel;
   readonly #ignored: ReadonlySet<string>;
   readonly #inactive: ReadonlySet<string>;
-  /** old index -> new index; what is not there is left out */
+  /** old index -> new index; removed objects are left out */
   readonly #nodes = new Map<number, number>();
   readonly #tables = new Map<number, number>();
   readonly #columns: Map<number, number>[] = [];
-  /** by table: who holds keys of its rows */
+  /** by table: the holders of keys of its rows */
   readonly #holders: ReadonlyMap<number, readonly KeyHolder[]>;
   /** by table: the tables and positions of the columns of its rows */
   readonly #rows: (table: number) => readonly RowColumn[];
-  /** by table: of its old columns, counted through as the plan does, the new places in the row */
+  /** by table: the new positions in the row, by old column index as the plan counts columns */
   #rowPositions: readonly ReadonlyMap<number, number>[] = [];
 
   constructor(model: RelationalModel, ignored: ReadonlySet<string>, inactive: ReadonlySet<string>) {
@@ -230,7 +230,7 @@ class Pruning {
     return reached;
   }
 
-  /** Every table of a kept node has at least one column marked, and with it the table. */
+  /** Marks columns. Every table of a kept node has at least one column marked, and with it the table. */
   #markColumns(index: number, used: readonly Set<number>[]): void {
     const node = this.#model.nodes[index]!;
     const mark = (table: number, column: number): void => {
@@ -277,7 +277,7 @@ class Pruning {
     };
   }
 
-  /** `table`: of the row that it leads from. */
+  /** `table`: the table of the row at the start of the edge. */
   #edge(edge: PlanEdge, table: number | null): PlanEdge {
     const { head, childKeyColumn } = edge;
     return {
@@ -352,7 +352,7 @@ class Pruning {
     return { ...entry, table: this.#nearestTable(entry.table), column: null, active: false };
   }
 
-  /** Rules stay, as documents still hold what they speak of; of tables, those whose columns stay. */
+  /** Keeps the rule, because documents still have the content that it concerns, with the tables and columns that stay. */
   #identityRule(rule: IdentityRule): IdentityRule {
     return {
       ...rule,
@@ -365,7 +365,7 @@ class Pruning {
     };
   }
 
-  /** The table whose rows the left-out content would hang from. */
+  /** Returns the table whose rows the left-out content would refer to. */
   #nearestTable(table: number): number {
     const seen = new Set<number>();
     for (let at: number | null = table; at !== null && !seen.has(at);) {
@@ -389,7 +389,7 @@ const structureColumns = [
   'foldedPositionColumn',
 ] as const satisfies readonly (keyof PlanNode)[];
 
-/** The row's own columns; and all of a content table, which has one use only. */
+/** Keeps the row's own columns, and all columns of a content table, which has only one use. */
 function keepsAlways(table: Table, column: Table['columns'][number]): boolean {
   return table.kind !== 'element' || ['row_key', 'document', 'position', 'extra'].includes(column.role);
 }

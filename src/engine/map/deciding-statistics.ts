@@ -15,12 +15,12 @@ import { someHaveZone } from './zones-of-documents.ts';
  */
 type Decided = 'zone' | 'member' | 'type';
 
-/** in the place of values of which some have a time zone */
+/** replaces values of which some have a time zone */
 const zonedValue = '2000-01-01T00:00:00Z';
 /** digits that `inferValue` distinguishes, in addition to `longDigits` */
 const intDigits = 9;
 
-/** Statistics that `source` is pruned to, and drawn by, as by those that are given. */
+/** Returns statistics that give the same pruned model of `source`, and the same drawing, as the given ones. */
 export function decidingStatistics(statistics: DocumentStatistics, source: SourceModel): DocumentStatistics {
   const { namespaces, elements, roots } = statistics;
   const types = metTypes(source, statistics);
@@ -42,7 +42,7 @@ function hasUnions(types: readonly SourceType[]): boolean {
   );
 }
 
-/** Counts say whether there was one, or whether each element had one. */
+/** Reduces counts to whether the content occurred, or whether each element had it. */
 function decidingElement(
   { namespaceUri, localName, ...met }: ElementStatistics,
   ofTexts: Decided,

@@ -9,7 +9,7 @@ import { stronglyConnected } from './tables/type-graph.ts';
 
 /** Number of lines beyond which the columns of a shared table are listed only for the first path that leads to it. */
 export const manyMappings = 40_000;
-/** Lines beyond which further paths to a shared table are not listed at all. */
+/** Number of lines beyond which further paths to a shared table are not listed at all. */
 const mostMappings = 80_000;
 
 const nodeTypes: readonly MappingEntry['nodeType'][] = ['element', 'attribute', 'text', 'mixed', 'any'];
@@ -246,7 +246,10 @@ class MappingListing {
     });
   }
 
-  /** xsi:type alternatives share their head's columns: a path and column are listed once. By path, the others as one number. */
+  /**
+   * The lines listed so far: xsi:type alternatives share their head's columns, but a path and column are listed once. By path; the rest of
+   * the line is one number.
+   */
   readonly #seen = new Map<string | null, number | Set<number>>();
 
   // columns are given by their index in the plan, and listed by their table and index in the model
@@ -293,7 +296,7 @@ function inDocumentOrder(roots: readonly ListedElement[]): MappingEntry[] {
   return lines;
 }
 
-/** The first is the last, as a stack gives them. */
+/** Returns the sections in reverse order, as a stack needs them. */
 function sectionsInTurn(elements: readonly ListedElement[]): Section[] {
   return elements.flatMap(({ sections }) => sections).toReversed();
 }
@@ -307,7 +310,10 @@ function cyclicNodes(plan: Plan): Uint8Array {
   return stronglyConnected(plan.nodes.length, roots, (node) => following[node]!).recursive;
 }
 
-/** `xs:decimal`; a list says so. Named types of the user keep the built-in they derive from. */
+/**
+ * Returns a label such as `xs:decimal`; the label of a list says that it is one. Named types of the user get the name of the built-in type
+ * they derive from.
+ */
 function typeLabel(value: ValueType): string {
   if (value.variety === 'list')
     return `list of ${value.itemType === undefined ? 'xs:anySimpleType' : typeLabel(value.itemType)}`;

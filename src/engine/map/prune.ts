@@ -9,7 +9,7 @@ import { xsiNamespace } from '../model/name-labels.ts';
 import { clarkName, type SourceAttribute, type SourceModel, type SourceType } from '../model/source-model.ts';
 import { actualTypesOf, variantsOf } from './tables/type-graph.ts';
 
-/** attributes of one type that only a wildcard lets in, up to which each has a column */
+/** the most attributes of one type allowed only by a wildcard for which each gets a column */
 const mostWildcardAttributes = 100;
 
 /**
@@ -59,7 +59,7 @@ function withNamespacesMet(
   return Object.fromEntries(Array.from(prefixes, ([uri, prefix]) => [prefix, uri]));
 }
 
-/** The types that elements of documents may have had. */
+/** Returns the types that elements of documents may have had. */
 export function metTypes(source: SourceModel, statistics: DocumentStatistics): SourceType[] {
   return [...findUsed(source, statistics).types].map((type) => source.types[type]!);
 }
@@ -92,9 +92,9 @@ interface Used {
   /** `type element` of children, `type name` of attributes that occurred */
   readonly children: ReadonlySet<string>;
   readonly attributes: ReadonlySet<string>;
-  /** by type: attributes that its wildcard let in, by name, with what all its elements had */
+  /** by type: attributes that its wildcard allowed, by name, with the statistics over all of its elements */
   readonly wildcards: ReadonlyMap<number, ReadonlyMap<string, AttributeStatistics>>;
-  /** types that hold something only they have, and so were named by xsi:type */
+  /** types with content that only they have, which were therefore named by xsi:type */
   readonly derived: ReadonlySet<number>;
 }
 

@@ -11,13 +11,13 @@ import { clarkName } from '../model/source-model.ts';
 import { rowColumns } from '../model/wide-rows.ts';
 import { hasZone } from '../model/zones.ts';
 
-/** Some of the values, at least those that are known, have a time zone. */
+/** Returns whether some of the known values have a time zone. */
 export function someHaveZone({ count, empty, classes, min, max }: ValueStatistics): boolean {
   if (count === empty) return false;
   return (classes & CLASS_DATETIME_ZONED) !== 0 || [min, max].some((text) => text !== null && hasZone(text));
 }
 
-/** The model as a target has it after these documents. */
+/** Returns the model that a target has after these documents are loaded. */
 export function withZonesOfDocuments(
   model: RelationalModel,
   statistics: DocumentStatistics,

@@ -1,4 +1,7 @@
-/** Elements that a row has several of, under one name or under several: what names of columns say of whose a value is follows from them. */
+/**
+ * Finds elements that a row has several of, under one name or under several. They determine what names of columns must say about the owner
+ * of a value.
+ */
 type Steps = readonly string[];
 
 interface ElementOfRows {
@@ -36,7 +39,7 @@ export function repeatedSteps(paths: () => readonly (readonly Steps[])[]): (step
   };
 }
 
-/** `witness` within `witness_statement` is no second one. */
+/** An element within another is not a second one: `witness` within `witness_statement`. */
 function areApart(one: string, other: string): boolean {
   return !one.startsWith(`${other}/`) && !other.startsWith(`${one}/`);
 }

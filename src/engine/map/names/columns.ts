@@ -33,7 +33,7 @@ export interface ReadableNames {
   readonly prunedOf: SourceModel | null;
   isKeyOfTable(name: string): boolean;
   readonly roles: Roles;
-  /** steps that rows of some table have several of */
+  /** steps that occur several times in rows of some table */
   readonly isRepeated: (step: string) => boolean;
 }
 
@@ -51,7 +51,7 @@ const withoutIdentifying: StayingSteps = { fewest: 2, last: 2, withoutOwner: tru
 /** The foreign key says which table. */
 const keyOfParent: StayingSteps = { fewest: 1, last: 1 };
 
-/** Columns that hold source values take their names first; structure makes way. */
+/** Names the columns of a table. Columns that hold source values are named first; structure columns avoid their names. */
 export function nameColumns(
   table: TableDraft,
   naming: NamingOptions,
@@ -76,7 +76,7 @@ export function nameColumns(
     if (name !== undefined) known.set(column, scope.claimName([name], column.xpath ?? name, { meaning }));
   }
   const fileKey = word(fileKeyName);
-  // a target of an earlier version may have it as another column: there, what it means stays
+  // a target of an earlier version may use the name for another column, which keeps it there
   const isFileKeyFree = scope.isFree(fileKey, 'document');
   if (isFileKeyFree) scope.claimName([fileKey], fileKey, { meaning: 'document' });
   // the steps of a key: the way from the parent's row to the key's row
@@ -95,7 +95,7 @@ export function nameColumns(
   };
   const keySteps = (column: ColumnDraft): string[] => asKey(stepsOf(column));
   const drawnSteps = ordered.filter(({ nameParts }) => nameParts.length > 0).map((column) => stepsOf(column));
-  // siblings of a name that is too long are shortened as it is
+  // siblings of a name that is too long are shortened in the same way
   const abridged = (): (readonly string[])[] => [
     ...drawnSteps.filter(isAbridged),
     ...siblingsOf(
@@ -106,7 +106,7 @@ export function nameColumns(
   ];
   const unmet = prunedOf === null ? () => [] : unmetSteps(prunedOf, table, abridged(), identifiers);
   const saidOnce = createWordsSaidOnce(drawnSteps, unmet, naming.maxBytes);
-  // an element in one that is called the same is another thing
+  // an element within one of the same name is a different thing
   const wordsOf = (column: ColumnDraft): string => {
     const steps = stepsOf(column);
     const isNested = steps.length > 1 && steps.at(-1) === steps.at(-2) && !isAttribute(column);
@@ -131,7 +131,7 @@ export function nameColumns(
         column.parent === null ? [] : [[column.parent.name, ...keySteps(column)]],
       ),
   });
-  // long names are given when the others have theirs
+  // long names are given after the others
   const later: (() => void)[] = [];
   const values: ValueName[] = [];
   const elementWords = new Set(
@@ -149,7 +149,7 @@ export function nameColumns(
       column.name = fileKey;
       continue;
     }
-    // named when the times have their names
+    // offsets are named after the times have their names
     if (column.role === 'offset') continue;
     if (column.role !== 'value' && column.role !== 'extra') {
       structure.push(column);
@@ -281,7 +281,10 @@ function siblingWays({ isAttribute: isOfElement, steps }: ValueName): readonly S
   return [withoutIdentifying, { fewest: 3, last: 3 }];
 }
 
-/** An id or code is of what holds it, and its attributes are as well: `country` `identification_code` `list_id` is `country_list_id`. */
+/**
+ * Tests for an id or code. It belongs to its holder, and so do its attributes: `country` `identification_code` `list_id` is
+ * `country_list_id`.
+ */
 function isIdentifying(step = ''): boolean {
   return /^(?:identification_)?(?:id|code)$/i.test(step);
 }
@@ -353,7 +356,10 @@ export function unsaidSteps(
   return steps;
 }
 
-/** `uses`: how many keys of the table lead to the same parent; `words`: what the column is named by. */
+/**
+ * Returns the names to try for a structure column. `uses`: the number of the table's keys to the same parent; `words`: the words that name
+ * the column.
+ */
 function structureCandidates(
   {
     table,
@@ -395,7 +401,7 @@ function structureCandidates(
     case 'child_key': {
       const child = column.child!;
       const detailed = `${words.slice(0, -word('key').length)}${child.name}_${word('key')}`;
-      // the key of another table is called so
+      // the key of another table has that name
       const isMisleading = isKeyOfTable(words) && words !== keyOf(child.name);
       return isMisleading ? [detailed, `${detailed}_2`] : [words, detailed, `${words}_2`];
     }

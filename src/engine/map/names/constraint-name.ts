@@ -1,4 +1,4 @@
-/** Names of constraints that nobody named. */
+/** Default names of constraints. */
 import { byteLength, truncateToBytes } from './identifiers.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { TableDraft } from '../tables/model-builder.ts';
 import { derivedTypesOf, isLoneWrapper, variantsOf } from '../tables/type-graph.ts';
 import type { Identifiers } from './identifiers.ts';
 
-/** after more elements than these, names stay as long as they are */
+/** after more elements than these, names are not shortened */
 const mostVisited = 50_000;
 
 /**
@@ -80,7 +80,10 @@ function declaredWays(
   }
 }
 
-/** `buyer` `party_key` is the key of the row of `buyer` `party`; what no element is called is said of any. */
+/**
+ * Returns ways that end with a word: `buyer` `party_key` is the key of the row of `buyer` `party`; a word that names no element applies to
+ * any of them.
+ */
 function waysEndedBy(ways: readonly (readonly string[])[], word: string): (readonly string[])[] {
   const own = ways.filter((way) => word.startsWith(`${way.at(-1)!}_`));
   return own.length > 0 ? own.map((way) => [...way.slice(0, -1), word]) : ways.map((way) => [...way, word]);

@@ -9,33 +9,35 @@ import { byteLength, firstWords, joinedSteps, type StayingSteps, type StepChoose
 
 type Steps = readonly string[];
 
-/** more columns of one last step than these are not compared: their names say all steps */
+/** above this number of columns with the same last step, they are not compared: their names have all steps */
 const mostCompared = 4000;
 /**
  * The most steps of a path that are compared: in a longer path, the outermost steps are left out at once, because a name has room for few.
  */
 const mostSteps = 32;
-/** bytes that a name may have beyond what it should, so that it says whose a value is */
+/** bytes that a name may exceed its intended length by, so that it says whose value it is */
 const roomForOwner = 12;
 
-/** A step of a name, or a part of one: what may be left out. */
+/** A step of a name, or a part of one, that may be left out. */
 interface Unit {
   readonly said: string;
   /** index of the step */
   readonly at: number;
-  /** a word of a role, which may go before what it is the role of */
+  /** a word of a role, which may be left out before the kind that it precedes */
   readonly isRole: boolean;
-  /** says whose the value is: `twin`, one that has a twin; `sole`, another one that is the innermost step that no row has several of */
+  /**
+   * says whose value it is: `twin`, a step that has a twin; `sole`, another step that is the innermost of those that occur once in each row
+   */
   readonly owner: 'twin' | 'sole' | null;
 }
 
-/** Counts the others that a name of such units could be taken for, and one of all steps could not. */
+/** Counts the other values that a name of such units could be mistaken for, although a name of all steps could not. */
 type Confused = (kept: readonly Unit[]) => number;
 
 export interface StepChooserOptions {
   /** the steps of all names of the table; called once, and only when a name is too long */
   readonly paths: () => readonly Steps[];
-  /** whether rows of some other table have several elements that are called so */
+  /** whether rows of some other table have several elements of that name */
   readonly isRepeated?: (step: string) => boolean;
   /**
    * returns the words of a step that are its role (`src/engine/map/names/type-names.ts`): a name that is still too long may lose them, the
@@ -180,7 +182,7 @@ function leastDistinctive(
 }
 
 interface KnownPaths {
-  /** rows of this table or of another one have several elements that are called so */
+  /** whether rows of this table or of another one have several elements of that name */
   isRepeated(step: string): boolean;
   units(path: Steps): readonly Unit[];
   /** so many names have the same last step that they are not compared, or none has it */

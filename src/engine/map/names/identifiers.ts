@@ -41,7 +41,7 @@ export function splitWords(localName: string): string {
     .replace(/^_+|_+$/g, '');
 }
 
-/** Names of formats and units that are written in letters of both cases. */
+/** Names of formats and units that mix capital and small letters. */
 const mixedWords = /(?:mzML|FpML|[kMGT]Wh|[kMG]Hz|(?<![\p{L}\p{N}])pH(?=$|\P{L}|\p{Lu}\p{Ll}))(?!\p{Ll})/gu;
 
 /**
@@ -63,7 +63,7 @@ function withWholeAcronyms(localName: string): string {
     localName
       .replace(mixedWords, (word) => `_${word.toLowerCase()}_`)
       .replace(wordsBehindAcronyms, (word) => `_${word}_`)
-      // the plural `IDs`, and the e for what is electronic: `NFe`
+      // the plural `IDs`, and the e that stands for "electronic": `NFe`
       .replace(/\p{Lu}{2,}[es](?!\p{Ll})/gu, (word) => `${word.toUpperCase()}_`)
       .replace(/(?<=\p{N})\p{Lu}(?=$|[^\p{L}\p{N}]|\p{Lu}\p{Ll})/gu, (letter) => letter.toLowerCase())
   );
@@ -71,7 +71,7 @@ function withWholeAcronyms(localName: string): string {
 
 export type Identifiers = (localName: string) => string;
 
-/** `identifierOf`, worked out once for each name: a model says the same few thousand in hundreds of thousands of places. */
+/** Returns `identifierOf` with a cache: a model has the same few thousand names in hundreds of thousands of places. */
 export function rememberedIdentifiers(nameMode: NamingOptions['nameMode']): Identifiers {
   const known = new Map<string, string>();
   return (localName) => {
@@ -84,20 +84,20 @@ export function rememberedIdentifiers(nameMode: NamingOptions['nameMode']): Iden
   };
 }
 
-/** Structure words (`key`, `position`) in the case of the other names. */
+/** Returns structure words (`key`, `position`) in the case of the other names. */
 export function structureWord(word: string, mode: NamingOptions['nameMode']): string {
   return mode === 'u' ? word.toUpperCase() : word;
 }
 
 const utf8 = new TextEncoder();
 
-/** The length of a name in UTF-8. */
+/** Returns the length of a name in UTF-8. */
 export function byteLength(name: string): number {
   for (let at = 0; at < name.length; at += 1) if (name.charCodeAt(at) > 0x7f) return utf8.encode(name).length;
   return name.length;
 }
 
-/** The longest start of `name` that has at most `maxBytes` bytes of UTF-8. */
+/** Returns the longest start of `name` that has at most `maxBytes` bytes of UTF-8. */
 export function truncateToBytes(name: string, maxBytes: number): string {
   let bytes = 0;
   let result = '';
@@ -109,7 +109,7 @@ export function truncateToBytes(name: string, maxBytes: number): string {
   return result;
 }
 
-/** Eight hexadecimal digits of FNV-1a over the text's UTF-8: stable over versions, runs and machines. */
+/** Returns eight hexadecimal digits of FNV-1a over the text's UTF-8: the same in all versions, runs and machines. */
 export function stableHash(text: string): string {
   let hash = 0x811c9dc5;
   for (const byte of utf8.encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
@@ -163,7 +163,7 @@ function outerSteps(steps: readonly string[], maxBytes: number): string {
   return kept.join('_');
 }
 
-/** The last word, and as many from the start as fit before it. */
+/** Returns the last word, and as many from the start as fit before it. */
 function outerWords(name: string, maxBytes: number): string {
   const at = name.lastIndexOf('_');
   const last = name.slice(at + 1);
@@ -231,7 +231,7 @@ export class NameScope {
     return known === undefined || known === meaning;
   }
 
-  /** Takes a name that an earlier version gave, reserved or not. */
+  /** Claims a name that an earlier version gave, reserved or not. */
   keep(name: string, path: string, claim: NameClaim): string {
     return this.isFree(name, claim.meaning) ? this.#take(name) : this.claimName([name], path, claim);
   }
@@ -282,9 +282,9 @@ export interface StepChooser {
 }
 
 export interface StayingSteps {
-  /** how many stay at least, however long they are: at least `last` */
+  /** the number of steps that stay, however long they are; not less than `last` */
   readonly fewest: number;
-  /** how many of the last ones stay */
+  /** the number of last steps that stay */
   readonly last: number;
   /** the step before the last is left out before all others; if it cannot be, no steps are returned */
   readonly withoutOwner?: true;

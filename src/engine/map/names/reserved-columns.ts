@@ -1,8 +1,8 @@
-/** Names of columns that make way for those of targets. */
+/** Replaces names of columns that targets reserve. */
 import { isReservedColumn } from '../../model/reserved-columns.ts';
 import { byteLength, structureWord, type NamingOptions } from './identifiers.ts';
 
-/** The name, or one that says the same and is not reserved: `xmin` is `xmin_value`, `_file` is `file`. */
+/** Returns the name, or, if it is reserved, another one with the same meaning: `xmin` becomes `xmin_value`, `_file` becomes `file`. */
 export function unreservedColumn(
   name: string,
   { nameMode, maxBytes }: Pick<NamingOptions, 'nameMode' | 'maxBytes'>,

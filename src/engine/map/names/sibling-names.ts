@@ -15,7 +15,7 @@ export function siblingsOf<T>(
   return [...families.values()].filter(([first, ...more]) => more.length > 0 && stepsOf(first!).length > 1);
 }
 
-/** A name to be given: to one value, or to it as to its siblings. */
+/** A name to be given: to one value, or to it together with its siblings. */
 export interface ValueName {
   readonly steps: Steps;
   readonly isAttribute: boolean;
@@ -24,7 +24,7 @@ export interface ValueName {
   /** whether the name comes from its steps, and was not requested by the user */
   readonly isOfSteps: boolean;
   isFree(name: string): boolean;
-  /** `short`: tried before what says all steps */
+  /** `short`: tried before the name with all steps */
   claim(short: Steps): void;
   claimAlone(): void;
 }

@@ -25,7 +25,7 @@ export interface EarlierTables {
   ofPlace(place: string): readonly string[];
   /** By the identity of a shared table in the drawing: the path of the earlier table that it continues. */
   readonly continued: ReadonlyMap<string, string>;
-  /** Returns the path of the table that had the rows of all places of a type, of the paths that are its. */
+  /** Returns the path of the table that had the rows of all places of a type, from the paths of the type. */
   ofType(paths: readonly string[]): string | undefined;
 }
 
@@ -72,7 +72,7 @@ export class TablePaths {
       this.#earlier === noEarlierTables ? undefined : origin.ofType?.().find((path) => isKnown(path));
     const path = free.find(isKnown) ?? ofType() ?? free[0];
     if (path !== undefined) return path;
-    // a type that is redefined has the name of the one that it is made from
+    // a type that is redefined has the name of the original type
     for (let number = 2; ; number += 1) {
       const numbered = `${paths[0] ?? '/(element)'}~${number}`;
       if (!this.#settled.has(numbered)) return numbered;

@@ -118,7 +118,7 @@ function tableScope({ maxBytes }: NamingOptions, { tableMeanings }: PreviousName
   return scope;
 }
 
-/** `order_2`, `order_3`: the name of the first table and the number of the part. */
+/** Names continuations `order_2`, `order_3`: the name of the first table and the number of the part. */
 export function nameContinuations(
   tables: readonly TableDraft[],
   naming: NamingOptions,
@@ -146,7 +146,7 @@ export function nameContinuations(
   nameListTables(tables, scope, naming, previous);
 }
 
-/** `order_codes`: the table and the column, within the table's suffix. */
+/** Names tables of lists `order_codes`: the table and the column, within the limits of the table's suffix. */
 function nameListTables(
   tables: readonly TableDraft[],
   scope: NameScope,

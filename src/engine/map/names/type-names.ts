@@ -7,7 +7,7 @@
 import type { SourceModel } from '../../model/source-model.ts';
 import { defaultNaming, rememberedIdentifiers, type Identifiers } from './identifiers.ts';
 
-/** A prefix is one of the set when so many names, and this share of all, begin with it. */
+/** A prefix belongs to the set if at least so many names, and this share of all, begin with it. */
 const leastPrefixed = 5;
 const leastShare = 1 / 3;
 
@@ -24,13 +24,13 @@ export function typeNames({
   const candidates = named.map(({ index, local }) => {
     const names = namesOf(local, prefixes);
     const only = called.get(index);
-    // rather than that it is a type, or what another is called
+    // rather than a name that says it is a type, or another's name
     const at = only === undefined || saysTypeByLetter(local, only) ? 0 : Math.max(1, names.length - 1);
     const all = only === undefined ? names : names.toSpliced(at, 0, only);
     return { all, usual: names.at(-1)! };
   });
   const identifiers = rememberedIdentifiers(defaultNaming.nameMode);
-  // by name: which types' tables could have it
+  // by name: the types whose tables could have it
   const claims = new Map<string, Set<number>>();
   const claim = (name: string, type: number): void => {
     const claimed = claims.get(identifiers(name));
@@ -55,7 +55,7 @@ export function rememberedTypeNames(
   return () => (known ??= typeNames(declared));
 }
 
-/** `TNFe` of `NFe`, `tProcess` of `process`. */
+/** Tests for a name that says "type" by a letter: `TNFe` of `NFe`, `tProcess` of `process`. */
 function saysTypeByLetter(local: string, element: string): boolean {
   return endsWord(local, 1) && local.slice(1).toLowerCase() === element.toLowerCase();
 }
@@ -73,7 +73,7 @@ function elementNames(elements: SourceModel['elements']): ReadonlyMap<number, st
   );
 }
 
-/** The shortest first; at last as before there were shorter ones. */
+/** Returns names, the shortest first; the last one is the name used before shorter ones existed. */
 function namesOf(local: string, prefixes: readonly string[]): string[] {
   const prefix = prefixes.find((one) => local.startsWith(one) && endsWord(local, one.length)) ?? '';
   const bare = local.slice(prefix.length);
@@ -139,7 +139,7 @@ function commonPrefixes(locals: readonly string[]): string[] {
  * monetary total in a legal role; `LineExtensionAmount`, which has a type of its own, has no role.
  */
 export interface Roles {
-  /** `legal` of `legal_monetary_total`; undefined: it has none, or elements that are called so are not of one kind */
+  /** returns `legal` for `legal_monetary_total`; undefined if it has no role, or if elements of that name are of several kinds */
   roleOf(step: string): string | undefined;
   /** the name of a step without its role, if no other step of the set is of the same kind; otherwise undefined */
   soleKind(step: string): string | undefined;
@@ -165,9 +165,9 @@ export function createRoles(
 }
 
 interface KnownRoles {
-  /** by step; null: none, or not one */
+  /** by step; null: none, or several */
   readonly roles: ReadonlyMap<string, string | null>;
-  /** by kind: the steps that are of it */
+  /** by kind: its steps */
   readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
 }
 

@@ -1,4 +1,4 @@
-/** Types of a standard's next version that took the place of others: `PartyIdentification32` has become `PartyIdentification135`. */
+/** Types of a standard's next version that replace others: `PartyIdentification32` has become `PartyIdentification135`. */
 import type { SourceModel } from '../../model/source-model.ts';
 import { withoutVersion } from './type-names.ts';
 import type { UsePrinter } from './use-paths.ts';

@@ -74,7 +74,7 @@ export function namespaceCounterpart(earlier: UseNamespaces, later: UseNamespace
 const printedName = /(@?)(?:\{([^}]*)\}|([^\s/@(){}:]*):)?([^\s/@(){}:]+)(?=[/)\s]|$)/g;
 const words = /^\((?:type|group|head|element|as|text|any|items|role)\b/;
 
-/** Rewrites paths of `earlier` as `later` prints them. */
+/** Returns a function that rewrites paths of `earlier` in the form in which `later` prints them. */
 export function useTranslation(earlier: UseNamespaces, later: UseNamespaces): (path: string) => string {
   const counterpart = namespaceCounterpart(earlier, later);
   const printer = createUsePrinter(later);

@@ -45,7 +45,7 @@ const kinds: Readonly<Record<BuiltInType, ColumnType>> = {
   unsignedInt: { kind: 'bigint' },
   unsignedShort: { kind: 'integer' },
   unsignedByte: { kind: 'smallint' },
-  // its 24 bits hold some seven digits; documents have amounts of more, which must come back
+  // its 24 bits hold about seven digits; documents have amounts with more, which must be preserved
   float: { kind: 'double' },
   double: { kind: 'double' },
   duration: text,
@@ -65,7 +65,7 @@ const kinds: Readonly<Record<BuiltInType, ColumnType>> = {
   NOTATION: text,
 };
 
-/** Digits that every number of so many has room for in `bigint`. */
+/** The number of digits that always fit into `bigint`. */
 export const longDigits = 18;
 
 /** The type for whole numbers that exceed `bigint`, or may exceed it later. */
@@ -86,10 +86,10 @@ export function isUnboundedInteger(type: BuiltInType | null): boolean {
 /** Names of the built-in simple types. */
 export const builtInTypeNames: readonly string[] = Object.keys(kinds);
 
-/** Longest bound that is worth a `varchar(n)`; what is longer is plain text. */
+/** The greatest bound for which `varchar(n)` is used; text with a greater one is plain text. */
 const maxVarcharLength = 65_535;
 const asciiText = /^[\0-\x7F]*$/u;
-/** Longest text that is worth a `char(n)`. */
+/** The greatest length for which `char(n)` is used. */
 const maxCharLength = 255;
 
 export interface ColumnTypeOptions {
@@ -180,7 +180,7 @@ function calendarTypeOfText({ patterns, enumeration }: Facets): ColumnType | nul
 function decimalTypeOfText({ patterns, enumeration }: Facets): ColumnType | null {
   const texts = patterns === undefined || enumeration !== undefined ? null : decimalTexts(patterns);
   if (texts === null) return null;
-  // a fixed scale prints every value as it came; a varying one only a column without scale does
+  // a fixed scale prints every value unchanged; a varying one needs a column without scale
   const precision = texts.whole + texts.fraction;
   return texts.isUniform && precision <= mostDecimalDigits
     ? { kind: 'numeric', precision, scale: texts.fraction }
@@ -226,7 +226,7 @@ function unionColumnType(members: readonly ValueType[]): ColumnType {
   if (first === undefined || first.list) return text;
   if (others.every((other) => sameColumnType(other, first))) return first;
   if (areNumbers([first, ...others])) {
-    // a decimal column has the digits of a double, too; what is no number makes it text
+    // a decimal column also has the digits of a double; values that are not numbers make it text
     const isExact = [first, ...others].every(({ kind }) => kind !== 'double');
     return isExact ? others.reduce(widerColumnType, first) : { kind: 'numeric' };
   }
@@ -251,7 +251,7 @@ function boundedText(base: BuiltInType, facets: Facets): ColumnType {
     enumeration === undefined
       ? holdsAsciiAlone(patterns)
       : enumeration.every((option) => asciiText.test(option));
-  // enumerations are compared after white space is collapsed; a preserved one may carry more
+  // enumerations are compared after white space is collapsed; a value with preserved white space may be longer
   return {
     kind: 'text',
     length,
@@ -260,7 +260,10 @@ function boundedText(base: BuiltInType, facets: Facets): ColumnType {
   };
 }
 
-/** Codes and the like: all have the same length, and do not end in a blank. Lists of codes grow, so those are not asked. */
+/**
+ * Tests for codes and similar values: all have the same length, and do not end in a blank. Enumerations are not considered, because lists
+ * of codes grow.
+ */
 function isFixed(
   base: BuiltInType,
   { length, minLength = 0, patterns = [] }: Facets,
@@ -273,7 +276,7 @@ function isFixed(
     : patterns.length > 0 && !mayHoldCharacter(patterns, ' ');
 }
 
-/** Digits before and after the point, of totalDigits and fractionDigits, and of patterns. */
+/** Returns the type for the digits before and after the point, from totalDigits, fractionDigits and patterns. */
 function boundedNumeric(base: ColumnType, facets: Facets, texts: NumberTexts | null): ColumnType {
   if (base.precision !== undefined) return base;
   const ofDigits = numericOfDigits(base, facets);
@@ -319,7 +322,7 @@ function integerOfDigits(digits: number): ColumnType {
   return { kind: 'numeric', precision: digits, scale: 0 };
 }
 
-/** The narrower of the types that facets give, and patterns. */
+/** Returns the narrower of the types that facets and patterns give. */
 function boundedInteger(base: ColumnType, value: ValueType, texts: NumberTexts | null): ColumnType {
   const ofFacets = base.kind === 'bigint' ? integerOfFacets(base, value.facets) : base;
   if (texts === null || texts.mostWhole === Infinity) return ofFacets;
@@ -359,7 +362,7 @@ function sameColumnType(a: ColumnType, b: ColumnType): boolean {
   );
 }
 
-/** The narrowest type that holds the values of both: for a column that several declarations share. */
+/** Returns the narrowest type that holds the values of both: for a column that several declarations share. */
 export function widerColumnType(a: ColumnType, b: ColumnType): ColumnType {
   if (sameColumnType(a, b)) return a;
   if (a.list || b.list) return a.list && b.list ? { kind: 'text', list: true } : text;
@@ -368,7 +371,7 @@ export function widerColumnType(a: ColumnType, b: ColumnType): ColumnType {
   if (i >= 0 && j >= 0) return i > j ? a : b;
   const instants = ['timestamp', 'timestamptz'];
   if (instants.includes(a.kind) && instants.includes(b.kind)) return { kind: 'timestamptz' };
-  // a decimal column has the digits of a double, too
+  // a decimal column also has the digits of a double
   if (numbers.has(a.kind) && numbers.has(b.kind)) return { kind: 'numeric' };
   if (a.kind === 'text' && b.kind === 'text' && a.length !== undefined && b.length !== undefined) {
     const length = Math.max(a.length, b.length);

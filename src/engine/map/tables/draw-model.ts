@@ -52,11 +52,11 @@ export interface DrawingOptions {
   readonly foldedPlaces?: ReadonlySet<string> | null;
   /** places whose tables would only link others: they are folded, too; default: none */
   readonly foldedTables?: ReadonlySet<string>;
-  /** places that the last version read in the row above, whatever their types hold now; default: none */
+  /** places that the last version read in the row above, whatever content their types have now; default: none */
   readonly keptFolds?: ReadonlySet<string>;
   /** shared tables, by the first of their paths, that are split so that each place with repeating rows has its own; default: none */
   readonly apart?: ReadonlySet<string>;
-  /** names of types as declared; default: found out for this drawing */
+  /** names of types as declared; default: computed for this drawing */
   readonly typeNames?: () => ReadonlyMap<number, string>;
   /**
    * with `met`: if elements with mixed content had only text at a place, the text is a column there, even if their type has rows of text at
@@ -215,7 +215,7 @@ class ModelDrawing implements DrawingContext {
     });
   }
 
-  /** `shared`: other roots have their rows in the same table, so each says its name. */
+  /** `shared`: other roots have their rows in the same table, so each row has the name of its root. */
   #drawRoot(element: number, table: TableDraft, shared: boolean): EdgeDraft {
     const { name } = this.model.elements[element]!;
     this.tables.rootRows(table);

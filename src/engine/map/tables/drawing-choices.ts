@@ -22,7 +22,7 @@ export class DrawingChoices {
   readonly #graph: TypeGraph;
   readonly #mapLevel: MapLevel;
   readonly #roots: readonly number[];
-  /** types of roots that have a place among those which may share a table */
+  /** types of roots that may share a table */
   readonly #rootTypes: ReadonlySet<number>;
   readonly #elevate: boolean;
   readonly #shared: Uint8Array;
@@ -91,7 +91,7 @@ export class DrawingChoices {
     return this.isShared(type) && (this.#places.types[type] ?? 0) > 1;
   }
 
-  /** Types whose rows share one table: recursive ones always, others by level, size and number of places. */
+  /** Returns the types whose rows share one table: recursive ones always, others by level, size and number of places. */
   #findSharedTypes(): Uint8Array {
     const { types } = this.#model;
     const shared = Uint8Array.from(this.#graph.recursive);
@@ -101,7 +101,7 @@ export class DrawingChoices {
     for (const type of this.#graph.reachable) {
       const definition = types[type]!;
       if (!definition.complex || this.#valueTypes.has(type) || uses[type]! < 2) continue;
-      // a parent key for each place: more than any database has columns; without children of its own a type is as well apart
+      // a parent key for each place would be more columns than any database has; a type without children can as well have separate tables
       if (uses[type]! > drawingLimits.maxPlacesOfSharedLeaf && definition.children.length === 0) continue;
       shared[type] = 1;
     }
@@ -134,7 +134,7 @@ export class DrawingChoices {
     return this.#mayFold(type, child) && this.#columnsAt(type, child) <= this.#widestFold.get(type)!;
   }
 
-  /** Places of complex elements that are folded, as a later version of the model is to know them. */
+  /** Returns the places of complex elements that are folded, for use by a later version of the model. */
   foldedPlaces(): string[] {
     const all = this.#graph.reachable.flatMap((type) =>
       this.#model.types[type]!.children.map((child) => [type, child] as const),
@@ -183,8 +183,8 @@ export class DrawingChoices {
   }
 
   /**
-   * `<References>` around each `<Reference>`: nothing of its own, and what it holds has shared tables. Folded, those take a parent key
-   * for each of its places, and no table multiplies.
+   * Tests for a wrapper, such as `<References>` around each `<Reference>`: it has no content of its own, and its children have shared
+   * tables. If it is folded, those tables get a parent key for each of its places, and no table multiplies.
    */
   #isWrapper(type: number): boolean {
     return cached(this.#wrappers, type, () => {

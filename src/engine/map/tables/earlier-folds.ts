@@ -21,7 +21,7 @@ export class EarlierFolds {
   #endlessInRows: Uint8Array | null = null;
   /** by type: the elements of its children that are read in its row */
   readonly #ofTypes = new Map<number, ReadonlySet<number>>();
-  /** by type: those that it is derived from */
+  /** by type: its base types */
   #bases: ReadonlyMap<number, readonly number[]> | null = null;
 
   constructor(model: SourceModel, graph: TypeGraph, folded: FoldedPlaces) {
@@ -30,7 +30,7 @@ export class EarlierFolds {
     this.#folded = folded;
   }
 
-  /** `childTypes`: all that the child may be of. */
+  /** `childTypes`: all types that the child may have. */
   has(type: number, child: SourceChild, childTypes: readonly number[]): boolean {
     if (this.#folded.places.size === 0 || !this.#of(type).has(child.element)) return false;
     // a type that can contain itself would never end
@@ -40,7 +40,7 @@ export class EarlierFolds {
     return childTypes.every((inner) => endless[inner] === 0);
   }
 
-  /** Types that would hold themselves in one row. */
+  /** Returns the types that would contain themselves in one row. */
   #findEndlessInRows(): Uint8Array {
     return endlessTypes(
       this.#model,

@@ -32,7 +32,7 @@ export interface AddedColumn {
   readonly rootsOnly?: true;
 }
 
-/** `source`: what was drawn. */
+/** `source`: the source of the drawing. */
 export function finishTables(
   drawing: Drawing,
   source: SourceModel,
@@ -49,7 +49,7 @@ export function finishTables(
     roles,
     tellNamespaces: createNamespaceTeller(drawing, source.namespaces, identifiers),
   });
-  // values are known by their place: those of every table come first
+  // values are identified by position: those of every table come first
   const ordered = extras.toSorted((a, b) => Number(a.rootsOnly ?? false) - Number(b.rootsOnly ?? false));
   for (const table of drawing.tables) {
     for (const { type, name, rootsOnly: isOptional = false } of ordered)
@@ -94,7 +94,7 @@ function continuedType(type: Column['type'], before: Column['type']): Column['ty
   return shorter;
 }
 
-/** `isKeyed`: whether an id is to be a key, by the names of its table and column. */
+/** `isKeyed`: whether an id becomes a key, by the names of its table and column. */
 export function plainTables(
   tables: readonly TableDraft[],
   isKeyed: (table: string, column: string) => boolean,
@@ -121,7 +121,7 @@ export function plainTables(
   );
 }
 
-/** An `xs:ID` is there once in its document (XML Schema 1.0 part 1, 3.15.4, Validation Root Valid (ID/IDREF)). */
+/** Returns the keys of ids: an `xs:ID` is unique in its document (XML Schema 1.0 part 1, 3.15.4, Validation Root Valid (ID/IDREF)). */
 function idKeys(table: string, columns: readonly Column[], maxBytes: number): Table['uniqueKeys'] {
   const document = columns.findIndex(({ role }) => role === 'document');
   if (document === -1) return [];
@@ -177,7 +177,7 @@ function spaceOf(type: SourceType | undefined): Pick<PlanNode, 'space'> | null {
   return space === 'preserve' || space === 'default' ? { space } : null;
 }
 
-/** Nothing of a wildcard that lets in every namespace. */
+/** Returns nothing for a wildcard that allows every namespace. */
 function narrowed<Name extends 'anyElementNamespaces' | 'anyAttributeNamespaces'>(
   name: Name,
   wildcard: SourceWildcard | null | undefined,

@@ -51,7 +51,7 @@ export function listIdentityRules(source: SourceModel, plan: Plan): IdentityRule
   });
 }
 
-/** `.//p:a/b|c/@id`; the XSD compiler has seen that it is well-formed. */
+/** Parses paths such as `.//p:a/b|c/@id`; the XSD compiler has checked that they are well-formed. */
 function pathsOf(xpath: string, { namespaces }: IdentityConstraint): IdentityPath[] {
   return xpath.split('|').map((path) => {
     const anywhere = /^\s*\.\s*\/\//u.test(path);
@@ -123,7 +123,7 @@ class PlanSearch {
     return nodes;
   }
 
-  /** Children of the element, whatever type xsi:type gives it. */
+  /** Returns the children of the element, for all types that xsi:type may give it. */
   #edges(node: number): readonly PlanEdge[] {
     const { edges, typeEdges } = this.#plan.nodes[node]!;
     if (typeEdges.length === 0) return edges;
@@ -147,7 +147,10 @@ class PlanSearch {
     return test.localName === null ? [...below.values()].flat() : (below.get(test.localName) ?? []);
   }
 
-  /** The one column that a field is in the selected element's row; undefined: none, or another row's, or one of several. */
+  /**
+   * Returns the one column of a field in the selected element's row; undefined if there is none, if it is in another row, or if there are
+   * several.
+   */
   #column(node: number, paths: readonly IdentityPath[]): RowColumn | undefined {
     const found = new Set<RowColumn>();
     for (const path of paths) {

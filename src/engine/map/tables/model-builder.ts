@@ -11,7 +11,7 @@ import type {
 import type { BuiltInType, QName, SourceModel, ValueType } from '../../model/source-model.ts';
 import type { UsePrinter } from '../names/use-paths.ts';
 
-/** `via` of a parent key that leads to the head of a substitution group or of a family of types, not to a parent element */
+/** `via` of a parent key that refers to the head of a substitution group or of a family of types, not to a parent element */
 export const hangsFromHead = 'head';
 
 export interface ColumnDraft {
@@ -31,7 +31,7 @@ export interface ColumnDraft {
   writtenAs: WrittenForm | null;
   /** documents have dates with times in it that have an offset from UTC */
   hasOffsets: boolean;
-  /** offset only: the column whose values are written with it */
+  /** offset only: the column whose values have this offset */
   readonly offsetOf: ColumnDraft | null;
   /** text of elements that were empty wherever documents had them */
   wasEmpty: boolean;
@@ -41,9 +41,9 @@ export interface ColumnDraft {
   readonly requiredBy: Set<NodeDraft>;
   /** parent_key only */
   readonly parent: TableDraft | null;
-  /** child_key only: the table of the row that it is the key of */
+  /** child_key only: the table of the row that the key identifies */
   readonly child: TableDraft | null;
-  /** see Column.roles; none: the key is of one use */
+  /** see Column.roles; empty: the key has one use */
   readonly roles: readonly string[];
   /** parent_key only: words that distinguish this use from others of the same parent */
   readonly via: readonly string[];
@@ -62,17 +62,17 @@ export interface ColumnDraft {
 /** The origin of a table's rows, which determines its path: steps below another table's rows, or the declaration that identifies it. */
 export type TableOrigin = (
   | { readonly under: TableDraft; readonly steps: string }
-  /** paths that say so, the first before others */
+  /** paths of the declarations, the most important first */
   | { readonly declared: readonly string[] }
 ) & {
-  /** paths of the type, whose only place this is here: an earlier version may have had more of them, and one table for all */
+  /** paths of the type, if this is its only place now: an earlier version may have had more of them, and one table for all */
   readonly ofType?: () => readonly string[];
 };
 
 /** One of the tables of a row, which may be wider than one table. */
 export interface PartDraft {
   readonly columns: readonly ColumnDraft[];
-  /** 0: the first; others as an earlier version of the row had them, new ones after those */
+  /** 0: the first; other parts in the order of an earlier version, new ones after those */
   readonly number: number;
   index: number;
   name: string;
@@ -91,20 +91,20 @@ export interface TableDraft {
   readonly places: TableOrigin[];
   /** the use of the source that the table has, in every version of the model (`src/engine/map/names/use-paths.ts`) */
   readonly usePath: string;
-  /** name to start from instead of the last step of the path (a shared type's) */
+  /** name to use instead of the last step of the path (a shared type's) */
   readonly ownName: string | null;
   /** rows of several places are in this table, because they have one type */
   readonly shared: boolean;
   /** rows of root elements are in this table: they have no parent */
   holdsRoots: boolean;
   readonly columns: ColumnDraft[];
-  /** the same columns, dealt out over tables, row keys and extra columns on each; set by `splitTable` */
+  /** the same columns, split over tables, with row keys and extra columns on each; set by `splitTable` */
   readonly parts: PartDraft[];
   readonly columnByKey: Map<string, ColumnDraft>;
   readonly nodeByKey: Map<string, NodeDraft>;
   /** nodes that open rows here */
   readonly openers: Set<NodeDraft>;
-  /** columns of other rows that hold keys of rows here */
+  /** columns of other rows that hold keys of rows of this table */
   readonly heldBy: Set<ColumnDraft>;
   readonly documentation: string | undefined;
   index: number;
@@ -168,7 +168,7 @@ export interface Drawing {
   readonly uses: UsePrinter;
   /** see RelationalModel.foldedPlaces; null: folded only by type */
   readonly foldedPlaces: readonly string[] | null;
-  /** prints the place of a child of a type, as `foldedPlaces` has it; null: such a child has a table */
+  /** prints the place of a child of a type, in the form of `foldedPlaces`; null: such a child has a table */
   readonly placeOf: (type: number, child: QName) => string | null;
   readonly unfolded: readonly UnfoldedChild[];
 }
@@ -348,7 +348,7 @@ function isGuaranteed(column: ColumnDraft, table: TableDraft): boolean {
     case 'parent_key':
       return !has('parent_key') && !table.holdsRoots && table.heldBy.size === 0;
     case 'position':
-      // rows that hang from a head's row have their place there
+      // rows that refer to a head's row have their position there
       return !table.holdsRoots && !table.columns.some((other) => other.via[0] === hangsFromHead);
     case 'content':
       return table.kind !== 'element';

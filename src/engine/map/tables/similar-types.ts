@@ -14,7 +14,7 @@ import {
   type ValueType,
 } from '../../model/source-model.ts';
 
-/** members (attributes and children) that two types have in common, of all that either has */
+/** the least share of members (attributes and children) that two types have in common, of all that either has */
 const leastInCommon = 0.5;
 
 /** Returns the same elements and types (by index), with similar types united. The same model gives the same result. */
@@ -200,7 +200,7 @@ function uniteChildren(
   return { children, nillable };
 }
 
-/** The lists in one; whether each has its names in that order. */
+/** Merges the lists into one, and says whether each list has its names in that order. */
 function commonOrder(lists: readonly (readonly string[])[]): { order: string[]; isSure: boolean } {
   const order: string[] = [];
   for (const list of lists) {
@@ -220,7 +220,7 @@ function commonOrder(lists: readonly (readonly string[])[]): { order: string[]; 
 
 const wholeBases = ['int', 'long'];
 
-/** A guessed type that both values' types give way to; what a column of it would print differently is kept as written. */
+/** Returns a guessed type that covers both values' types; values that a column of it would print differently are kept as written. */
 function widerValue(a: ValueType, b: ValueType): ValueType {
   const mayBeEmpty = [a, b].some((type) => type.mayBeEmpty === true || type.unfilled === true);
   const wider = widerAtom(a, b);

@@ -26,18 +26,18 @@ export function derivedTypesOf(model: SourceModel, type: number): readonly numbe
   return complex && !isUrType(model.types[type]!) ? derived : [];
 }
 
-/** The type of elements of which the schema says none. */
+/** Tests for the type of elements for which the schema declares none. */
 export function isUrType({ name }: SourceType): boolean {
   return name?.localName === 'anyType' && name.namespaceUri === 'http://www.w3.org/2001/XMLSchema';
 }
 
-/** The declared type and every type that xsi:type may name instead. */
+/** Returns the declared type and every type that xsi:type may name instead. */
 export function actualTypesOf(model: SourceModel, element: number): number[] {
   const { type } = model.elements[element]!;
   return [type, ...derivedTypesOf(model, type)];
 }
 
-/** Content that is declared as mixed and has nothing to mix text with is text (JUnit's error and failure). */
+/** Tests for content that is declared as mixed but has nothing to mix text with, and so is text (JUnit's error and failure). */
 export function isTextAlone({ content, children, anyElement, derived }: SourceType): boolean {
   return content === 'mixed' && children.length === 0 && anyElement === null && derived.length === 0;
 }
@@ -108,7 +108,7 @@ export interface TypeGraph {
   readonly recursive: Uint8Array;
   /** element paths below the roots when every path is written out (recursive types once); may be huge */
   readonly expandedPaths: number;
-  /** per type: how often the types reached have a child that may be of it */
+  /** per type: how often the types reached have a child that may have it */
   readonly uses: Int32Array;
   /** types in the order in which they are first reached from the roots */
   readonly reachable: readonly number[];
@@ -217,7 +217,7 @@ export const noPlaces: Places = { types: new Float64Array(0), elements: new Floa
 
 const mostPlaces = 1e9;
 
-/** `isCopied`: what a child of a type holds is there once more for each place of the type. */
+/** `isCopied`: whether the content of a child of a type exists once more for each place of the type. */
 export function countPlaces(
   model: SourceModel,
   graph: TypeGraph,
@@ -226,8 +226,8 @@ export function countPlaces(
 ): Places {
   const types = new Float64Array(model.types.length);
   const elements = new Float64Array(model.elements.length);
-  // each root is a place: two of the same type (SUMO's routes and route-alternatives) would double all that is below, and so would
-  // one whose xsi:type may be the type of another
+  // each root is a place: two of the same type (SUMO's routes and route-alternatives) would double all content below, and so would one
+  // whose xsi:type may name the other's type
   for (const root of roots) for (const type of actualTypesOf(model, root)) types[type]! += 1;
   // parents come before children except in cycles, which share tables anyway
   for (const type of graph.reachable)

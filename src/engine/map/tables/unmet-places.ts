@@ -23,7 +23,7 @@ export function metRoots(
   return met.length > 0 ? met : roots;
 }
 
-/** `paths`: prints those of the drawing. */
+/** `paths`: prints the paths of the drawing. */
 export function withoutUnmetPlaces(
   drawing: Drawing,
   statistics: DocumentStatistics,
@@ -75,7 +75,7 @@ interface Meeting {
   readonly elsewhere?: Held;
 }
 
-/** Clark names of what elements of some types hold. */
+/** Clark names of the content of elements of some types. */
 interface Held {
   readonly children: ReadonlySet<string>;
   readonly attributes: ReadonlySet<string>;
@@ -203,7 +203,7 @@ class MetPlaces {
     if (column.members.length > 0) this.#unions.set(column, [...(this.#unions.get(column) ?? []), value]);
   }
 
-  /** Unions are what all their values are. */
+  /** Gives columns of unions the type that all of their values have. */
   settleUnions(): void {
     for (const [column, values] of this.#unions) settleUnion(column, values);
   }
@@ -233,7 +233,7 @@ class MetPlaces {
       node.typeEdges.length = 0;
       node.typeName = null;
     }
-    // in the same row an element of a derived type has what says that it is there from the declared one
+    // in the same row, an element of a derived type shares the columns that say that it is there with the declared one
     for (const { node: typed, parentKey } of node.typeEdges)
       if (parentKey === null) Object.assign(typed, { nil: node.nil, presence: node.presence });
   }
@@ -258,13 +258,13 @@ function heldBy(nodes: readonly NodeDraft[]): Held {
   };
 }
 
-/** Dates with times among whose values some have a time zone. */
+/** Records dates with times of which some values have a time zone. */
 function noteZone(column: ColumnDraft, value: ValueStatistics): void {
   if (column.sourceType === 'dateTime' && column.type.kind === 'timestamp' && someHaveZone(value))
     column.type = { ...column.type, kind: 'timestamptz' };
 }
 
-/** Whole numbers of any size among whose values some have more digits than `bigint` has room for. */
+/** Records whole numbers of any size of which some values have more digits than `bigint` holds. */
 function noteDigits(column: ColumnDraft, { wholeDigits }: ValueStatistics): void {
   if (wholeDigits > longDigits && column.type.kind === 'bigint' && isUnboundedInteger(column.sourceType))
     column.type = widestInteger;

@@ -28,7 +28,7 @@ function isValueAttribute({ name }: SourceAttribute): boolean {
 /** Finds the value types of a source model. The model's other types keep their indexes. */
 export function findValueTypes(source: SourceModel): ValueTypes {
   const types = new Set(source.types.keys().filter((type) => holdsValueBesideBase(source, type)));
-  // xsi:type may put a derivation in the place of each
+  // xsi:type may substitute a derivation for each of them
   for (const type of types)
     if (source.types[type]!.derived.some((other) => !types.has(other))) types.delete(type);
   const kept: KeptBeside[] = [];

@@ -86,7 +86,7 @@ export function splitTable(
   const rank = new Map(own.map((column, at) => [column, at]));
   table.parts.length = 0;
   for (const [at, columns] of parts.entries()) {
-    // all that an earlier version had there is gone
+    // all columns that an earlier version had there are gone
     if (at > 0 && columns.length === 0) continue;
     columns.sort((a, b) => rank.get(a)! - rank.get(b)!);
     table.parts.push(

@@ -8,7 +8,7 @@ import { secondTexts } from '../../xsd/values/second-texts.ts';
 export interface FormOfValues {
   /** the forms in which values are written; null: any lexical form is valid */
   readonly writtenAs: WrittenForm | null;
-  /** values that are written in another form have to be kept */
+  /** values that are written in another form must be kept */
   readonly keepsForm: boolean;
 }
 
@@ -16,7 +16,7 @@ export const anyForm: FormOfValues = { writtenAs: null, keepsForm: false };
 
 const known = new WeakMap<ValueType, FormOfValues>();
 
-/** `type`: of the column; that of a list has items of its kind. */
+/** `type`: the type of the column; items of a list have its kind. */
 export function formOfValues(value: ValueType, type: ColumnType): FormOfValues {
   let form = known.get(value);
   if (form === undefined) known.set(value, (form = type.kind === 'text' ? anyForm : foundForm(value, type)));
@@ -49,7 +49,7 @@ function foundForm(value: ValueType, { kind }: ColumnType): FormOfValues {
     case 'timestamp':
     case 'timestamptz':
       return secondForm(facets.patterns, base === 'time' ? 'time' : 'dateTime');
-    // has one form; zones are kept
+    // these have one form; zones are kept
     case 'date':
     case 'text':
       return anyForm;
@@ -73,7 +73,7 @@ function numberForm(patterns: Patterns, isWhole: boolean): FormOfValues {
   const texts = numberTexts(patterns);
   if (texts === null) return { writtenAs: {}, keepsForm: true };
   const { leastWhole, leastFraction, isPrintable } = texts;
-  // all that a database makes of whole numbers is to leave out leading zeros
+  // a database changes whole numbers only by dropping leading zeros
   if (isWhole && isPrintable && leastWhole === 1) return anyForm;
   return formWith(leastWhole, leastFraction, isPrintable);
 }
@@ -93,7 +93,7 @@ function formWith(whole: number, fraction: number, isPrintable: boolean): FormOf
   };
 }
 
-/** `form`: of values of the type, whatever is fixed. */
+/** `form`: the form of values of the type, without regard to the fixed value. */
 export function formOfFixed(fixed: string, { kind, list }: ColumnType, form: FormOfValues): FormOfValues {
   if (kind === 'text' || kind === 'date' || list === true) return form;
   if (form.writtenAs !== null) return { ...form, keepsForm: true };

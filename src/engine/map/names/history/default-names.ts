@@ -7,7 +7,7 @@ import type { FormerTable, RelationalModel } from '../../../model/relational-mod
 import { NameHistory, namesOf, recordedMeanings } from './previous.ts';
 import { namespacesOf } from '../use-paths.ts';
 
-/** The model as if it had recorded what it has not of `standard`, the default of its origin. */
+/** Returns the model as if it had recorded the names of `standard`, the default of its origin, that it does not have. */
 export function withNamesOf(model: RelationalModel, standard: RelationalModel): RelationalModel {
   const history = new NameHistory(standard, recordedMeanings(standard, namespacesOf(model)));
   const pathOf = new Map(model.tables.map(({ name, path }) => [name.toLowerCase(), path]));
@@ -19,7 +19,7 @@ export function withNamesOf(model: RelationalModel, standard: RelationalModel): 
   return withOtherParts(model, { formerTables: [...(model.formerTables ?? []), ...others] });
 }
 
-/** The model without the former names that `standard` has. */
+/** Returns the model without the former names that `standard` has. */
 export function withoutNamesOf(model: RelationalModel, standard: RelationalModel): RelationalModel {
   const { formerTables = [], ...rest } = model;
   const known = new Map<string, Set<string>>();

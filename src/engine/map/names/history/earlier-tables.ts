@@ -9,7 +9,7 @@ import { noEarlierTables, type EarlierTables } from '../table-paths.ts';
 import { createUsePrinter, namespacesOf } from '../use-paths.ts';
 import type { EarlierMeanings, NameHistory } from './previous.ts';
 
-/** Last step of a key that leads to the head of a family of types or elements: the place is that of the head. */
+/** Last step of a key that refers to the head of a family of types or elements: the place is that of the head. */
 const headStep = '/(head)';
 
 /**
@@ -82,7 +82,7 @@ export function earlierTables(
 
 /** Returns, by the last version, whether rows whose element or type is one of several were in tables of their own. */
 function headsOf(history: NameHistory): Pick<EarlierTables, 'members' | 'types'> {
-  // paths of tables that rows of members or derived types, and rows of children hang from
+  // paths of tables that rows of members or derived types refer to, and that rows of children refer to
   const heads = new Set<string>();
   const parents = new Set<string>();
   const withValues = new Set<string>();

@@ -30,11 +30,11 @@ export interface PreviousNames {
   columnMeanings(path: string): Meanings;
   /** name of the column with that use in the rows of a path */
   column(path: string, use: string): string | undefined;
-  /** the roles that a key with that use is of (`Column.roles`); null: rows of that path never had such a key */
+  /** the roles of a key with that use (`Column.roles`); null: rows of that path never had such a key */
   roles(path: string, use: string): readonly string[] | null;
   /** type of that column */
   columnType(path: string, use: string): ColumnType | undefined;
-  /** how rows were dealt out over tables; null: there were none, or none that count */
+  /** how rows were split over tables; null: they were not, or in no way that counts */
   parts(path: string): PreviousParts | null;
   /** name of the table that had part (1, 2 …) of these rows */
   continuation(path: string, part: number): string | undefined;
@@ -272,7 +272,7 @@ export class NameHistory {
         known === undefined ? table.columns : table.columns.filter(({ name }) => !known.has(name));
       return known !== undefined && columns.length === 0 ? [] : [{ ...table, columns }];
     });
-    // The same names in another order would make a new version of a model that did not change.
+    // the same names in another order would make a new version of an unchanged model
     return sameTables(former, this.#recorded) ? this.#recorded : former;
   }
 }
@@ -303,7 +303,7 @@ function inAnyOrder(columns: FormerTable['columns']): string {
   return JSON.stringify(columns.map(({ name, use }) => JSON.stringify([name, use])).toSorted());
 }
 
-/** The model with the names that one before it had and it has not. */
+/** Returns the model with the names that its previous version had and it does not. */
 export function withFormerNames<M extends Pick<RelationalModel, 'tables' | 'formerTables'>>(
   model: M,
   history: NameHistory,

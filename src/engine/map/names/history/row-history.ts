@@ -9,9 +9,9 @@ export interface HistoricColumn {
   /** see Column.roles; absent: not known, or it has none */
   readonly roles?: readonly string[] | undefined;
   readonly part: number;
-  /** an earlier version had it, the last one not */
+  /** an earlier version had it, but the last one did not */
   readonly former: boolean;
-  /** the column was in no table that had rows: only its name is taken (`FormerTable.hadNoRows`) */
+  /** the column was in no table that had rows: only its name is reserved (`FormerTable.hadNoRows`) */
   readonly hadNoRows?: true;
 }
 
@@ -87,7 +87,7 @@ export class RowHistory {
 
   /** Returns the parts of the row. A former column returns to its earlier part while that has room for all of its earlier columns. */
   previousParts(): PreviousParts {
-    // columns of tables that never had rows take no room
+    // columns of tables that never had rows need no room
     const last = this.parts.findLastIndex(({ bytes }) => bytes > 0);
     return {
       bytes: this.parts.slice(0, Math.max(last, 0) + 1).map(({ bytes }) => bytes),

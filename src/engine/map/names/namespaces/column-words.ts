@@ -7,7 +7,7 @@ import type { ColumnDraft } from '../../tables/model-builder.ts';
  */
 export function createNameParts(columns: readonly ColumnDraft[]): (column: ColumnDraft) => readonly string[] {
   const prefixes = new Map(columns.map((column) => [column, prefixesOf(column)]));
-  // by the way to it: prefixes of what is called so there
+  // by the way to it: the prefixes of its steps with the same name
   const alike = new Map<string, Set<string>>();
   for (const [column, own] of prefixes)
     for (const [at, prefix] of own.entries()) {

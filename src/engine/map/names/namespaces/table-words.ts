@@ -14,7 +14,7 @@ export interface NamespaceWord {
  */
 export type NamespaceTeller = (alike: readonly TableDraft[]) => ReadonlyMap<TableDraft, NamespaceWord>;
 
-/** `namespaces`: URIs by prefix. Of the namespace that all documents start with nothing is said. */
+/** `namespaces`: URIs by prefix. The namespace that all documents start with gets no word. */
 export function createNamespaceTeller(
   { roots }: Pick<Drawing, 'roots'>,
   namespaces: Readonly<Record<string, string>>,

@@ -31,8 +31,8 @@ export interface DrawingContext {
   ): boolean;
   /** Records that a child of an element of `type` has rows of its own although it occurs at most once. */
   recordUnfolded(row: RowContext, type: number, child: SourceChild): void;
-  /** Draws what an element of the node's type holds, at once. */
+  /** Draws the content of an element of the node's type immediately. */
   fill(node: NodeDraft, row: RowContext): void;
-  /** Work for when what is being drawn is complete, in the order in which it came up. */
+  /** Schedules work for the time when the current drawing is complete, in the order of the calls. */
   later(work: () => void): void;
 }

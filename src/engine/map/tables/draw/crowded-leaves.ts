@@ -9,7 +9,7 @@ import { isUrType } from '../type-graph.ts';
 /** the most tables that the keys of one table refer to: with more, a reader can no longer see how they belong together */
 const mostParents = 16;
 
-/** The first paths of such tables. What has rows below it stays one table: those would multiply as well. */
+/** Returns the first paths of such tables. A table with rows below it stays one table, because the tables below would multiply as well. */
 export function crowdedLeaves({ tables }: Drawing, { types }: SourceModel): string[] {
   const inner = new Set<TableDraft>();
   for (const table of tables)

@@ -32,7 +32,7 @@ interface Rows {
 interface DrawnIdentity extends TableIdentity {
   /** the path of the earlier table that the rows continue */
   readonly kept?: string;
-  /** it is the one of all places that share one */
+  /** the table is the one that all places share */
   readonly isShared: boolean;
   /** rows of other places are in the same table */
   readonly hasOthers?: boolean;
@@ -71,7 +71,7 @@ export class DrawnTables {
     this.#declared = declared;
   }
 
-  /** The table for rows of `element`: the shared one of its type, or the one for this place (`at`). */
+  /** Returns the table for rows of `element`: the shared one of its type, or the one for this place (`at`). */
   tableFor(
     element: number,
     type: number,
@@ -87,7 +87,7 @@ export class DrawnTables {
     return this.#namedTable({ own, shared }, element, type, path, xpath, documentation);
   }
 
-  /** The table for the rows of a type, as members of groups that are too wide for one. */
+  /** Returns the table for the rows of a type as a member of groups that are too wide for one table. */
   memberTable(element: number, type: number, path: readonly string[], xpath: string): TableDraft {
     return this.#namedTable({ own: null, shared: this.#ofType(type) }, element, type, path, xpath);
   }
@@ -223,7 +223,7 @@ export class DrawnTables {
     return table;
   }
 
-  /** The base type and its derivations lead to one table for the same child. */
+  /** Returns the identity of a child's table: the base type and its derivations refer to one table for the same child. */
   identityAt(row: RowContext, child: QName): TableIdentity {
     const steps = `${row.columnKey}/${this.#uses.element(child)}`;
     return { identity: `at/${row.table.index}/${steps}`, origin: { under: row.table, steps } };
@@ -307,7 +307,7 @@ export class DrawnTables {
     });
   }
 
-  /** Says of a row's own element that it was nil. */
+  /** Returns the column that says that a row's own element was nil. */
   nilColumn(table: TableDraft): ColumnDraft {
     return this.column(table, '/nil', { role: 'nil', type: flag, nameParts: ['nil'], xpath: table.xpath });
   }
@@ -331,7 +331,7 @@ export class DrawnTables {
     });
   }
 
-  /** The column of this identity, made when new; declarations that share it widen its type. */
+  /** Returns the column of this identity, which is made if it is new; declarations that share it widen its type. */
   column(table: TableDraft, identity: string, column: NewColumn): ColumnDraft {
     const known = table.columnByKey.get(identity);
     if (known !== undefined) {
@@ -358,7 +358,7 @@ export class DrawnTables {
     table.holdsRoots = true;
   }
 
-  /** A type that is called like the element is called so. */
+  /** Returns the name for the table of a shared type: if the type has the element's name, the table has it too. */
   #nameOfSharedType(type: number, { localName }: QName): string {
     const { name } = this.#model.types[type]!;
     if (name === null) return localName;

@@ -1,4 +1,4 @@
-/** The way from an element's node to those of its children. */
+/** The edge from an element's node to those of its children. */
 import { clarkName, type QName, type SourceChild } from '../../../model/source-model.ts';
 import type { EdgeDraft, NodeDraft, TableDraft } from '../model-builder.ts';
 import type { Variant } from '../type-graph.ts';
@@ -38,7 +38,7 @@ export function addEdge(
   { parentKey = null, childKey = null, head = null }: Partial<EdgeKeys>,
 ): void {
   const { name } = drawing.model.elements[variant.element]!;
-  // two groups may share a member; the content model lets only one of them take it
+  // two groups may share a member; the content model lets only one of them match it
   const clark = clarkName(name);
   if (parent.edgeNames.has(clark)) return;
   parent.edgeNames.add(clark);

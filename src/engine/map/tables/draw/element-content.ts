@@ -17,7 +17,7 @@ import { plainText, type RowContext } from './row-context.ts';
 
 const plainValue: ValueType = { variety: 'atomic', base: 'string', facets: {} };
 
-/** Draws what an element of the node's type holds, and the types that xsi:type may put in its place. */
+/** Draws the content of an element of the node's type, and of the types that xsi:type may substitute. */
 export function fillElement(drawing: DrawingContext, node: NodeDraft, at: RowContext): void {
   const derived = derivedTypesOf(drawing.model, node.type);
   // documents had no xsi:type in an element that is folded for the content that they had
@@ -69,7 +69,7 @@ export function fillElement(drawing: DrawingContext, node: NodeDraft, at: RowCon
   }
 }
 
-/** Children, by element, that one of the types gives rows of their own. */
+/** Returns children, by element, that one of the types gives rows of their own. */
 function childrenApart({ model, choices }: DrawingContext, types: readonly number[]): ReadonlySet<number> {
   const apart = new Set<number>();
   for (const type of types)
@@ -78,7 +78,7 @@ function childrenApart({ model, choices }: DrawingContext, types: readonly numbe
   return apart;
 }
 
-/** A derivation too wide to share its head's table: a table of its own whose rows hang from the head's row, one to one. */
+/** Draws a derivation that is too wide to share its head's table: a table of its own whose rows refer one to one to the head's rows. */
 function drawSubtype(drawing: DrawingContext, head: NodeDraft, type: number, row: RowContext): void {
   const definition = drawing.model.types[type]!;
   const path = [...row.path.slice(0, -1), definition.name!.localName];
@@ -90,7 +90,7 @@ function drawSubtype(drawing: DrawingContext, head: NodeDraft, type: number, row
   };
   const table = drawing.tables.tableFor(head.element, type, path, row.xpath, at);
   const { nillable } = drawing.model.elements[head.element]!;
-  // elements declared to be of the type have nodes of their own, which lead on to what is derived from it
+  // elements declared to have the type get nodes of their own, which lead to the types derived from it
   const identity = `subtype|${type}|${nillable}`;
   let node = table.nodeByKey.get(identity);
   if (node === undefined) {
@@ -169,7 +169,7 @@ function drawText(drawing: DrawingContext, node: NodeDraft, row: RowContext, val
   if (row.guarantor !== null && !mayBeEmpty) node.text.requiredBy.add(row.guarantor);
 }
 
-/** libxml2 compares an element of a fixed value by its text: the form of the value counts, too. */
+/** Keeps the form of fixed values, because libxml2 compares an element of a fixed value by its text. */
 function elementForm(
   value: ValueType,
   { fixed }: Pick<SourceElement, 'fixed'>,
@@ -191,7 +191,7 @@ function drawAttributes(drawing: DrawingContext, node: NodeDraft, row: RowContex
     const steps = `/${drawing.uses.attribute(attribute.name)}`;
     const column = drawing.tables.valueColumn(row, steps, {
       steps: row.columnKey + steps,
-      // the value of an element that has no text is called as the element is
+      // the value of an element that has no text gets the element's name
       nameParts: isValue(attribute) ? row.nameParts : [...row.nameParts, attribute.name.localName],
       xpath: drawing.paths.attribute(row.xpath, attribute.name),
       type: columnTypeOf(attribute.type, drawing.columnTypes),

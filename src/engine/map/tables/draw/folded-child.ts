@@ -18,7 +18,7 @@ export function foldChild(
 ): void {
   const declared = drawing.model.elements[child.element]!;
   const columnKey = `${row.columnKey}/${drawing.uses.element(declared.name)}`;
-  // a wrapper around all that the row's element holds says nothing in names
+  // a wrapper around all content of the row's element adds nothing to names
   const isSaid = row.nameParts.length > 0 || !isLoneWrapper(drawing.declared, parent.type);
   const nameParts = isSaid ? [...row.nameParts, declared.name.localName] : row.nameParts;
   for (const variant of variants) {

@@ -6,18 +6,18 @@ const mostColumns = 24;
 const mostColumnsOfRow = 240;
 /** the most elements in one row: they may be nested, and a drawing descends through all of them in one step */
 const mostElementsOfRow = 400;
-/** tables that keys of one may lead to for it: more are worse than one between them */
+/** the most tables that keys of one table may refer to after folding: more are worse than one table in between */
 const mostParents = 8;
 
 /** The elements whose rows are in one table. */
 interface Uses {
-  /** keys of the uses: by them a row and that of its child know each other */
+  /** keys of the uses, which link a row with that of its child */
   readonly keys: Set<ColumnDraft>;
   /** rows that have such a child */
   readonly holders: Set<TableDraft>;
   /** places in the form that `Drawing.placeOf` returns */
   readonly places: Set<string>;
-  /** for some of them it has to be a table */
+  /** some uses need it to be a table */
   isNeeded: boolean;
 }
 

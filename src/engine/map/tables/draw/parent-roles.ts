@@ -1,4 +1,4 @@
-/** Several uses of a shared table in rows of one other: one key to these, and a column that says which use a row is. */
+/** Replaces several uses of a shared table in rows of one other table by one key and a column that says which use a row is. */
 import { useText, withoutMarks } from '../../../model/column-uses.ts';
 import { roleStep } from '../../../model/keys.ts';
 import type { PreviousNames } from '../../names/history/previous.ts';
@@ -70,7 +70,7 @@ function isOfPlace({ role, via }: ColumnDraft): boolean {
   return role === 'parent_key' && via[0] !== hangsFromHead;
 }
 
-/** The column that names the elements which are rows of the table, or a new one. */
+/** Returns the column with the names of the elements that are rows of the table, or a new one. */
 function roleColumnOf(table: TableDraft): ColumnDraft {
   const known = table.columnByKey.get('/element');
   if (known !== undefined) return known;
@@ -83,7 +83,7 @@ function roleColumnOf(table: TableDraft): ColumnDraft {
   });
   table.columnByKey.set('/element', column);
   table.columns.push(column);
-  // rows that hang from that of their head's have their role there
+  // rows that refer to the row of their head have their role there
   const hangs = table.columns.some(({ via }) => via[0] === hangsFromHead);
   if (!hangs) for (const opener of table.openers) column.requiredBy.add(opener);
   return column;
@@ -112,7 +112,7 @@ interface UnitedKey {
 /** Prints the way to an element from the row above as the role of its row. */
 type RoleTexts = (way: string) => string;
 
-/** The ways, and before all others those that another way would be printed like. */
+/** Returns the ways, beginning with those whose text another way would also get. */
 function withoutMarksFirst(ways: readonly string[]): string[] {
   const marked = new Set(ways.flatMap((way) => (withoutMarks(way) === way ? [] : [withoutMarks(way)])));
   return [...ways.filter((way) => marked.has(way)), ...ways.filter((way) => !marked.has(way))];

@@ -17,13 +17,13 @@ export interface RowContext {
   readonly nameParts: readonly string[];
   readonly path: readonly string[];
   readonly xpath: string;
-  /** the node whose row this is, when values here are guaranteed as far as the element itself is; null below optional folds */
+  /** the node that opens this row, if values here are guaranteed as far as the element itself is; null below optional folds */
   readonly guarantor: NodeDraft | null;
   /** the documentation of the element that is folded here; the documentation of a row's own element is in its table */
   readonly documentation?: string | undefined;
   /** the content that documents had in the element that is folded here; other content of it is not drawn */
   readonly met?: MetChild | null;
-  /** elements, by index, that have rows of their own in one of the types that share this row: they have them in all of these types */
+  /** elements, by index, that have rows of their own in one of the types that share this row, and so in all of these types */
   readonly apart?: ReadonlySet<number>;
 }
 

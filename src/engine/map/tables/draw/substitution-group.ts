@@ -54,7 +54,7 @@ export function drawGroup(
       memberPath,
       drawing.paths.child(row.xpath, element.name),
     );
-    // a table of an earlier version may be that of the head and of a member's type: one row is both
+    // an earlier version's table may belong to the head and to a member's type: one row represents both
     if (own === table) {
       addEdge(drawing, parent, child, variant, drawRow(drawing, own, variant, true), { parentKey });
       continue;
