@@ -1,4 +1,4 @@
-/** The table `_codes` of the values that the schema enumerates (`--codes`). These databases add no checks to tables that are there. */
+/** The table `_codes` of the values that the schema enumerates (`--codes`). These databases add no checks to existing tables. */
 import { codesTable } from '../../engine/model/side-tables.ts';
 import { codeRows, type ModelCodes } from '../../engine/sql/code-lists.ts';
 import { sideTable } from '../../engine/sql/statements.ts';

@@ -67,19 +67,19 @@ export interface DatabaseFileOptions {
   readonly lockTimeoutMs?: number;
   /** how long to wait for another program that has the file open (30 seconds) */
   readonly busyTimeoutMs?: number;
-  /** ends what the database is doing; a transaction that is being committed is not ended */
+  /** interrupts the database; a transaction that is being committed is not interrupted */
   readonly signal?: AbortSignal;
 }
 
 export interface FileDatabase extends SqlDatabase {
-  /** Lets go of the file; safe to call again. */
+  /** Closes the file; safe to call again. */
   close(): void;
 }
 
 export interface OpenFileOptions extends Pick<DatabaseFileOptions, 'busyTimeoutMs' | 'signal'> {
   /** the name of the target in messages */
   readonly label: string;
-  /** rows that the database is about to take in */
+  /** rows that the database is about to load */
   readonly staged: StagedTables;
   /** no other process knows the file */
   readonly isNew: boolean;
@@ -87,9 +87,9 @@ export interface OpenFileOptions extends Pick<DatabaseFileOptions, 'busyTimeoutM
   readonly directory: string;
 }
 
-/** A database that is one file. An instance belongs to one sink and may remember what the last attempt to publish lacked. */
+/** A database that is one file. An instance belongs to one sink, and may remember the cause of the last failed attempt to publish. */
 export interface FileDriver<Database extends FileDatabase> extends SqlDriver<Database> {
-  /** in front of the file in `-o` */
+  /** the prefix of the file in `-o` */
   readonly scheme: 'sqlite' | 'duckdb';
   readonly encoding: RowEncoding;
   readonly scalesDecimals: boolean;
@@ -114,13 +114,13 @@ export interface FileDriver<Database extends FileDatabase> extends SqlDriver<Dat
   ): Promise<ZonesThere>;
   /** Returns whether text of a document looks like the staged form of a value of the type. */
   looksStaged(text: string, type: ColumnType): boolean;
-  /** Why the database cannot keep a file of that name; null if it can. */
+  /** Returns the reason why the database cannot keep a file of that name; null if it can. */
   nameRefusal?(file: string): string | null;
   /** Returns whether the attempt lacked something that the database has when it is opened the next time. */
   mayTryAgain?(error: unknown): boolean;
   /** Moves all content into the one file after the commit. */
   settle(database: Database, isNew: boolean): Promise<void>;
-  /** A fault of the database as an AppError that names the target; other faults as they are. */
+  /** Converts a fault of the database to an AppError that names the target; returns other faults unchanged. */
   faultOf(error: unknown, label: string): unknown;
 }
 
@@ -146,7 +146,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
   protected override readonly decimalRoom: DecimalRoom;
   readonly #driver: FileDriver<Database>;
   readonly #options: DatabaseFileOptions;
-  /** in its folder, which is held open once it is there */
+  /** in its folder, which is held open from the time it exists */
   #file: string;
   #drawn!: DrawnModel;
   /** by `columnId`: staged keys of rows whose text only looks like the staged form of a value */
@@ -203,7 +203,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
 
   /** Returns null if there is no such file. */
   async #readThere<T>(read: () => Promise<T>): Promise<T | null> {
-    // the same folder that is opened later, without making it
+    // the folder that is opened later; it is not created here
     if (!(await exists(dirname(this.#file)))) return null;
     return this.guarded(async () => {
       await this.#pin();
@@ -342,7 +342,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
     const refuse = this.#options.refuseLinks === true;
     this.#pinned = await pinFolder(dirname(this.#file), refuse ? 'refuse' : 'follow');
     this.#file = join(this.#pinned.path, basename(this.#file));
-    // the database would follow them
+    // the database would follow links
     if (refuse) for (const end of ['', ...this.#driver.sidecars]) await refuseLink(`${this.#file}${end}`);
   }
 
@@ -370,7 +370,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
     return staged;
   }
 
-  /** Again, as long as the database can be given more of what it lacked: a transaction that failed left nothing. */
+  /** Repeats the publication as long as the database can get more of the resource that it lacked: a failed transaction leaves nothing. */
   async #publish(staged: StagedTables, merge: MergeOrder, lastCheck: LastCheck): Promise<Published> {
     const fresh = join(this.#staging!.directory, 'new');
     for (;;) {
@@ -511,7 +511,7 @@ export function createDatabaseFileRemover<Database extends FileDatabase>(
       throw driver.faultOf(error, label);
     }
   };
-  /** The file, open and locked. */
+  /** Runs `work` with the file open and locked. */
   const withDatabase = async <T>(file: string, work: (database: Database) => Promise<T>): Promise<T> => {
     const lock = await lockDatabaseFile(file, lockTimeoutMs, label);
     const directory = await mkdtemp(join(tmpdir(), 'removal-'));
@@ -535,7 +535,7 @@ export function createDatabaseFileRemover<Database extends FileDatabase>(
       withFile((file) =>
         withDatabase(file, async (database) => {
           const removed = await removeInTransaction(driver, database, label, plan, fence);
-          // the removal is committed, whatever becomes of the log
+          // the removal is committed, whatever happens to the log
           if (!plan.dryRun) await driver.settle(database, false).catch(() => undefined);
           return removed;
         }),
@@ -580,7 +580,7 @@ export async function makeStagingFolder(file: string, idJob: number): Promise<St
 export async function removeDeadStaging(file: string): Promise<void> {
   const draft = `.${basename(file)}${lockName}-`;
   for (const name of await readdir(dirname(file))) {
-    // a lock that was not taken yet
+    // a lock that was not acquired yet
     if (name.startsWith(draft) && (await isDeadLock(join(dirname(file), name))))
       await rm(join(dirname(file), name), { force: true });
     if (!name.startsWith(stagingPrefix(file))) continue;

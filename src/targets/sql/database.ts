@@ -1,4 +1,4 @@
-/** A connection to the database of a target, as far as the steps of publishing need it. */
+/** A connection to the database of a target, with the operations that publishing needs. */
 import { randomBytes } from 'node:crypto';
 import { ownPrefix } from '../../engine/model/side-tables.ts';
 

@@ -39,7 +39,7 @@ export interface FoundColumn {
 
 export interface FoundTable {
   readonly name: string;
-  /** a view, or another relation that is no table */
+  /** a view, or another relation that is not a table */
   readonly isView: boolean;
   readonly comment: string | null;
   /** the statement that made it, if the database keeps its text */

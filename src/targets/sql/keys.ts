@@ -72,7 +72,7 @@ export function shiftedSideRows<Database extends SqlDatabase>(
     return offset === 0n ? [] : [`(${literal(name)}, ${offset})`];
   });
   const ofDocuments = offsets.get(documents) ?? 0n;
-  // documents that are kept whole hang from themselves
+  // documents that are kept whole refer to themselves
   if (ofDocuments > 0n) shifts.push(`(${literal(documents)}, ${ofDocuments})`);
   const { columns } = sideTableDefinitions[side];
   const [table, key] = namedRows[side].map((name) => columns.findIndex((column) => column.name === name));

@@ -1,4 +1,4 @@
-/** The ledger of a target: which logical schemas loaded it, which documents it holds, whether the job is there, and the job's own row. */
+/** The ledger of a target: the logical schemas that loaded it, the documents it holds, whether the job is there, and the job's own row. */
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import {
   currentDocumentsQuery,
@@ -23,7 +23,7 @@ import { refusePreRelease } from '../rows/pre-release.ts';
 import { pagesOf, type SqlDatabase, type SqlReader } from './database.ts';
 import { knowsMerges, relationOf, type FoundTables, type SqlNames, type DrawnModel } from './found-tables.ts';
 
-/** A target as a job asks it. */
+/** A target that a job queries. */
 export interface AskedTarget<Database extends SqlReader> {
   readonly database: Database;
   readonly driver: SqlNames;
@@ -68,7 +68,7 @@ export async function isPublished<Database extends SqlReader>({
   return (await database.read(publishedQuery(plan, relationOf(driver)))).length > 0;
 }
 
-/** Adds the job's row to `_loads`: what the job added, less what it removed. */
+/** Adds the job's row to `_loads`: the rows that the job added, minus those it removed. */
 export async function noteJob(
   {
     database,
@@ -90,7 +90,7 @@ export function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** The model's tables that hold rows. */
+/** Returns the model's tables that hold rows. */
 export async function filledTables<Database extends SqlReader>({
   database,
   driver,
@@ -115,7 +115,7 @@ export async function filledTables<Database extends SqlReader>({
   return filled;
 }
 
-/** SHA-256 of the documents that have rows in the model's tables, or that its logical schema kept whole, in parts. */
+/** Returns, in parts, the SHA-256 of the documents that have rows in the model's tables, or that its logical schema kept whole. */
 export async function* loadedHashes<Database extends SqlReader>(
   target: AskedTarget<Database>,
 ): AsyncIterable<readonly string[]> {
@@ -138,7 +138,7 @@ export async function* currentDocuments<Database extends SqlReader>(
   for await (const rows of pagesOf<CurrentDocumentRow>(database, query)) yield* rows.map(currentDocumentOf);
 }
 
-/** Content in `_unmapped`. `loading`: as `unmappedContentQuery` has it. */
+/** Returns content in `_unmapped`. `loading`: see `unmappedContentQuery`. */
 export async function* unmappedContent<Database extends SqlReader>(
   { database, driver, known }: AskedTarget<Database>,
   loading: Loading | null,

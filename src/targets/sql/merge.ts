@@ -72,7 +72,7 @@ export async function takeReplaced<Database extends SqlDatabase>(
   };
 }
 
-/** Documents of loads that did not merge get their names as keys, and are valid since they were read. */
+/** Gives documents of loads that did not merge their names as keys; they are valid from the time they were read. */
 export async function nameUnmerged<Database extends SqlDatabase>({
   database,
   driver,

@@ -13,7 +13,7 @@ export interface OverwrittenDocuments {
   readonly areOfOthers: boolean;
 }
 
-/** Notes the documents that an overwrite removes: those with rows in the model's tables, and those that its logical schema kept whole. */
+/** Records the documents that an overwrite removes: those with rows in the model's tables, and those that its logical schema kept whole. */
 export async function noteOverwritten<Database extends SqlDatabase>(
   scope: Omit<PublishingScope<Database>, 'merge' | 'changes'>,
 ): Promise<OverwrittenDocuments> {
@@ -38,7 +38,7 @@ export async function noteOverwritten<Database extends SqlDatabase>(
   return { cleared, areOfOthers: ofOthers.length > 0 };
 }
 
-/** Deletes rows of overwritten documents in tables that only another version of the model has, as documents go whole. */
+/** Deletes rows of overwritten documents in tables that only another version of the model has, because documents are removed whole. */
 export async function deleteRowsElsewhere<Database extends SqlDatabase>(
   publication: PublishingScope<Database>,
   cleared: string,
@@ -51,7 +51,7 @@ export async function deleteRowsElsewhere<Database extends SqlDatabase>(
       publication.changes.push(`${name}: ${rows[name]} rows of documents that were overwritten are gone`);
 }
 
-/** Views stay, because they find the tables that are made again. */
+/** Clears tables. Views stay, because they find the tables that are made again. */
 export async function clearTables<Database extends SqlDatabase, Waiting extends WaitingRows>(
   publication: Publication<Database, Waiting>,
 ): Promise<void> {
@@ -63,12 +63,12 @@ export async function clearTables<Database extends SqlDatabase, Waiting extends 
   const { cleared, areOfOthers } = await noteOverwritten(publication);
   if (areOfOthers) await deleteRowsElsewhere(publication, cleared);
   await runAll(database, [
-    // a document stays while rows in other tables name it
+    // a document stays while rows in other tables refer to it
     ...otherTables({ ...publication, model: plan.model }).map(
       ({ name }) =>
         `DELETE FROM ${cleared} WHERE document_key IN (SELECT ${quote(fileKeyName)} FROM ${quote(name)})`,
     ),
-    // children first, in case somebody added foreign keys
+    // children first, in case foreign keys were added by others
     ...existing.toReversed().map(({ name }) => `DROP TABLE ${quote(name)}`),
     ...[lexical, unmapped, documents].map(
       (name) => `DELETE FROM ${quote(name)} WHERE document_key IN (SELECT document_key FROM ${cleared})`,

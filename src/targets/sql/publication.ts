@@ -109,15 +109,15 @@ export interface SqlDriver<
   readyTarget?(publication: Publication<Database, Waiting>): Promise<boolean>;
   /** Returns the model drawn for the rows of this job, if it depends on their values or on existing tables. */
   drawForRows?(publication: Publication<Database, Waiting>): DrawnModel;
-  /** Returns what is added to the keys of the staged rows. Absent: for each table the highest key in use. */
+  /** Returns the number added to the keys of the staged rows. Absent: for each table the highest key in use. */
   keyOffsets?(publication: Publication<Database, Waiting>): Promise<KeyOffsets>;
-  /** Called before tables are made ready one by one. `lacking`: those that are not there, by index in the drawn model. */
+  /** Called before tables are made ready one by one. `lacking`: those that do not exist, by index in the drawn model. */
   readyTables?(publication: Publication<Database, Waiting>, lacking: readonly number[]): Promise<void>;
   /** Makes a table, or makes one that is there able to take the rows that come. Returns the types of its columns, in the model's order. */
   readyTable(publication: Publication<Database, Waiting>, index: number): Promise<readonly string[]>;
   /** Keeps codes in its own way. Absent: in the table `_codes`, which the transaction fills. */
   publishCodes?(publication: Publication<Database, Waiting>): Promise<void>;
-  /** Called when all tables are as the rows need them, before any row is changed. */
+  /** Called when all tables fit the rows, before any row is changed. */
   beginRows?(publication: Publication<Database, Waiting>): Promise<void>;
   /** Adds the staged rows of a table, with the items of its lists. Returns how many rows of the table were added. */
   addRows(publication: Publication<Database, Waiting>, index: number, offsets: KeyOffsets): Promise<number>;
@@ -139,7 +139,7 @@ export interface SqlDriver<
   finishTables?(publication: Publication<Database, Waiting>): Promise<void>;
   /** Makes views in its own way. Absent: with those that are there dropped first. */
   publishViews?(publication: Publication<Database, Waiting>): Promise<void>;
-  /** Throws AppError `conflict` if the target did not keep what it was given, such as for triggers. */
+  /** Throws AppError `conflict` if the target did not keep its rows, for instance because of triggers. */
   checkTaken?(publication: Publication<Database, Waiting>): Promise<void>;
   /** Bytes of staged rows after which a file that no other process knows is committed, because DuckDB holds them in memory until then. */
   readonly uncommittedBytes?: number;
@@ -158,7 +158,10 @@ export interface SqlDriver<
   viewRefusal(error: unknown): string | null;
 }
 
-/** The end of an INSERT into `_keys` as PostgreSQL, DuckDB and SQLite write it. `greatest`: the function that returns the greater of two numbers. */
+/**
+ * The end of an INSERT into `_keys` as PostgreSQL, DuckDB and SQLite write it. `greatest`: the function that returns the greater of two
+ * numbers.
+ */
 export function keepHigherKey(greatest: 'max' | 'greatest'): string {
   const { name } = sideTableDefinitions.keys;
   return `ON CONFLICT (table_name) DO UPDATE SET last_value = ${greatest}(${name}.last_value, excluded.last_value)`;
@@ -176,7 +179,7 @@ function keptTexts(): string {
         WHERE ${name}.label IS DISTINCT FROM ${label} OR ${name}.documentation IS DISTINCT FROM ${documentation}`;
 }
 
-/** A publication of which nothing has been done. */
+/** Returns a publication in its initial state. */
 export function newPublication<Database extends SqlDatabase, Waiting extends WaitingRows>(
   given: Omit<
     Publication<Database, Waiting>,

@@ -1,4 +1,4 @@
-/** The publishing transaction: staged rows become rows of the target, all of them at once. */
+/** The publishing transaction: staged rows become rows of the target, all at once. */
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
 import { sideTable } from '../../engine/sql/statements.ts';
 import type { SideTable } from '../../ports/rows/sink.ts';
@@ -110,7 +110,7 @@ export async function makeSideTables<Database extends SqlDatabase>({
   return lacking.length > 0;
 }
 
-/** Writes what documents say into columns that are text, although the model has another type. */
+/** Writes the texts of documents into columns that are text although the model has another type. */
 async function writeTexts<Database extends SqlDatabase>(
   { database, driver, plan, drawn }: PublishingScope<Database>,
   hasWritten: boolean,

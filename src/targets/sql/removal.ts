@@ -22,7 +22,7 @@ import {
 } from './found-tables.ts';
 import { noteJob, sumOf } from './ledger.ts';
 
-/** Tables that a job needs for itself. */
+/** Creates tables that a job needs for itself. */
 export interface Notes {
   /** Makes a table, and returns its name as statements write it. `definition`: follows the name, columns or `AS` and a query. */
   make(definition: string): Promise<string>;
@@ -39,7 +39,10 @@ export interface RemovalWays extends SqlNames {
   readonly notes?: Notes;
   /** Deletes the rows of documents from all these tables, and returns how many by table. Absent: one table after the other. */
   deleteFrom?(tables: readonly DocumentColumn[], keys: string): Promise<Readonly<Record<string, number>>>;
-  /** Conditions under which a row of `_documents` has no rows of other programs. Absent: tables with a column `document_key` are asked. */
+  /**
+   * Returns conditions under which a row of `_documents` has no rows of other programs. Absent: tables with a column `document_key` are
+   * queried.
+   */
   unreferred?(): Promise<readonly string[]>;
   /** Joins the table that a change depends on. MySQL has no `UPDATE … FROM`, and uses no index for `DELETE … WHERE … IN (SELECT …)`. */
   readonly joinsChanges?: true;
@@ -101,7 +104,7 @@ function unreferred<Database extends SqlDatabase>(
     );
 }
 
-/** Keeps the documents, but notes that they were valid until then. `moment`: an expression. */
+/** Keeps the documents, but records that they were valid until then. `moment`: an expression. */
 export async function closeDocuments<Database extends SqlDatabase>(
   scope: RemovalScope<Database>,
   condition: string,
@@ -122,7 +125,7 @@ interface FoundDocuments {
   readonly names: number;
   /** their keys, in the form for `IN (…)` */
   readonly keys: string;
-  /** removes the note of the keys */
+  /** removes the table of the keys */
   forget(): Promise<void>;
 }
 
@@ -177,7 +180,7 @@ export function notesOf<Database extends SqlDatabase>({
 }
 
 interface DeletedRows {
-  /** by name of the table; tables that lost none, and those of lists, are left out */
+  /** by name of the table; tables that lost no rows, and those of lists, are left out */
   readonly rows: Readonly<Record<string, number>>;
   /** tables of earlier versions of the model */
   readonly tables: readonly string[];
@@ -254,7 +257,10 @@ async function deleteFrom<Database extends SqlDatabase>(
   return rows;
 }
 
-/** Tables that this version of the model does not have and whose rows name documents. Another version has them, or another program made them. */
+/**
+ * Tables that this version of the model does not have and whose rows name documents. Another version has them, or another program made
+ * them.
+ */
 export function otherTables<Database extends SqlDatabase>({
   driver,
   drawn,
@@ -300,11 +306,14 @@ export interface ListOfRows {
   readonly column: string;
   readonly owner: string;
   readonly key: string;
-  /** the column of the owner that names the document */
+  /** the owner's column that names the document */
   readonly document: string;
 }
 
-/** Tables of items whose list this version of the model does not have. Such a table has four columns, the second named after its owner's key. */
+/**
+ * Tables of items whose list this version of the model does not have. Such a table has four columns, the second named after its owner's
+ * key.
+ */
 function earlierLists<Database extends SqlDatabase>(
   { known, driver, drawn }: RemovalScope<Database>,
   made: ReadonlySet<string>,
@@ -337,7 +346,7 @@ export interface RemovalDriver<Database extends SqlDatabase> extends RemovalWays
   /** the statement that begins a transaction */
   readonly begin: string;
   readTables(database: Database): Promise<FoundTables> | FoundTables;
-  /** An expression for the present time. */
+  /** Returns an expression for the current time. */
   now(): string;
 }
 

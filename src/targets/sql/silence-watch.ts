@@ -4,9 +4,9 @@
  */
 import type { Socket } from 'node:net';
 
-/** Time between two looks at a silent connection. */
+/** Time between two checks of a silent connection, in milliseconds. */
 const usualIntervalMs = 10_000;
-/** Looks in a row that must find the same before a connection counts as cut. */
+/** Consecutive checks with the same result before a connection counts as cut. */
 const looksUntilCut = 3;
 
 export interface SilenceWatch {

@@ -1,4 +1,4 @@
-/** The members of sinks of SQL databases that ask what the target holds. */
+/** The members of sinks of SQL databases that query the target. */
 import type { CurrentDocument, UnmappedOfDocument } from '../../ports/rows/merge.ts';
 import type { Published } from '../../ports/rows/sink.ts';
 import { StagedRowSink } from '../rows/staged-rows.ts';
@@ -34,7 +34,7 @@ export abstract class SqlRowSink<Database extends SqlReader> extends StagedRowSi
     return this.ask((target) => unmappedContent(target, loading));
   }
 
-  /** Asks the target, which is open for as long as the question takes. Yields nothing if there is no target yet. */
+  /** Queries the target, which is open as long as the query takes. Yields nothing if there is no target yet. */
   protected abstract ask<T>(question: (target: AskedTarget<Database>) => AsyncIterable<T>): AsyncIterable<T>;
 
   /** Returns whether a table keeps its rows, so that its keys count. */
@@ -47,7 +47,7 @@ export abstract class SqlRowSink<Database extends SqlReader> extends StagedRowSi
     checkFoundTables(driver, this.label, known, drawn, (table) => this.keepsRows(table));
   }
 
-  /** Checks the target, and returns what the job is to do there. */
+  /** Checks the target, and returns what the job has to do there. */
   protected async findOutcome(target: AskedTarget<Database>): Promise<typeof this.outcome> {
     this.check(target);
     if (await isPublished(target)) return 'already';
@@ -55,7 +55,7 @@ export abstract class SqlRowSink<Database extends SqlReader> extends StagedRowSi
   }
 }
 
-/** The report on a job that had nothing left to do when it came to publish. */
+/** Returns the report on a job that had nothing left to do when it started to publish. */
 export function nothingPublished(outcome: 'already' | 'nothing'): Published {
   const changes = outcome === 'already' ? [] : ['tables were filled meanwhile: nothing was added'];
   return { rows: {}, already: outcome === 'already', changes };

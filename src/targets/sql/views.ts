@@ -47,7 +47,7 @@ export async function publishViews<Database extends SqlDatabase, Waiting extends
     }
     ours.delete(folded);
     const comment = await markedComment(view);
-    // a database that has no comments of views keeps the end of the comment
+    // a database without comments on views keeps the end of the comment
     const isSame = there?.madeView != null && comment.endsWith(there.madeView.comment);
     if (isSame && !areTablesAltered) continue;
     const refusal = await makeView(publication, view.name, driver.viewStatements(view, comment));
@@ -73,7 +73,7 @@ async function makeView<Database extends SqlDatabase, Waiting extends WaitingRow
   if (driver.replacesViews !== true) await database.run(drop);
   try {
     for (const statement of statements) await database.run(statement);
-    // SQLite looks into a view only when it is used
+    // SQLite checks a view only when it is used
     await database.read(`SELECT 1 FROM ${driver.dialect.quote(name)} LIMIT 0`);
     return null;
   } catch (error) {

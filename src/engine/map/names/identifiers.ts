@@ -45,7 +45,7 @@ export function splitWords(localName: string): string {
 const mixedWords = /(?:mzML|FpML|[kMGT]Wh|[kMG]Hz|(?<![\p{L}\p{N}])pH(?=$|\P{L}|\p{Lu}\p{Ll}))(?!\p{Ll})/gu;
 
 /**
- * Words that follow an acronym in small letters in names (`FIELDref`, `URLname`), where the acronym's last letter could be mistaken for
+ * Words that follow an acronym in small letters in names (`FIELDref`, `URLname`), if the acronym's last letter could be mistaken for
  * their first. No word is included that ends a longer word common after acronyms: `order` ends `Border`.
  */
 const wordsBehindAcronyms = new RegExp(

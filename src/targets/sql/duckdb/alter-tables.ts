@@ -21,7 +21,7 @@ import {
   type DecimalDigits,
 } from './types.ts';
 
-/** A column of the rows that come. */
+/** A column of the incoming rows. */
 export interface Incoming {
   readonly sqlType: string;
   readonly nullable: boolean;

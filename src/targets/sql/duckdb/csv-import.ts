@@ -8,16 +8,16 @@ import type { DecimalDigits } from './types.ts';
 export interface StagedCsv {
   readonly path: string;
   readonly columnCount: number;
-  /** no row is longer */
+  /** the length of the longest row */
   readonly longestRowBytes: number;
 }
 
-/** Name of a staged column, by its place. */
+/** Returns the name of a staged column, by its position. */
 export function stagedColumn(at: number): string {
   return `c${at}`;
 }
 
-/** The file as a table of text columns `c0`, `c1` … */
+/** Returns the file as a table of text columns `c0`, `c1` … */
 export function stagedRows(staged: StagedCsv): string {
   const columns = Array.from({ length: staged.columnCount }, (_, at) => `'${stagedColumn(at)}': 'VARCHAR'`);
   const longest = Math.max(512 * 1024, staged.longestRowBytes + 1);
@@ -69,7 +69,7 @@ function roughDigits(value: string): readonly [whole: string, fraction: string] 
   ];
 }
 
-/** Digits that count, of a decimal written as text. */
+/** Returns expressions for the significant digits of a decimal written as text. */
 export function exactDigits(value: string): readonly [whole: string, fraction: string] {
   return [
     `length(ltrim(split_part(${value}, '.', 1), '+-0'))`,
@@ -155,7 +155,7 @@ function isFloat(kind: ColumnType['kind']): boolean {
   return kind === 'real' || kind === 'double';
 }
 
-/** Items of a literal as XML has them. */
+/** Returns the items of a literal in the form of XML. */
 function textItems(items: string, { kind }: ColumnType): string {
   switch (kind) {
     case 'boolean':
@@ -168,12 +168,12 @@ function textItems(items: string, { kind }: ColumnType): string {
   }
 }
 
-/** `{1,2}` */
+/** Parses `{1,2}`. */
 function plainItems(column: string): string {
   return `CASE WHEN ${column} = '{}' THEN [] ELSE string_split(${column}[2:-2], ',') END`;
 }
 
-/** `{"a","b"}`: items have no white space, and quotes and backslashes of theirs follow a backslash. */
+/** Parses `{"a","b"}`: items have no white space, and their quotes and backslashes are preceded by a backslash. */
 function quotedItems(column: string): string {
   return `CASE WHEN ${column} LIKE '{"%' THEN list_transform(string_split(${column}[3:-3], '","'),
     lambda item: CASE WHEN contains(item, '\\') THEN regexp_replace(item, '\\\\(.)', '\\1', 'g') ELSE item END)

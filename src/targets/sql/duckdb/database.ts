@@ -9,19 +9,19 @@ import { AppError } from '../../../errors.ts';
 export interface DuckDb {
   /** Runs one statement or several, and returns the number of rows that the last one changed. */
   run(sql: string): Promise<number>;
-  /** Rows by column name; whole numbers beyond 32 bits are bigints. */
+  /** Returns rows by column name; whole numbers beyond 32 bits are bigints. */
   read<T>(sql: string): Promise<T[]>;
-  /** Lets go of the file; safe to call again. */
+  /** Closes the file; safe to call again. */
   close(): void;
 }
 
 export interface DuckDbOptions {
   /** the one folder whose files statements may read and write */
   readonly directory: string;
-  /** a folder inside of it for what does not fit into memory (`spill`) */
+  /** a folder in that folder, for data that does not fit into memory (`spill`) */
   readonly spill?: string;
   readonly memoryBytes: number;
-  /** a new file gets the smallest blocks: larger on the disk, but what waits for the end of a transaction need not stay in memory */
+  /** a new file gets the smallest blocks: it is larger on disk, but data that waits for the end of a transaction need not stay in memory */
   readonly smallBlocks?: boolean;
   /** a new file that nobody else knows: commits go directly into it, and not through the log, for which long values are copied in memory */
   readonly skipsLog?: boolean;
@@ -29,7 +29,7 @@ export interface DuckDbOptions {
   readonly busyTimeoutMs?: number;
   /** the name of the file in messages (default: its path) */
   readonly label?: string;
-  /** ends the statement that runs, and lets no further one begin but those that end a transaction */
+  /** interrupts the current statement, and prevents further ones except those that end a transaction */
   readonly signal?: AbortSignal;
 }
 
@@ -38,7 +38,7 @@ const pollMs = 250;
 /** Memory that a transaction keeps for each column that it fills, in a file with blocks of the usual size. */
 const openColumnBytes = 40 * 1024;
 
-/** A block of the usual size: what a column takes while its table is filled or altered. */
+/** A block of the usual size: the memory that a column needs while its table is filled or altered. */
 const blockBytes = 256 * 1024;
 
 /**
@@ -48,8 +48,8 @@ const blockBytes = 256 * 1024;
 const [usualBytes, fillingBytes] = [128 * 1024 * 1024, 32 * 1024 * 1024];
 
 /**
- * Memory for reading rows of up to `longestRowBytes`, and filling so many columns in one transaction, the widest table having
- * `widestTable` of them. `onlyFills`: into tables of a new file.
+ * Returns the memory for reading rows of up to `longestRowBytes`, and for filling so many columns in one transaction, of which the widest
+ * table has `widestTable`. `onlyFills`: only tables of a new file are filled.
  */
 export function memoryFor(
   longestRowBytes: number,
@@ -91,7 +91,7 @@ function memoryLimit(bytes: number): string {
  */
 export async function openDuckDb(path: string, options: DuckDbOptions): Promise<DuckDb> {
   const settings = {
-    // only what is bundled: nothing is ever downloaded
+    // only bundled extensions: nothing is ever downloaded
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     temp_directory: options.spill ?? join(options.directory, 'spill'),
@@ -148,7 +148,7 @@ export interface DuckDbReader {
   read<T>(sql: string): Promise<T[]>;
   /** for one stream of rows */
   connect(): Promise<DuckDBConnection>;
-  /** Twice as much memory from now on, after a `lacksMemory`; false: it has all that it may. */
+  /** Doubles the memory limit, after a `lacksMemory`; returns false if the limit is already the highest. */
   raiseMemory(): Promise<boolean>;
   /**
    * Lowers the memory limit once to the amount that reading piece by piece needs. DuckDB fills any memory beyond that with data that it has
@@ -158,7 +158,7 @@ export interface DuckDbReader {
   close(): void;
 }
 
-/** memory for sorting; more waits in the folder */
+/** memory for sorting; more is spilled to the folder */
 const readerBytes = 192 * 1024 * 1024;
 /** memory for one table that is read piece by piece; for Parquet, its row group */
 const streamBytes = 12 * 1024 * 1024;
@@ -171,13 +171,13 @@ export interface DuckDbReaderOptions extends Pick<DuckDbOptions, 'busyTimeoutMs'
   readonly data?: string;
   /** how many tables are read at once */
   readonly streams: number;
-  /** statements of others are run: settings stay as they are, also that of memory */
+  /** statements of other people are run: settings cannot be changed, including the memory limit */
   readonly isLocked?: boolean;
 }
 
 /**
- * A file, or nothing (`:memory:`), only to be read, with connections as many as wanted; AppErrors as of `openDuckDb`. `spill`: a folder
- * for what does not fit into memory.
+ * Opens a file, or an empty database (`:memory:`), for reading only, with any number of connections. Throws AppErrors like `openDuckDb`.
+ * `spill`: a folder for data that does not fit into memory.
  */
 export async function openDuckDbReader(
   path: string,
@@ -233,7 +233,7 @@ export async function openDuckDbReader(
   };
 }
 
-/** Statements that end a transaction: what became of it is to be known. */
+/** Statements that end a transaction: they are not interrupted, so that its outcome is known. */
 const ending: ReadonlySet<string> = new Set(['COMMIT', 'ROLLBACK', 'CHECKPOINT']);
 
 function opened(connection: DuckDBConnection, closeInstance: () => void, signal?: AbortSignal): DuckDb {
@@ -291,12 +291,12 @@ function openFault(error: unknown, label: string): unknown {
   return error;
 }
 
-/** Names as DuckDB compares them. */
+/** Folds names the way DuckDB compares them. */
 export function foldedName(name: string): string {
   return name.toLowerCase();
 }
 
-/** A path as a literal that is taken for one file, whatever characters are in it. */
+/** Returns a path as a literal that matches one file, whatever characters are in it. */
 export function pathLiteral(path: string): string {
   return standardLiteral(path.replaceAll(/[*?[\]]/g, (character) => `[${character}]`));
 }

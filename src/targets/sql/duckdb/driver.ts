@@ -1,4 +1,4 @@
-/** DuckDB as a target: rows wait as CSV, which DuckDB reads into its tables. */
+/** DuckDB as a target: rows are staged as CSV, which DuckDB reads into its tables. */
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ import { addDocuments, addSideRows, insertRows } from './insert-rows.ts';
 import { commentOnView, readTables, tableStatements, readZones } from './tables.ts';
 import { columnSqlType } from './types.ts';
 
-/** rows of a table that DuckDB keeps together, and bytes of their text up to which little memory is enough to fill tables */
+/** rows in a row group of DuckDB, and the bytes of their text up to which little memory is enough to fill tables */
 const [rowGroupRows, smallGroupBytes] = [122_880, 32 * 1024 * 1024];
 
 /** number of columns filled by one job beyond which all of them together would take too much memory */
@@ -62,7 +62,7 @@ export function createDuckDbRowRemover(options: DatabaseFileRemoverOptions): Row
 
 export function createDuckDbDriver(): FileDriver<DuckDb> {
   const memory = createMemoryPlan();
-  /** by index of the table: what the columns of its staged rows need */
+  /** by index of the table: the needs of the columns of its staged rows */
   const incoming = new Map<number, readonly Incoming[]>();
   return {
     title: 'DuckDB',

@@ -1,4 +1,4 @@
-/** Staged CSV becomes rows of tables, each by one statement. */
+/** Loads staged CSV into tables, each by one statement. */
 import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
@@ -10,7 +10,7 @@ import { stagedColumn, stagedRows, stagedValue, type StagedCsv } from './csv-imp
 import { foldedName, type DuckDb } from './database.ts';
 import { columnSqlType } from './types.ts';
 
-/** Adds the staged rows of a table of the model. `incoming`: what its columns need. */
+/** Adds the staged rows of a table of the model. `incoming`: the needs of its columns. */
 export async function insertRows(
   publication: Publication<DuckDb>,
   index: number,
@@ -41,7 +41,7 @@ export async function insertRows(
   return database.run(`${into} SELECT ${values.join(', ')} FROM ${stagedRows(csv)}`);
 }
 
-/** Staged rows whose key is not there yet, each key once. */
+/** Returns the staged rows whose key is not in the table yet, each key once. */
 function newRows(csv: StagedCsv, keyAt: number, table: string, key: string): string {
   const staged = stagedColumn(keyAt);
   return `SELECT DISTINCT ON (${staged}) s.* FROM ${stagedRows(csv)} s

@@ -12,12 +12,12 @@ const dialect = { quote: doubleQuoted, literal: standardLiteral };
 
 /** the memory that a chunk of 2,048 rows may take for documents, in the unit that a reader's memory is counted in */
 const streams = 64;
-/** longest line of a file of CSV, a document in it included */
+/** longest line of a CSV file, including a document in it */
 const longestLineBytes = 64 * 1024 * 1024;
 
 export interface DuckDbQueryOptions {
   readonly label: string;
-  /** a folder for what does not fit into memory */
+  /** a folder for data that does not fit into memory */
   readonly spill: string;
 }
 
@@ -46,7 +46,7 @@ function markIn(message: string): readonly ParameterMark[] {
   return /the function \S*@/.test(message) ? ['@'] : [];
 }
 
-/** All rows of a file; the first line of one of CSV names its columns, which are texts. */
+/** Reads all rows of a file; the first line of a CSV file names its columns, which are texts. */
 export async function openRowFile(
   path: string,
   format: 'parquet' | 'csv',
@@ -240,8 +240,8 @@ async function faultsOf(read: Read, query: string, label: string): Promise<strin
 }
 
 /**
- * Functions that queries of others may call: they compute with the values of a row, or of rows. Not among them are those that read files,
- * settings, sessions, catalogues or SQL text, that wait, or that change anything.
+ * Functions that queries of users may call: they compute with the values of a row, or of several rows. Functions are left out that read
+ * files, settings, sessions, catalogues or SQL text, that wait, or that change anything.
  */
 const names = `
 abs acos acosh add age aggregate any_value apply approx_count_distinct approx_quantile approx_top_k arbitrary
@@ -335,8 +335,8 @@ const operators = [
 /** Functions that make rows of their arguments. */
 const ofRows = ['generate_series', 'json_each', 'json_tree', 'range', 'repeat_row', 'unnest'];
 
-/** Lower case. */
+/** In lower case. */
 const allowedFunctions: ReadonlySet<string> = new Set([...names.trim().split(/\s+/), ...operators]);
 
-/** Lower case. */
+/** In lower case. */
 const allowedTableFunctions: ReadonlySet<string> = new Set(ofRows);

@@ -57,11 +57,11 @@ export interface SourceText {
 
 export interface SourceLines {
   readonly expression: string;
-  /** the line's values by name: the lexical forms of XSD, null for a column that is not there */
+  /** the line's values by name: the lexical forms of XSD, null for a missing column */
   values(line: string): (column: string) => string | null;
 }
 
-/** The tables of one place, open for reading. */
+/** The tables of one source, open for reading. */
 export interface SourceTables {
   /** Returns the table of that name, or null if there is none. */
   table(name: string): SourceTable | null;
@@ -139,7 +139,7 @@ class FileTables implements ReadTables<SourceTable> {
     const query = (selection: string): string => `SELECT ${selection} FROM ${table.from}${rest}${sorting}`;
     const long = rest === '' && sorting === '' ? ((await table.longTexts?.()) ?? null) : null;
     if (long !== null) await this.#tables.lowerMemory?.();
-    // DuckDB itself, which most folders are read without
+    // loads DuckDB itself, which most folders do not need
     const bytesOf = long === null ? null : (await import('./typed-rows.ts')).textBytes;
     const chunksFor = (selection: string, textColumn: number | null): Promise<Chunks> =>
       chunksWithMemory(
@@ -165,7 +165,7 @@ class FileTables implements ReadTables<SourceTable> {
       return this.#typedBlocks(fields, columns.length, chunksFor);
     const plan = planOf(fields, columns.length);
     const chunks = await chunksFor(oneText(fields), 0);
-    // DuckDB itself, which most folders are read without
+    // loads DuckDB itself, which most folders do not need
     const { chunkTexts } = await import('./typed-rows.ts');
     return this.#fieldBlocks(chunks, plan, chunkTexts);
   }
@@ -182,7 +182,7 @@ class FileTables implements ReadTables<SourceTable> {
     const plan = { typed, fields: others.length === 0 ? null : planOf(others, width), width };
     const expressions = typed.map(({ expression }) => expression);
     if (others.length > 0) expressions.push(oneText(others));
-    // DuckDB itself, which most folders are read without
+    // loads DuckDB itself, which most folders do not need
     this.#typedRows ??= import('./typed-rows.ts').then(({ TypedRows }) => new TypedRows());
     const rows = await this.#typedRows;
     const chunks = await chunksFor(expressions.join(', '), others.length === 0 ? null : typed.length);
@@ -252,7 +252,7 @@ class FileTables implements ReadTables<SourceTable> {
   }
 }
 
-/** A row as one text: taking one value from DuckDB costs as much as the whole row does. */
+/** Returns a row as one text: reading one value from DuckDB costs as much as reading the whole row. */
 function oneText(fields: readonly SourceField[]): string {
   return `concat_ws(chr(31), ${fields.map(({ expression }) => `COALESCE(${expression}, chr(30))`).join(', ')})`;
 }

@@ -31,11 +31,11 @@ export function chunksOf(connection: DuckDBConnection, result: Pick<DuckDBResult
   };
 }
 
-/** Bytes of text that one piece is to have, and its most rows. */
+/** The intended bytes of text of one piece, and the most rows of one. */
 const [pieceBytes, mostPieceRows] = [2 * 1024 * 1024, 32_768];
 
 export interface RowIdPieces {
-  /** the query for the rows that a condition on their row ids leaves, in the order of these */
+  /** returns the query for the rows that satisfy a condition on their row ids, in the order of these */
   readonly query: (condition: string) => string;
   /** the last row id plus 1 */
   readonly end: number;

@@ -37,7 +37,7 @@ export function createDuckDbRowSource(options: DuckDbRowSourceOptions): RowSourc
   });
 }
 
-/** A file that is missing was loaded by nobody; opening its tables says that it is missing. */
+/** Returns no loads for a missing file; opening its tables reports that it is missing. */
 function noneIfMissing(error: unknown): readonly TargetLoad[] {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
   throw error;
@@ -110,7 +110,7 @@ const shortTextsFileBytes = 4 * 1024 * 1024;
 /** the length of a table's longest text, in bytes, up to which its rows are streamed; DuckDB holds 2,048 rows at once */
 const usualTextBytes = 8 * 1024;
 
-/** A table with texts and with row ids of its own, which a view lacks and a column of that name hides. */
+/** Tests for a table with texts and with row ids of its own; a view has none, and a column of that name hides them. */
 function canHaveLongTexts(columns: ReadonlyMap<string, DescribedColumn>): boolean {
   const all = [...columns.values()];
   return (

@@ -1,4 +1,4 @@
-/** Tables of a DuckDB file: what is there, which columns keep a time zone, and how tables are made. */
+/** Tables of a DuckDB file: existing tables, columns that keep a time zone, and statements that make tables. */
 import { commentStatements, createTable } from '../../../engine/sql/statements.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
@@ -59,8 +59,8 @@ export function commentOnView(name: string, comment: string): string {
 }
 
 /**
- * Statements that make a table of the model, with comments and NOT NULL, without keys: an index of DuckDB must fit into memory and
- * takes most of the time of a large load, and a table that a foreign key leads to can no longer be altered.
+ * Returns statements that make a table of the model, with comments and NOT NULL, but without keys: an index of DuckDB must fit into memory
+ * and takes most of the time of a large load, and a table that a foreign key refers to can no longer be altered.
  */
 export function tableStatements(
   table: PhysicalTable,

@@ -12,11 +12,11 @@ import type { RowBlock } from '../../../engine/unshred/rows/document-rows.ts';
 import { placeFields, type FieldPlan } from '../../rows/field-blocks.ts';
 
 export interface TypedPlan {
-  /** the result's first columns: their places in a block's rows, and what their values are */
+  /** the result's first columns: their positions in a block's rows, and the form of their values */
   readonly typed: readonly { readonly column: number; readonly form: StoredForm }[];
   /** the plan for the texts after the typed columns; null: there are none */
   readonly fields: FieldPlan | null;
-  /** columns of a row of the block; those of neither are empty */
+  /** columns of a row of the block; columns that are in neither are empty */
   readonly width: number;
 }
 
@@ -65,7 +65,7 @@ export class TypedRows {
     this.#buffers.giveBack(cells as Int32Array<ArrayBuffer>);
   }
 
-  /** The values of a vector as a page of the column that the kernel then has. */
+  /** Passes the values of a vector to the kernel as a page of its current column. */
   #putPage(vector: duckdb.Vector, rows: number, { form, scale, kept, width }: StoredForm): void {
     const { bytes, view, exports } = this.#kernel;
     const record = this.#record.at;
@@ -118,7 +118,7 @@ function keepValid(
   return to / each;
 }
 
-/** DuckDB has the lowest byte of a value first, Parquet the highest one. */
+/** Reverses bytes: DuckDB stores the lowest byte of a value first, Parquet the highest. */
 function turnBytes(view: DataView, from: number, to: number): void {
   for (let at = from; at < to; at += widestValue)
     for (let low = at, high = at + widestValue - 4; low < high; low += 4, high -= 4) {
@@ -141,7 +141,7 @@ export interface ChunkTexts {
  */
 const [entryBytes, longestInline] = [16, 12];
 
-/** Bytes of the texts of a column, none of which is NULL. */
+/** Counts the bytes of the texts of a column, none of which is NULL. */
 export function textBytes({ chunk, rowCount }: DuckDBDataChunk, column: number): number {
   const entries = duckdb.vector_get_data(duckdb.data_chunk_get_vector(chunk, column), rowCount * entryBytes);
   const view = new DataView(entries.buffer, entries.byteOffset, entries.byteLength);
@@ -150,7 +150,7 @@ export function textBytes({ chunk, rowCount }: DuckDBDataChunk, column: number):
   return length;
 }
 
-/** The texts of a column, none of which is NULL. */
+/** Returns the texts of a column, none of which is NULL. */
 export function chunkTexts({ chunk, rowCount }: DuckDBDataChunk, column = 0): ChunkTexts {
   const vector = duckdb.data_chunk_get_vector(chunk, column);
   const entries = duckdb.vector_get_data(vector, rowCount * entryBytes);

@@ -1,4 +1,4 @@
-/** Column types of DuckDB, as `duckdb_columns()` writes them: which one a column needs, and what its values look like as text. */
+/** Column types of DuckDB, as `duckdb_columns()` writes them: the type that a column needs, and the text form of its values. */
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
 
@@ -11,7 +11,7 @@ export interface DecimalDigits {
 const wholeDigits: Readonly<Record<string, number>> = { SMALLINT: 5, INTEGER: 10, BIGINT: 19 };
 const listed: Readonly<Record<string, string>> = { TIMESTAMPTZ: 'TIMESTAMP WITH TIME ZONE', REAL: 'FLOAT' };
 
-/** The dialect's type in the words of `duckdb_columns()`. */
+/** Returns the dialect's type in the form of `duckdb_columns()`. */
 export function columnSqlType(type: ColumnType): string {
   const item = duckdb.typeName({ ...type, list: false });
   return `${listed[item] ?? item}${type.list === true ? '[]' : ''}`;
@@ -71,8 +71,8 @@ export function larger(a: DecimalDigits, b: DecimalDigits): DecimalDigits {
 }
 
 /**
- * The value of `expression`, of `sqlType`, as XML Schema writes it. `fraction`: digits after the point that the model gives it; a
- * column that has more, as it had to be bounded or became wider for other values, would add zeros.
+ * Returns the value of `expression`, of `sqlType`, in the form of XML Schema. `fraction`: digits after the point that the model gives it; a
+ * column that has more, because it had to be bounded or was widened for other values, would add zeros.
  */
 export function lexicalText(expression: string, sqlType: string, fraction: number | null = null): string {
   if (sqlType.endsWith('[]')) {
@@ -82,7 +82,7 @@ export function lexicalText(expression: string, sqlType: string, fraction: numbe
   const text = `${expression}::VARCHAR`;
   const added = fraction === null ? 0 : (decimalDigits(sqlType)?.fraction ?? 0) - fraction;
   if (added > 0) {
-    // by characters: arithmetic ends at the bounds of the type
+    // by characters, because arithmetic is limited by the bounds of the type
     const shorter = `left(${text}, -${added}) || rtrim(right(${text}, ${added}), '0')`;
     return fraction === 0 ? `rtrim(${shorter}, '.')` : `(${shorter})`;
   }
@@ -150,7 +150,7 @@ export function converted(
 ): string {
   if (to === 'VARCHAR' && from === 'TIMESTAMP WITH TIME ZONE' && offset !== null)
     return `CASE WHEN ${offset} IS NULL THEN ${lexicalText(expression, from)} ELSE ${textAtOffset(expression, offset)} END`;
-  // zeros that the type of decimals without bounds has added are nobody's
+  // zeros that the type of decimals without bounds has added are in no document
   if (to === 'VARCHAR') return lexicalText(expression, from, from === unboundedDecimal ? 0 : null);
   if (to === 'VARCHAR[]') {
     return `list_transform(${expression}, lambda item: ${lexicalText('item', from.slice(0, -2))})`;

@@ -17,15 +17,15 @@ export interface MysqlAddress {
   readonly password: string;
   /** the TLS mode, as for PostgreSQL; absent: TLS is not requested, even if the server has it */
   readonly sslmode: string | null;
-  /** address without secrets */
+  /** the address without secrets */
   readonly label: string;
-  /** the only ones to connect to; absent: as the name resolves */
+  /** the only addresses to connect to; absent: those that the name resolves to */
   readonly addresses?: readonly string[];
-  /** in place of host and port */
+  /** instead of host and port */
   readonly socketPath?: string;
   /** the limit for messages of the server; absent: 1 GiB */
   readonly longestMessageBytes?: number;
-  /** time between two looks at a silent connection (10 s) */
+  /** time between two checks of a silent connection (10 s) */
   readonly probeIntervalMs?: number;
 }
 
@@ -39,7 +39,7 @@ export interface Mysql {
   readonly statementsPerRun: 1;
   /** Runs one statement; returns the number of rows that it changed. */
   run(sql: string): Promise<number>;
-  /** Rows with every value as text. */
+  /** Returns rows with every value as text. */
   rows(sql: string): Promise<(string | null)[][]>;
   /** Returns the same rows by column name. */
   read<T>(sql: string): Promise<T[]>;
@@ -49,7 +49,7 @@ export interface Mysql {
    * Streams rows, with values as text, or as bytes if `isBytes` says so for their column. No more rows are in memory than are requested.
    */
   stream(sql: string, isBytes: (column: number) => boolean): AsyncIterable<(string | Uint8Array | null)[]>;
-  /** Rows of `LOAD DATA LOCAL`, and what the server had to say of them. */
+  /** Loads rows by `LOAD DATA LOCAL`; returns the server's warnings. */
   load(sql: string, rows: readonly Uint8Array[]): Promise<readonly MysqlWarning[]>;
   close(): Promise<void>;
 }
@@ -75,7 +75,10 @@ const streamedRows = 16;
 /** time that the server gets to close a connection */
 const goodbyeMs = 5000;
 
-/** Every question ends: if a connection stays silent while the server waits for the client, it is closed and the question fails. */
+/**
+ * Opens a connection. Every statement ends: if a connection stays silent while the server waits for the client, it is closed and the
+ * statement fails.
+ */
 export async function openMysql(address: MysqlAddress): Promise<Mysql> {
   const longest = address.longestMessageBytes ?? 1024 ** 3;
   const { connection, limit } = await connect(address, longest);
@@ -96,7 +99,7 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
     }
   };
   const ping = setInterval(() => {
-    // a connection that is lost says so to the next question
+    // the next statement reports a connection that is lost
     if (pending === 0) ask(answerBytes.ofNoRows, () => connection.ping()).catch(() => undefined);
   }, pingMs);
   ping.unref();
@@ -190,7 +193,7 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
     },
     close: async () => {
       clearInterval(ping);
-      // a connection that is lost has nothing to say goodbye to
+      // a lost connection cannot be closed in an orderly way
       const giveUp = setTimeout(end, goodbyeMs);
       await connection.end().catch(() => connection.destroy());
       clearTimeout(giveUp);
@@ -201,7 +204,7 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
 /** States of a session that reads from its client or writes to it, in the words of MySQL and MariaDB. */
 const waitingStates = ['Reading from net', 'Receiving from client', 'Writing to net', 'Sending to client'];
 
-/** Asks over another connection whether the session waits for its client, or is gone. */
+/** Checks over another connection whether the session waits for its client, or has ended. */
 async function serverWaits(address: MysqlAddress, threadId: number, withinMs: number): Promise<boolean> {
   const { promise: timeout, resolve: giveUp } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => giveUp(true), withinMs);
@@ -220,7 +223,7 @@ async function serverWaits(address: MysqlAddress, threadId: number, withinMs: nu
   try {
     return await Promise.race([answer(), timeout]);
   } catch (error) {
-    // a server that refuses the connection is there
+    // a server that refuses the connection is running
     return /^(?:ECONN|EHOST|ENET|ETIMEDOUT|PROTOCOL_CONNECTION_LOST)/.test(codeOf(error));
   } finally {
     clearTimeout(timer);
@@ -251,7 +254,7 @@ function parts(connection: CoreConnection): CoreParts {
   return connection as unknown as CoreParts;
 }
 
-/** Counts what the server sends from its first byte on; past the limit the connection ends with an AppError. */
+/** Counts the bytes that the server sends from the first on; past the limit the connection ends with an AppError. */
 function limited(core: CoreConnection, limit: MessageLimit, label: string): void {
   const { stream, packetParser: parser } = parts(core);
   let isRefused = false;

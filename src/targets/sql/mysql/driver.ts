@@ -1,4 +1,4 @@
-/** MySQL and MariaDB, as far as the steps of publishing and removing know them. */
+/** MySQL and MariaDB: the operations that publishing and removing need. */
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { PublishingWays } from '../publication.ts';
@@ -62,7 +62,7 @@ export function createMysqlRowRemover(address: MysqlAddress): RowRemover {
         return removeInTransaction(mysqlDriver, database, label, plan, fence);
       }),
     close: async () => {
-      // a connection that was never opened needs no end
+      // a connection that was never opened need not be closed
       await (await opened?.catch(() => null))?.close();
     },
   };

@@ -47,14 +47,14 @@ export type MysqlPublication = Publication<Mysql, MysqlStagedTable>;
 
 interface MysqlStaged {
   readonly database: Mysql;
-  /** in front of the names of tables of this job */
+  /** the prefix of the names of this job's tables */
   readonly token: string;
   /** by index in the drawn model, also those without rows */
   readonly tables: readonly MysqlStagedTable[];
   readonly staging: Staging;
 }
 
-/** A driver for one publication. */
+/** Makes the driver for one publication. */
 export interface MysqlPublisher extends SqlDriver<Mysql, MysqlStagedTable> {
   /** Makes all that was published appear. */
   commit(): Promise<void>;
@@ -71,7 +71,7 @@ function commonSteps({ database, token }: MysqlStaged, relation: (name: string) 
     ...mysqlWays(relation),
     title: 'MySQL',
     commitsDefinitions: true,
-    // the target is locked from open to publish: the staged rows have the keys that they keep
+    // the target is locked from open to publish: the staged rows already have their final keys
     keyOffsets: () => Promise.resolve(new Map<string, bigint>()),
     stagesItems: true,
     notes: {
@@ -81,7 +81,7 @@ function commonSteps({ database, token }: MysqlStaged, relation: (name: string) 
         await database.run(`CREATE TABLE ${name} ${key}${definition}`);
         return name;
       },
-      // goes with the staging
+      // dropped with the staging
       drop: () => Promise.resolve(),
     },
     async writeItemTexts(publication, isTextOf) {
@@ -96,7 +96,7 @@ function commonSteps({ database, token }: MysqlStaged, relation: (name: string) 
     isAsModelled({ type, comment }, { type: modelled }) {
       if (modelled.kind === 'timestamptz') return holdsInstants({ type, comment });
       if (modelled.kind === 'numeric') return type.startsWith('decimal');
-      // all numbers of this kind are kept as DOUBLE
+      // all numbers of this kind are stored as DOUBLE
       return type === columnSqlType(modelled.kind === 'real' ? { kind: 'double' } : modelled);
     },
     viewStatements: ({ name, query }, comment) => [
@@ -107,7 +107,7 @@ function commonSteps({ database, token }: MysqlStaged, relation: (name: string) 
   } satisfies Partial<SqlDriver<Mysql, MysqlStagedTable>>;
 }
 
-/** The driver of jobs whose tables are there: their rows go in by one transaction. */
+/** Returns the driver of jobs whose tables exist: their rows are inserted by one transaction. */
 export function insertingPublisher(own: MysqlStaged): MysqlPublisher {
   const { database, tables } = own;
   /** by index: expressions over the staged rows `s` */
@@ -164,9 +164,9 @@ export function renamingPublisher(own: MysqlStaged): MysqlPublisher {
   const { database, token, tables, staging } = own;
   const moves: string[] = [];
   const gone: string[] = [];
-  /** by the names that they get: names of the tables that this job makes */
+  /** by their final names: names of the tables that this job makes */
   const madeNames = new Map<string, string>();
-  /** folded names of tables that go */
+  /** folded names of tables that are dropped */
   const vanished = new Set<string>();
   const counts = new Map<SideTable, number>();
   let number = 0;
@@ -212,7 +212,7 @@ export function renamingPublisher(own: MysqlStaged): MysqlPublisher {
       for (const side of sideNames) {
         const definition = sideTableDefinitions[side];
         const staged = publication.staged.get(side);
-        // documents that a merge replaces are found among those that were there
+        // documents that a merge replaces are among the existing ones
         const isStaged =
           staged !== undefined && (plan.saveMode !== 'merge' || !known.has(sideTableNames.documents));
         const as = isStaged ? staged.name : `${token}_made_${side}`;
@@ -298,7 +298,7 @@ async function keepSideRows(
     cleared !== null && columns[0]!.name === fileKeyName
       ? ` WHERE ${key} NOT IN (SELECT ${key} FROM ${cleared})`
       : '';
-  // rows of documents that were there are the same rows
+  // rows of existing documents are the same rows
   const ignore = plan.keys === 'hash' ? ' IGNORE' : '';
   await database.run(`INSERT${ignore} INTO ${quote(as)} (${list}) SELECT ${list} FROM ${quote(name)}${kept}`);
 }
@@ -306,7 +306,10 @@ async function keepSideRows(
 /** index of the item in the columns of a list's table, after its key, the key of the row that has the list, and the position */
 const itemAt = 3;
 
-/** Statement that writes what documents say into the items of a list: the words of the list as it is written, by their positions. */
+/**
+ * Returns the statement that writes the texts of documents into the items of a list: the words of the list as it is written, by their
+ * positions.
+ */
 function writtenItemsStatement(
   { driver, plan, drawn }: Pick<MysqlPublication, 'driver' | 'plan' | 'drawn'>,
   { owner, column, table }: ListTable,
@@ -354,7 +357,7 @@ export async function undo(
   { database, drawn }: Pick<MysqlPublication, 'database' | 'drawn'>,
   before: { has(name: string): boolean },
 ): Promise<void> {
-  // a connection that is lost has rolled back, and empty tables are the next load's to fill
+  // a connection that is lost has rolled back, and the next load fills empty tables
   await database.run('ROLLBACK').catch(() => 0);
   const names = [...Object.values(sideTableNames), codesTable.name, ...drawn.tables.map(({ name }) => name)];
   for (const name of names) if (!before.has(foldedName(name))) await dropEmpty(database, name);
@@ -396,7 +399,7 @@ function insertRows(
 interface ClearedDocuments {
   /** a table of the keys of documents whose rows are removed, as statements write it; documents that rows of another owner refer to stay */
   readonly cleared: string;
-  /** tables of other versions with rows of theirs: documents go whole */
+  /** tables of other versions that have rows of these documents, because documents are removed whole */
   readonly earlier: readonly FoundTable[];
   readonly earlierLists: readonly ListOfRows[];
 }
@@ -415,7 +418,7 @@ async function clearedDocuments(publication: MysqlPublication): Promise<ClearedD
     );
     if (rows.length > 0) earlier.push(table);
   }
-  // a document stays while rows of tables that stay name it
+  // a document stays while rows of remaining tables refer to it
   for (const table of otherTables(scope))
     if (!found.tables.includes(table))
       await database.run(
@@ -430,7 +433,7 @@ async function keepOthersRows(
   name: string,
   made: string,
   cleared: string,
-  /** `JOIN … ON …` of its rows with those that name their documents; absent: they do */
+  /** `JOIN … ON …` of its rows with those that name their documents; absent: the rows name them */
   owners?: string,
 ): Promise<void> {
   const rows = `${quote(name)} i ${owners ?? ''}`;
@@ -474,7 +477,7 @@ export async function adaptTable(
   });
   const isThere = (name: string): boolean => known.columns.has(foldedName(name));
   const clauses: string[] = [];
-  /** by name: what becomes of columns */
+  /** by name: the changes of columns */
   const modified = new Map<string, { readonly there: FoundColumn; type: string; notNull: boolean }>();
   for (const alteration of alterations) {
     if (alteration.kind === 'add') {

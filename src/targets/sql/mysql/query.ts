@@ -24,7 +24,7 @@ const types: Readonly<Record<number, QueryColumn['type']>> = {
   13: 'smallint',
   246: 'numeric',
 };
-/** the next wider type, for what has no sign */
+/** the next wider type, for unsigned numbers */
 const unsignedTypes: Readonly<Record<number, QueryColumn['type']>> = {
   2: 'integer',
   3: 'bigint',
@@ -33,7 +33,7 @@ const unsignedTypes: Readonly<Record<number, QueryColumn['type']>> = {
 const unsignedFlag = 32;
 /** VARCHAR, BLOB and TEXT of all sizes, VAR_STRING, STRING */
 const texts: ReadonlySet<number> = new Set([15, 249, 250, 251, 252, 253, 254]);
-/** how the server refuses what other databases take for a parameter */
+/** errors by which the server refuses text that other databases treat as a parameter */
 const ofParameters: ReadonlySet<string> = new Set(['ER_PARSE_ERROR', 'ER_BAD_FIELD_ERROR']);
 /** the character set of bytes */
 const binary = 63;
@@ -47,13 +47,13 @@ export async function openMysqlQuery(address: MysqlAddress, query: string): Prom
       throw mysqlFault(error, label);
     }
   };
-  // a variable that nobody has set is NULL, so a comparison with it selects no row
+  // a variable that was never set is NULL, so a comparison with it selects no row
   const variable = findParameter(query, ['@'], 'mysql');
   if (variable !== null && !query.includes(':=')) throw parameterFault(variable, label);
   const table = tableOf(query);
   const connection = await asked(() => openMysql(address));
   await asked(async () => {
-    // people write queries as the server usually takes them
+    // queries are written for the server's usual settings
     await connection.run("SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'");
     await connection.run('SET SESSION net_write_timeout = 3600');
     await connection.run('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');

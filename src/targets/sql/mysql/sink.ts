@@ -350,7 +350,7 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
   }
 }
 
-/** Called under the target's lock: what jobs left that died. */
+/** Removes staging of jobs that died. Called under the target's lock. */
 async function removeStaging(database: Mysql, known: FoundTables): Promise<void> {
   for (const { name, isView, columns } of known.values())
     if (name.startsWith(stagingPrefix)) await database.run(`DROP TABLE IF EXISTS ${quote(name)}`);

@@ -1,6 +1,6 @@
 /**
- * Tables of a job that nobody sees as data: rows go into them by `LOAD DATA LOCAL`, some megabytes at a time. Under the lock of the
- * target, which is held from open to publish, what has their names is of jobs that are dead.
+ * Tables of a job that are invisible as data: rows are loaded into them by `LOAD DATA LOCAL`, some megabytes at a time. Under the lock of
+ * the target, which is held from open to publish, all existing tables with such names belong to jobs that are dead.
  */
 import { createHash } from 'node:crypto';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
@@ -24,9 +24,9 @@ export interface MysqlStagedColumn {
   readonly isValue: boolean;
   /** the next column has the offset with which its times are written */
   readonly hasOffsetBehind: boolean;
-  /** the type that it has for a value that its own cannot hold; null: its own */
+  /** the type that the column needs for a value that its own cannot hold; null: its own */
   wider: ColumnType | null;
-  /** lost its NOT NULL */
+  /** the column lost its NOT NULL */
   isLoose: boolean;
 }
 
@@ -38,7 +38,7 @@ export class MysqlStagedTable {
   pieces: { rows: Uint8Array; release: (() => void) | null }[] = [];
   bytes = 0;
   isMade = false;
-  /** by column: what of it is yet to be done to the table */
+  /** by column: changes of the table that are still to be made */
   readonly pending = new Set<() => Promise<void>>();
 
   constructor(
@@ -66,14 +66,17 @@ export class MysqlStagedTable {
     return this.columns[at]!.wider?.kind === 'text';
   }
 
-  /** Quoted: the column that says at which offset times of this one are written; null: none does. `isThere`: of a column by name. */
+  /**
+   * Returns, quoted, the column with the offset with which times of this column are written, or null if there is none. `isThere`: says
+   * whether a column of that name exists.
+   */
   offsetOf(at: number, isThere: (name: string) => boolean = () => true): string | null {
     if (!this.columns[at]!.hasOffsetBehind) return null;
     const { name } = this.columns[at + 1]!;
     return isThere(name) ? mysql.quote(name) : null;
   }
 
-  /** Turned into text, a column loses its NOT NULL. */
+  /** Returns whether the column may be NULL: a column converted to text loses its NOT NULL. */
   isNullable(at: number): boolean {
     return this.columns[at]!.isLoose || this.isTurned(at);
   }
@@ -98,7 +101,7 @@ export class Staging {
   #bytes = 0;
   #work: Promise<void> = Promise.resolve();
 
-  /** `skipsDoubles`: keys follow from the documents, a row that comes again is the same row. */
+  /** `skipsDoubles`: keys depend on the content of documents, so a row that comes again is the same row. */
   constructor(database: Mysql, label: string, skipsDoubles: boolean) {
     this.#database = database;
     this.#label = label;
@@ -113,7 +116,7 @@ export class Staging {
   ): Promise<void> {
     this.add(table, rows, count, release);
     if (this.#bytes < bufferedBytes) return;
-    // one batch is on its way while the next one gathers
+    // one batch is being sent while the next one is collected
     const before = this.#work;
     const largest = [...this.#tables].reduce((one, other) => (other.bytes > one.bytes ? other : one));
     this.#enqueue(largest);
@@ -128,7 +131,7 @@ export class Staging {
     this.#tables.add(table);
   }
 
-  /** All that was written is in the tables. */
+  /** Loads all rows written so far into the tables. */
   async drain(): Promise<void> {
     for (const table of this.#tables) this.#enqueue(table);
     await this.#work;
@@ -238,7 +241,7 @@ function loadStatement(table: MysqlStagedTable): string {
     if (value !== variable) sets.push(`${quoted} = ${value}`);
   }
   const set = sets.length === 0 ? '' : ` SET ${sets.join(', ')}`;
-  // the server splits bytes faster than characters, and takes them for characters of the columns all the same; functions want characters
+  // the server splits bytes faster than characters, and still reads them as characters of the columns; functions need characters
   const characters = sets.length === 0 ? 'binary' : 'utf8mb4';
   return String.raw`LOAD DATA LOCAL INFILE 'rows' INTO TABLE ${mysql.quote(table.name)} CHARACTER SET ${characters} FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' (${targets.join(', ')})${set}`;
 }
@@ -251,7 +254,7 @@ function widenedText({ kind }: ColumnType, value: string): string {
   return value;
 }
 
-/** Columns of values, not of keys, with one that their type does not hold. */
+/** Returns columns of values, not of keys, that have a value their type does not hold. */
 function refusedColumns(
   table: MysqlStagedTable,
   warnings: readonly MysqlWarning[],
@@ -278,7 +281,7 @@ function isMoment(sqlType: string): boolean {
   return !isText(sqlType) && /^(date|time)/.test(sqlType);
 }
 
-/** MySQL has the years 1 to 9999, and does not say of a computed value which column it was for. */
+/** Tests for other years: MySQL has the years 1 to 9999, and does not report the column of a computed value. */
 function hasOtherYears(pieces: readonly Uint8Array[], at: number): boolean {
   return pieces.some((piece) =>
     Buffer.from(piece.buffer, piece.byteOffset, piece.length)
@@ -325,15 +328,15 @@ export async function takeTargetLock(
 export interface MysqlListTarget {
   /** the column of the list in the rows */
   readonly column: number;
-  /** keys of rows that are still to come, and have text in its place: one of its items is no value of the type */
+  /** keys of rows that are still to come and have text instead, because one item is not a value of the type */
   readonly asText: Set<string>;
-  /** takes rows of the list's own table */
+  /** loads rows of the list's own table */
   add(rows: Uint8Array, count: number): void;
-  /** key of an item */
+  /** computes the key of an item */
   key(parent: string, position: number): bigint;
 }
 
-/** The rows with counts in place of lists. */
+/** Returns the rows with counts instead of lists. */
 export function withoutLists(rows: Uint8Array, lists: readonly MysqlListTarget[]): Uint8Array {
   const lines = Buffer.from(rows.buffer, rows.byteOffset, rows.length).toString('utf8').split('\n');
   lines.pop();
@@ -361,7 +364,7 @@ export function hashedKey(table: string, parent: string, position: number): bigi
 
 const letters: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r' };
 
-/** Items of an array literal, `{1,2}` or `{"a b","c"}`, in a cell of COPY text; null for NULL. */
+/** Parses the items of an array literal, `{1,2}` or `{"a b","c"}`, in a cell of COPY text; null for NULL. */
 export function itemsOf(cell: string): string[] | null {
   if (cell === '\\N') return null;
   const literal = unescaped(cell);
@@ -371,7 +374,7 @@ export function itemsOf(cell: string): string[] | null {
   return items;
 }
 
-/** Items of a list as documents have it. */
+/** Returns the items of a list in the form of documents. */
 function wordsOf(cell: string): string[] {
   return unescaped(cell)
     .split(/[ \t\r\n]+/)

@@ -1,4 +1,4 @@
-/** Tables of a MySQL database: what is there, and how they are made. */
+/** Tables of a MySQL database: existing tables, and statements that make them. */
 import type { Dialect } from '../../../engine/sql/dialect.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
@@ -35,7 +35,7 @@ export async function readTables(database: Mysql): Promise<FoundTables> {
       columns: new Map(),
     };
     tables.set(folded, table);
-    // a view of a table that is gone has no columns
+    // a view of a dropped table has no columns
     if (column === null) continue;
     table.columns.set(foldedName(column!), {
       name: column!,
@@ -48,7 +48,7 @@ export async function readTables(database: Mysql): Promise<FoundTables> {
   return tables;
 }
 
-/** The queries of views as the server has them, by name. */
+/** Returns the queries of views in the form of the server, by name. */
 async function viewDefinitions(database: Mysql): Promise<ReadonlyMap<string, string>> {
   const rows = await database.rows(
     'SELECT table_name, view_definition FROM information_schema.views WHERE table_schema = DATABASE()',
@@ -110,7 +110,7 @@ export const mysqlDialect: Dialect = {
   tableOptions: (key) => `${mysql.tableOptions(key)} COLLATE utf8mb4_bin ENGINE = InnoDB`,
 };
 
-/** Statement that makes a table under another name, its primary key and the indexes of its parents' keys with it. */
+/** Returns the statement that makes a table under another name, with its primary key and the indexes of its parents' keys. */
 export function tableStatement(
   table: PhysicalTable,
   name: string,
@@ -126,7 +126,7 @@ export function tableStatement(
   return createTable(mysqlDialect, made, { sqlSchema: null, ifNotExists: false, foreignKeys: [] });
 }
 
-/** Statement that adds the indexes that rows are looked up by from their parents. */
+/** Returns the statement that adds the indexes by which rows are found from their parents. */
 export function parentIndexes(table: PhysicalTable, name: string): string[] {
   const columns = table.foreignKeys
     .map(({ column }) => column)

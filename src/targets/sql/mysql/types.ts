@@ -1,4 +1,4 @@
-/** Column types of MySQL as `information_schema` writes them: which one a column needs. */
+/** Column types of MySQL as `information_schema` writes them: the type that a column needs. */
 import { ownPrefix } from '../../../engine/model/side-tables.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
@@ -7,7 +7,7 @@ import type { Mysql } from './connection.ts';
 
 export const anyText = 'longtext';
 
-/** the name that a column has while it takes the place of another one */
+/** the name of a column while it replaces another one */
 export const spareColumn = `${ownPrefix}text`;
 
 /** Returns one spelling of a type, whichever server reports it. */
@@ -25,7 +25,7 @@ export function isText(type: string): boolean {
   return /char|text/.test(type);
 }
 
-/** The type that holds values of both: one of them, a wider one, or text. */
+/** Returns the type that holds values of both: one of them, a wider one, or text. */
 export function settledType(there: string, incoming: string): string {
   if (there === incoming) return there;
   if (isText(there) && isText(incoming)) return textRoom(there) >= textRoom(incoming) ? there : incoming;
@@ -63,7 +63,7 @@ export async function turnToText(
   table: string,
   column: { readonly name: string; readonly comment: string },
   value: string,
-  /** a statement that writes into the new column what documents say otherwise */
+  /** returns a statement that writes values of documents that differ into the new column */
   written: (column: string) => string | null = () => null,
 ): Promise<void> {
   const [of, name, beside] = [table, column.name, spareColumn].map((each) => mysql.quote(each)) as [

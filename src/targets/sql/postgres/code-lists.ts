@@ -24,10 +24,10 @@ import { relation, type PostgresPublication } from './publication.ts';
 
 /** errors by which statements on codes can be refused: values that a type or an index does not accept, and names in use */
 const refusals = /^(?:22|42|54)/;
-/** columns that one scan looks at */
+/** columns that one scan checks */
 const columnsPerScan = 400;
 
-/** A column whose values are to be among these codes. */
+/** A column whose values must be among these codes. */
 export interface CheckedColumn extends CodedColumn {
   readonly codes: readonly string[];
 }
@@ -229,7 +229,7 @@ async function constraintsOf(
   return new Set(rows.map(({ table, name }) => JSON.stringify([table, name])));
 }
 
-/** Does all of the work, or nothing and returns why the server refuses it. */
+/** Does all of the work, or none, and then returns the reason why the server refuses it. */
 async function attempt(
   tx: TransactionSql,
   work: (savepoint: TransactionSql) => Promise<void>,

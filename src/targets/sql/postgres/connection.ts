@@ -16,14 +16,14 @@ import { AppError, isOutOfMemory, serverOutage } from '../../../errors.ts';
 import { createSilenceWatch, type SilenceWatch } from '../silence-watch.ts';
 
 export interface TargetAddress {
-  /** `postgresql://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`; of its parameters only `sslmode` is heard */
+  /** `postgresql://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`; of its parameters only `sslmode` is used */
   readonly url: string;
   /** instead of the address's */
   readonly user?: string;
   readonly password?: string;
-  /** connected to in place of the address's host, which was resolved to these and checked */
+  /** addresses to connect to instead of the address's host, which was resolved to them and checked */
   readonly addresses?: readonly string[];
-  /** role that every connection takes on from its first moment */
+  /** role that every connection switches to at its start */
   readonly setRole?: string;
   /** longest message of the server (1 GiB, as much as a value may have) */
   readonly longestMessageBytes?: number;
@@ -34,7 +34,7 @@ export interface TargetAddress {
 interface ServerName {
   readonly host: string;
   readonly port: number;
-  /** the address of the host that is connected to; absent: whatever its name resolves to */
+  /** the address of the host to connect to; absent: any address that its name resolves to */
   readonly to?: string;
 }
 
@@ -49,16 +49,16 @@ interface AddressParts {
 /** shown in `pg_stat_activity` */
 export const applicationName = 'conversion-job-service';
 
-/** A target that takes no byte for so long does not come back. */
+/** A target that accepts no byte for this long, in milliseconds, does not recover. */
 const stallMs = 5 * 60_000;
 
 interface TargetSockets {
   /** receives the socket if the server reads exactly the bytes that are written to it, so not if the connection will be encrypted */
   readonly onPlain?: (socket: Socket) => void;
-  /** gets every socket */
+  /** receives every socket */
   readonly all?: Set<Socket>;
   readonly rows?: RowTap;
-  /** a session that is lost is not replaced by another, which would know nothing of its transaction (false) */
+  /** a lost session is not replaced by another, which would know nothing of its transaction (false) */
   readonly single?: boolean;
 }
 
@@ -106,7 +106,7 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
     connect_timeout: 10,
     prepare: false,
     fetch_types: false,
-    // no second try for a query: the caller decides
+    // a query is not retried: the caller decides
     backoff: () => 0,
     onnotice: () => undefined,
     connection: {
@@ -120,24 +120,26 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
   return withoutLateQueries(poolSockets.endWith(sql));
 }
 
-/** A key that follows from the content of a document may be beyond 2^53. */
+/** Returns a bigint if the number exceeds 2^53: a key computed from the content of a document may. */
 function wholeNumber(text: string): number | bigint {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : BigInt(text);
 }
 
 /**
- * A publisher that is stopped, or cut off, in its transaction holds the target's lock: the server ends it after so long. The steps
- * follow one another at once; the fence between them may wait for a metadata database that has just been restarted.
+ * A publisher that is stopped, or cut off, in its transaction holds the target's lock: the server ends it after this many seconds. The
+ * steps follow one another immediately, but the fence between them may wait for a metadata database that has just been restarted.
  */
 export const stoppedSeconds = 20;
 
-/** Statement: one job at a time changes the tables of a target; held until the transaction ends. */
+/**
+ * Returns the statement that allows only one job at a time to change the tables of a target; the lock is held until the transaction ends.
+ */
 export function targetLock(sqlSchema: string): string {
   return `SELECT pg_advisory_xact_lock(hashtextextended(${standardLiteral(`conversion-job-service ${sqlSchema}`)}, 0))`;
 }
 
-/** The address without user, password and parameters. */
+/** Returns the address without user, password and parameters. */
 export function addressLabel(url: string): string {
   return url.replace(/^([a-z]+:\/\/)(?:.*@)?/i, '$1').replace(/[?#].*$/s, '');
 }
@@ -165,8 +167,8 @@ function addressParts(url: string): AddressParts {
 }
 
 /**
- * First statement on each connection: what the database's owner set for people is not for a load. The server asks a silent client
- * whether it is there: the session of a machine that fell over would keep its locks for two hours.
+ * First statement on each connection: it overrides settings that the database's owner chose for people. The server probes a silent client:
+ * the session of a machine that crashed would otherwise keep its locks for two hours.
  */
 export const sessionSettings = `SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
 SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
@@ -229,7 +231,10 @@ async function checkProduct(sql: Sql): Promise<void> {
   );
 }
 
-/** PostgreSQL with more in it is loaded as such; what that means for tables that a load makes. */
+/**
+ * Notes on extensions. PostgreSQL with extensions is loaded like PostgreSQL; a note says what the extension means for tables that a load
+ * makes.
+ */
 const extensions: Readonly<Record<string, string>> = {
   citus: 'the new tables are plain ones of this node; loads into distributed tables have not been run',
   timescaledb: 'the new tables are plain ones; loads into hypertables have not been run',
@@ -303,14 +308,14 @@ function noFurtherSession(): AppError {
 
 interface SilenceOptions {
   readonly address: TargetAddress;
-  /** process ids of the server's ends */
+  /** process ids of the server's backends */
   readonly backends: () => readonly number[];
-  /** time between two looks (10 s) */
+  /** time between two checks (10 s) */
   readonly everyMs?: number;
 }
 
 export function watchPostgres({ address, backends, everyMs }: SilenceOptions): SilenceWatch {
-  // the server shows the activity of a session to its login, not to the role that it takes on
+  // the server shows the activity of a session to its login, not to the role that it switched to
   const { setRole: _, ...login } = address;
   return createSilenceWatch((withinMs) => serverWaits(login, backends(), withinMs), everyMs);
 }
@@ -344,18 +349,18 @@ function isUnreachable(error: unknown): boolean {
   return typeof code === 'string' && /^(?:CONNECT_TIMEOUT|CONNECTION_|ECONN|EHOST|ENET|ETIMEDOUT)/.test(code);
 }
 
-/** characters */
+/** in characters */
 const longestReason = 2000;
 
 const unreachable =
   /^(CONNECT|CONNECTION_|ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|COPY_IN_PROGRESS|ERR_SSL|ERR_TLS|CERT_|DEPTH_|SELF_SIGNED|UNABLE_)/;
 
-/** Codes of a TLS agreement that failed: a person has to change something. */
+/** Codes of a failed TLS negotiation, which requires a change by a person. */
 const tlsFaults = /^(?:ERR_SSL|ERR_TLS|CERT_|DEPTH_|SELF_SIGNED|UNABLE_)/;
 
 /**
- * A fault of the target as an AppError that names it. `service_unavailable` may pass later; the others need another
- * request: `target_not_allowed`, `not_found`, `conflict`, `unprocessable_input`. Faults that are not the target's stay as they are.
+ * Converts a fault of the target to an AppError that names it. `service_unavailable` may pass later; the others need another request:
+ * `target_not_allowed`, `not_found`, `conflict`, `unprocessable_input`. Other faults are returned unchanged.
  */
 export function targetFault(error: unknown, label: string): unknown {
   if (error instanceof AppError) return error;
@@ -396,7 +401,7 @@ export function targetFault(error: unknown, label: string): unknown {
   if (state === '3D000' || state === '3F000') return fault('not_found', message);
   if (/^(22|23)/.test(state))
     return fault('unprocessable_input', [message, locationOf(error)].filter(Boolean).join('; '));
-  // something depends on what would have to change
+  // another object depends on the one that would have to change
   if (['2BP01', '0A000'].includes(state)) return fault('conflict', about);
   return fault('unprocessable_input', about);
 }
@@ -419,25 +424,25 @@ const faultWords: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** The server chose its length; a failure is one line. */
+/** Shortens a message, whose length the server chose, to one line. */
 function shortened(text: string | undefined): string {
   const known = text || 'it gave no reason';
   return known.length > longestReason ? `${known.slice(0, longestReason)}…` : known;
 }
 
-/** Line and column of a COPY, without the value. */
+/** Returns the line and column of a COPY, without the value. */
 function locationOf(error: postgres.PostgresError): string | undefined {
   const match = /^COPY .*?, line (\d+)(?:, column (.*?))?(?::|$)/.exec(error.where ?? '');
   if (match !== null) return `row ${match[1]}${match[2] === undefined ? '' : `, column ${match[2]}`}`;
   return error.column_name === undefined ? undefined : `${error.table_name ?? ''}.${error.column_name}`;
 }
 
-/** characters */
+/** in characters */
 const longestWords = 300;
 
 /**
- * The kind of the fault, the module and line that it came from, and its words. Values stay out, as rows and passwords may be among
- * them: Node's messages end with the value that was `Received`, and those of what could not be read as JSON or as a number begin with it.
+ * Returns the kind of the fault, the module and line of its origin, and its message. Values are left out, because rows and passwords may be
+ * among them: Node's messages end with the value that was `Received`, and those about invalid JSON or numbers begin with it.
  */
 function driverFaultWords(error: TypeError | RangeError | SyntaxError): string {
   const origin = originOf(error);

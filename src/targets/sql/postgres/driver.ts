@@ -1,4 +1,4 @@
-/** PostgreSQL as the steps that all databases share know it: its notes and foreign keys, the tables of a SQL schema, and its loads. */
+/** PostgreSQL for the steps that all databases share: its notes and foreign keys, the tables of a SQL schema, and its loads. */
 import { randomBytes } from 'node:crypto';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import type { DocumentColumn } from '../../../engine/sql/loaded-documents.ts';
@@ -29,7 +29,7 @@ interface Reference {
   readonly definition: string;
   /** an index finds the rows that have a key */
   readonly indexed: boolean;
-  /** checked at the end of the transaction, as keys of tables are that refer to each other */
+  /** checked at the end of the transaction, like keys of tables that refer to each other */
   readonly deferred: boolean;
 }
 
@@ -82,7 +82,7 @@ export function postgresWays(
   };
 }
 
-/** Columns with a foreign key to the documents, and their tables, quoted. */
+/** Returns columns with a foreign key to the documents, and their tables, quoted. */
 export async function referringToDocuments(
   tx: TransactionSql,
   relation: (name: string) => string,
@@ -94,7 +94,7 @@ export async function referringToDocuments(
   );
 }
 
-/** The tables of the SQL schema. Of their columns only the key of the document, as no other is looked at. */
+/** Returns the tables of the SQL schema, of their columns only the document's key, because no other is needed. */
 async function tablesOfDocuments(tx: TransactionSql, schema: string): Promise<FoundTables> {
   const rows = await tx.unsafe<{ name: string; type: string | null; notNull: boolean | null }[]>(
     `SELECT c.relname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS "notNull"
@@ -120,8 +120,8 @@ interface Schema {
 }
 
 /**
- * Deletes from all tables in one statement, at whose end the keys hold again. Without an index on its parent's key, each deleted row would
- * search the whole child table: such foreign keys come off before and back after, checked.
+ * Deletes from all tables in one statement, at whose end the foreign keys are valid again. Without an index on its parent's key, each
+ * deleted row would scan the whole child table. So such foreign keys are dropped before and made again after, checked.
  */
 async function deleteFrom(
   target: Schema,
@@ -154,7 +154,7 @@ async function deleteFrom(
   );
 }
 
-/** Foreign keys between tables that loads made: those of other programs hold, and refuse what they have to. */
+/** Returns the foreign keys between tables that loads made: those of other programs stay in force, and may refuse a removal. */
 async function readReferences({ tx, schema, relation, tables }: Schema): Promise<readonly Reference[]> {
   const ours = JSON.stringify(tables.map(({ name }) => name));
   return await tx.unsafe<Reference[]>(
@@ -177,7 +177,7 @@ const rowsPerPage = 10_000;
 
 export function databaseOf(sql: Sql | TransactionSql): SqlDatabase {
   return {
-    // one message of bounded size, however many columns there are
+    // one message of bounded size, whatever the number of columns
     statementsPerRun: 1000,
     run: async (statements) => (await sql.unsafe(statements)).count,
     read: async <T>(query: string) => [...(await sql.unsafe<object[]>(query))] as T[],
@@ -190,7 +190,9 @@ export function namesIn(sqlSchema: string): SqlNames {
   return { dialect: postgresql, foldedName: (name) => name, sqlSchema };
 }
 
-/** Returns the newest first, or none if nothing was loaded there yet. Throws AppError `conflict` if a version before 1.0 made the target. */
+/**
+ * Returns the newest first, or none if nothing was loaded there yet. Throws AppError `conflict` if a version before 1.0 made the target.
+ */
 export async function readTargetLoads(
   sql: Sql,
   sqlSchema: string,
@@ -211,7 +213,7 @@ export async function readTargetLoads(
   return targetLoads(databaseOf(sql), columnsOf, relationOf(namesIn(sqlSchema)), label);
 }
 
-/** `readTargetLoads` over a connection of its own. */
+/** Runs `readTargetLoads` over a connection of its own. */
 export async function askTargetLoads(
   options: TargetAddress & { readonly sqlSchema: string; readonly label?: string },
 ): Promise<readonly TargetLoad[]> {

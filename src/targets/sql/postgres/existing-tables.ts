@@ -18,7 +18,7 @@ interface TargetForeignKey {
   readonly table: string;
   readonly column: string;
   readonly parent: string;
-  /** may be checked at the end of a transaction */
+  /** it may be checked at the end of a transaction */
   readonly deferrable: boolean;
 }
 
@@ -26,19 +26,19 @@ export interface TargetTable extends FoundTable {
   readonly columns: Map<string, TargetColumn>;
   /** nothing would be lost if it were dropped and made again: no views, grants, triggers, policies, indexes of others … */
   readonly plain: boolean;
-  /** its owner's functions may run with what is written into it, or row security hides rows of it from this login */
+  /** functions of its owner may run on data that is written into it, or row security hides rows of it from this login */
   readonly hasOwnCode: boolean;
   /** other tables with foreign keys to it */
   readonly referredToBy: readonly string[];
 }
 
-/** A view that a load made, of the owner who loads. */
+/** A view that a load made and that its loader owns. */
 export interface OwnView {
   readonly name: string;
   readonly comment: string;
   /** the view's options in the form of `WITH`; '': none */
   readonly options: string;
-  /** statements that give others the rights which they have on it */
+  /** statements that give others the rights that they have on it */
   readonly grants: readonly string[];
   /** nothing depends on it: it may be dropped and made again */
   readonly isFree: boolean;
@@ -113,7 +113,7 @@ export async function readTarget(
   comments: 'read' | 'skip' = 'skip',
 ): Promise<ExistingTarget> {
   const schema = standardLiteral(sqlSchema);
-  // a temporary table needs rights; names go along as one literal instead
+  // a temporary table needs rights; names are sent as one literal instead
   const wanted = `wanted AS MATERIALIZED (
     SELECT c.oid, c.relname, c.relkind, c.relacl, c.relowner, c.relrowsecurity, c.relispartition
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

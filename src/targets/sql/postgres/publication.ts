@@ -11,7 +11,7 @@ import type { ExistingTarget } from './existing-tables.ts';
 import type { StagingArea } from './staging/area.ts';
 import type { StagedTable } from './staging/staged-table.ts';
 
-/** Rows that went into a table that was there before. */
+/** Rows that were inserted into a table that existed before. */
 export interface Insertion {
   /** physical name */
   readonly table: string;
@@ -40,19 +40,19 @@ export interface PostgresPublication extends Publication<SqlDatabase, StagedTabl
   readonly nullAllowed: Set<string>;
   /** physical names of the tables that this transaction made */
   readonly createdTables: Set<string>;
-  /** physical names of the target's tables that are there now */
+  /** physical names of the target's tables that exist at this point */
   readonly present: Set<string>;
   /** tables that were emptied and lost their foreign keys meanwhile */
   readonly rekeyed: Set<string>;
-  /** physical names of tables in `made` that have their primary key and NOT NULL already */
+  /** physical names of created tables that have their primary key and NOT NULL already */
   readonly keyed: Set<string>;
   /** staged tables that became tables of the target */
   readonly moved: Set<StagedTable>;
-  /** into tables that were there before */
+  /** insertions into tables that existed before */
   readonly insertions: Insertion[];
   /** columns that tables of the target got in this transaction, `0:3`, and those tables, `0:` */
   readonly addedColumns: Set<string>;
-  /** columns of the target whose check of codes was taken off, `0:3`, and their names */
+  /** columns of the target whose check of codes was dropped, `0:3`, and their names */
   readonly uncheckedColumns: Map<string, string>;
   /**
    * by name, statements that make them again: views of loads that were dropped because they blocked a change; empty: another object has
@@ -61,7 +61,10 @@ export interface PostgresPublication extends Publication<SqlDatabase, StagedTabl
   readonly viewsAside: Map<string, readonly string[]>;
 }
 
-/** Quoted: what says at which offset the times of a column are written; null: nothing. `isThere`: of a column of the target, by name. */
+/**
+ * Returns, quoted, the column with the offset with which the times of a column are written, or null if there is none. `isThere`: says
+ * whether the target has a column of that name.
+ */
 export function offsetBehind(
   { plan, tables }: Pick<PostgresPublication, 'plan' | 'tables'>,
   index: number,
@@ -73,7 +76,7 @@ export function offsetBehind(
   return isThere(name) ? doubleQuoted(name) : null;
 }
 
-/** Quoted, with the target's SQL schema. */
+/** Returns the table's name, quoted, with the target's SQL schema. */
 export function relation(publication: PostgresPublication, table: string): string {
   return relationOf(publication.driver)(table);
 }

@@ -1,4 +1,4 @@
-/** The steps of publishing that PostgreSQL has in its own way, within one transaction. */
+/** The steps of publishing that are specific to PostgreSQL, within one transaction. */
 import { sqlState } from '../../../adapters/postgres/client/connect.ts';
 import {
   fileKeyName,
@@ -67,7 +67,7 @@ export type StartedPublication = Pick<
   | 'widened'
 >;
 
-/** The publication of a transaction that has begun, whose staged rows are in their tables. */
+/** Returns the publication of a transaction that has begun, whose staged rows are in their tables. */
 export function postgresPublication(started: StartedPublication): PostgresPublication {
   const { target, staging, drawn, tx, sqlSchema } = started;
   const { count, elapsedMs } = staging.indexes;
@@ -97,14 +97,14 @@ export function postgresPublication(started: StartedPublication): PostgresPublic
   return publication;
 }
 
-/** The driver of one publication, of which it knows more than the shared steps. */
+/** Returns the driver of one publication, which knows more than the shared steps. */
 function publishingDriver(ways: PostgresWays, publicationOf: () => PostgresPublication): PostgresDriver {
   let offsets: KeyOffsets = new Map();
   /** types of the staged columns as `format_type` writes them, by name of the staged table and of the column */
   let types = new Map<string, Map<string, string>>();
   let keptCodes: CodesChoice = 'none';
   let checkedColumns: readonly CheckedColumn[] = [];
-  /** rows of documents that are there already are there, too */
+  /** rows of existing documents exist, too */
   let repeats = false;
   /** rows that were added, by table of the model */
   const added = new Map<number, number>();
@@ -189,7 +189,7 @@ function publishingDriver(ways: PostgresWays, publicationOf: () => PostgresPubli
     },
     async finishTables() {
       const publication = publicationOf();
-      // keys of circles are checked at the end: tables whose checks are pending cannot take the keys that follow
+      // keys of cycles are checked at the end: tables whose checks are pending cannot get the keys that follow
       await publication.tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
       await dropStrayReferences(publication);
       if (publication.plan.keys === 'hash' && !repeats) checkKeysDiffer(publication, added);
@@ -242,7 +242,7 @@ async function keyOffsets(publication: PostgresPublication): Promise<KeyOffsets>
   );
 }
 
-/** Columns with a value that their type cannot hold become text, or a wider number, and take it. */
+/** Widens columns that have a value their type cannot hold: they become text or a wider number, and get the value. */
 async function widenStaged(publication: PostgresPublication): Promise<void> {
   const { tx, staging, tables, widened, nullAllowed } = publication;
   if (widened.size === 0) return;
@@ -280,7 +280,7 @@ async function stagedTypes(publication: PostgresPublication): Promise<Map<string
   return typesOf(publication, staged);
 }
 
-/** Column types by table and column name, as `format_type` writes them. */
+/** Returns column types by table and column name, as `format_type` writes them. */
 async function typesOf(
   publication: PostgresPublication,
   staged: readonly StagedTable[],
@@ -334,7 +334,7 @@ async function dropStrayReferences(publication: PostgresPublication): Promise<vo
   }
 }
 
-/** Columns and values of `_documents` for documents that are staged in `d`. */
+/** Returns columns and values of `_documents` for documents that are staged in `d`. */
 function mergedDocuments({ driver, merging }: PostgresPublication): {
   readonly columns: string;
   readonly values: string;
@@ -373,7 +373,7 @@ async function addDocuments(publication: PostgresPublication, offsets: KeyOffset
   return count;
 }
 
-/** `_unmapped` and `_lexical` name rows of any table: each with its own shift. */
+/** Adds rows of `_unmapped` and `_lexical`, which refer to rows of any table, each with its own shift. */
 async function addSideRows(
   publication: PostgresPublication,
   side: 'unmapped' | 'lexical',
@@ -402,13 +402,13 @@ async function addSideRows(
 
 interface RowInsertion {
   readonly staged: StagedTable;
-  /** by physical table name: what is added to keys */
+  /** by physical table name: the number added to keys */
   readonly offsets: KeyOffsets;
   /** types of the staged columns as `format_type` writes them */
   readonly types: ReadonlyMap<string, string>;
-  /** columns of a table that was there before */
+  /** columns of a table that existed before */
   readonly known: ReadonlyMap<string, { readonly type: string }> | undefined;
-  /** rows may be there already, and are left out then: to look for each costs half as much again as to insert it */
+  /** rows may exist already, and are then skipped: a lookup for each costs half as much again as its insertion */
   readonly repeats: boolean;
 }
 
@@ -450,7 +450,7 @@ export async function insertRows(
       }
       const broken = sqlState(error) === '23505' ? constraint : undefined;
       if (!table.uniqueKeys.some((key) => key.name === broken)) throw error;
-      // a natural key is wanted, not demanded
+      // a natural key is optional
       await tx.unsafe(
         `ALTER TABLE ${relation(publication, table.name)} DROP CONSTRAINT ${doubleQuoted(broken!)}`,
       );
@@ -492,11 +492,11 @@ export async function checkTaken(publication: PostgresPublication, insertion: In
   if (!isWhole || hasOwnCode(publication, insertion.table)) await checkThere(publication, insertion);
 }
 
-/** Once more at the end: triggers of any table, those that wait for the end of the transaction too, may have taken rows away. */
+/** Checks again at the end, because triggers of any table, including deferred ones, may have removed rows. */
 export async function checkStillThere(publication: PostgresPublication): Promise<void> {
   const { target, tx, insertions, moved } = publication;
   if (!target.hasEventTriggers && !target.tables.values().some((table) => table.hasOwnCode)) return;
-  // a trigger may have put off again what is to run at the end
+  // a trigger may have deferred again a check that should run at the end
   await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
   for (const insertion of insertions) await checkThere(publication, insertion);
   if (!target.hasEventTriggers) return;
@@ -690,7 +690,7 @@ async function haveRowsThatStay(
   return false;
 }
 
-/** Tables, and those that refer to one of them, directly or through others, as far as `takes` says. */
+/** Returns tables, and those that refer to one of them directly or through others, if `takes` accepts them. */
 async function closure(
   from: readonly string[],
   referring: ReadonlyMap<string, readonly { readonly child: string }[]>,
@@ -711,7 +711,7 @@ async function hasRows(publication: PostgresPublication, name: string): Promise<
   return row!.found;
 }
 
-/** A document stays while rows of other models refer to it. */
+/** Removes documents. A document stays while rows of other models refer to it. */
 async function removeDocuments(publication: PostgresPublication, oldDocuments: string): Promise<void> {
   const { tx, driver } = publication;
   const { documents, unmapped, lexical } = sideTableNames;

@@ -1,4 +1,4 @@
-/** Documents out of a PostgreSQL target, in one transaction. */
+/** Removes documents from a PostgreSQL target, in one transaction. */
 import { physicalTables } from '../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';

@@ -71,7 +71,7 @@ import type { SilenceWatch } from '../silence-watch.ts';
 
 export interface PostgresRowSinkOptions extends TargetAddress {
   readonly sqlSchema: string;
-  /** shown instead of the address */
+  /** shown in messages instead of the address */
   readonly label?: string;
   /** makes the SQL schema if it is missing (false: AppError `not_found`) */
   readonly createSchema?: boolean;
@@ -281,7 +281,7 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
     return plan.saveMode === 'write-schema' ? 'skip' : 'load';
   }
 
-  /** The connection that publishes, made when it is first needed. */
+  /** Returns the connection that publishes, which is made when it is first needed. */
   async #connect(): Promise<Sql> {
     if (this.#control !== null) return this.#control;
     this.#control = connectTarget(this.#options, { all: this.#watch.sockets });
@@ -312,7 +312,7 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
         return keyAlterations(this.#tables[key]!, key, { hasKey: false, nullAllowed: this.nullAllowed });
       },
       prepare: async () => {
-        // the lock first: what is seen without it counts as dead
+        // the lock first: staging without a lock counts as dead
         await this.#control!.unsafe(`SELECT pg_advisory_lock(${stagingLock(this.#token)})`);
         this.#stagingExists = true;
         if (this.#stagingSchema !== sqlSchema)
@@ -338,7 +338,7 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
     if (!target.schemaExists) await sql.unsafe(postgresql.createSchema(this.#options.sqlSchema)!);
   }
 
-  /** Takes the target's lock and reads what is there. */
+  /** Takes the target's lock and reads the existing tables. */
   async #begin(tx: TransactionSql, merge: MergeOrder): Promise<StartedPublication> {
     const { sqlSchema } = this.#options;
     const pid = await backendAfter(
@@ -347,7 +347,7 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
        SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '${stoppedSeconds}s'`,
     );
     if (pid !== this.#controlPid) {
-      // after a crash of the server, staging tables that need not outlive one would be found empty
+      // after a crash of the server, unlogged staging tables would be found empty
       throw new AppError(
         'service_unavailable',
         `${this.label}: the connection was lost while rows were written.`,

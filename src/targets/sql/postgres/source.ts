@@ -1,6 +1,6 @@
 /**
- * Rows out of PostgreSQL for writing documents back: one snapshot, one cursor per table in the order of the row keys, which is
- * document order. No index on parent keys is needed, and nothing is held but the next rows of each table.
+ * Reads rows from PostgreSQL to write documents back: one snapshot, one cursor per table in the order of the row keys, which is document
+ * order. No index on parent keys is needed, and only the next rows of each table are in memory.
  */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import {
@@ -42,7 +42,7 @@ import type { SilenceWatch } from '../silence-watch.ts';
 
 interface PostgresRowSourceOptions extends TargetAddress {
   readonly sqlSchema: string;
-  /** shown instead of the address */
+  /** shown in messages instead of the address */
   readonly label?: string;
   /** time between two probes whether the target's answers were lost in transit (10 s) */
   readonly probeIntervalMs?: number;
@@ -62,7 +62,7 @@ class PostgresRowSource implements RowSource {
   #opened = 0;
   #cursors: Cursor[] = [];
   readonly #tap = createRowTap();
-  /** settles when the question asked last is answered */
+  /** settles when the last query has been answered */
   #last: Promise<unknown> = Promise.resolve();
   readonly #backends: number[] = [];
   readonly #watch: SilenceWatch;
@@ -237,7 +237,10 @@ class PostgresRowSource implements RowSource {
     });
   }
 
-  /** Rows whose document's key is so, found by their own keys, in whose order they are read; null: there are none. */
+  /**
+   * Returns a condition for the rows whose document's key matches, which are found and read in the order of their own keys; null if there
+   * are none.
+   */
   async #filterOf(index: number, isSo: string): Promise<string | null> {
     const key = `t.${this.#column(index, 'row_key')}`;
     const isOf = `t.${this.#column(index, 'document')} ${isSo}`;
@@ -250,7 +253,7 @@ class PostgresRowSource implements RowSource {
     return range.least === null ? null : `${key} BETWEEN ${range.least} AND ${range.most} AND ${isOf}`;
   }
 
-  /** Quoted name. */
+  /** Returns the quoted name. */
   #column(index: number, role: 'row_key' | 'document'): string {
     const at = this.#model.tables[index]!.columns.findIndex((column) => column.role === role);
     return doubleQuoted(this.#names[index]!.columns[at]!);
@@ -268,7 +271,7 @@ class PostgresRowSource implements RowSource {
     return this.#target.tables.has(this.#names[index]!.name);
   }
 
-  /** Every column of the model, to be text in the forms of XSD; one the table does not have is empty. */
+  /** Returns every column of the model, as text in the forms of XSD; a column that the table does not have is empty. */
   #sentColumns(index: number): SentText[] {
     const { name, columns } = this.#names[index]!;
     const known = this.#target.tables.get(name)!.columns;

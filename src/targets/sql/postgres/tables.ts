@@ -1,4 +1,4 @@
-/** Tables of the target: made, widened, or moved there from staging with their rows, and given their keys and comments. */
+/** Tables of the target: they are made, widened, or moved there from staging with their rows, and get their keys and comments. */
 import { sqlState, type Sql, type TransactionSql } from '../../../adapters/postgres/client/connect.ts';
 import { constraintName } from '../../../engine/map/names/constraint-name.ts';
 import { truncateToBytes } from '../../../engine/map/names/identifiers.ts';
@@ -120,7 +120,7 @@ async function showsInstants(
   return !(await hasValues(tx, sqlSchema, table, known.name));
 }
 
-/** Primary keys, NOT NULL, unique keys, foreign keys, indexes and comments of the tables that this transaction made. */
+/** Adds primary keys, NOT NULL, unique keys, foreign keys, indexes and comments to the tables that this transaction made. */
 export async function finishTables(publication: PostgresPublication): Promise<void> {
   const { tx, sqlSchema, plan } = publication;
   const comments: string[] = [];
@@ -143,7 +143,7 @@ export async function finishTables(publication: PostgresPublication): Promise<vo
   await runAll(tx, comments);
 }
 
-/** Primary key, unless it `hasKey`, and NOT NULL as alterations of a table; '' for none. */
+/** Returns the alterations for a primary key, unless the table `hasKey`, and NOT NULL; '' for none. */
 export function keyAlterations(
   table: PhysicalTable,
   index: number,
@@ -159,7 +159,7 @@ export function keyAlterations(
   );
 }
 
-/** A natural key is wanted, not demanded: rows that break it are loaded, and the key is left out. */
+/** Adds natural keys, which are optional: rows that violate one are loaded, and the key is left out. */
 async function addUniqueKeys(publication: PostgresPublication, table: PhysicalTable): Promise<void> {
   for (const key of table.uniqueKeys) {
     const columns = key.columns.map(doubleQuoted).join(', ');
@@ -193,7 +193,7 @@ async function addForeignKeys(publication: PostgresPublication): Promise<void> {
     for (const key of table.foreignKeys) {
       if (brought.includes(key.column)) continue;
       if (!createdTables.has(table.name)) {
-        // a table of an earlier version that no row came for: the column is added with the first one
+        // a table of an earlier version that got no rows: the column is added with the first row
         if (target.tables.get(table.name)?.columns.has(key.column) === false) continue;
         const at = table.columns.findIndex(({ name }) => name === key.column);
         const isNew = createdTables.has(key.parentTable) || addedColumns.has(columnId(index, at));
@@ -247,7 +247,7 @@ interface TableMove {
   readonly name: string;
 }
 
-/** Makes staged tables the target's own, with their rows, keys and what they require, all of which get the names they have there. */
+/** Makes staged tables the target's own, with their rows, keys and constraints, which get the names that they have in the target. */
 export async function moveStaged(
   publication: PostgresPublication,
   moves: readonly TableMove[],
@@ -290,7 +290,7 @@ export async function moveDocuments(publication: PostgresPublication, staged: St
 
 const usualKeyName = (table: string): string => `${truncateToBytes(table, 58)}_pkey`;
 
-/** A key that was made in staging is named after that; it gets the name that the database would have given it here. */
+/** Renames keys: a key that was made in staging has a name from there; it gets the name that the database would have chosen here. */
 async function renameKeys(publication: PostgresPublication, moves: readonly TableMove[]): Promise<void> {
   const { tx, sqlSchema } = publication;
   const names = JSON.stringify(moves.map(({ name }) => name));
@@ -321,7 +321,7 @@ async function renameKeys(publication: PostgresPublication, moves: readonly Tabl
   await runAll(tx, statements);
 }
 
-/** The constraints get the names that the database would have given them here. `tables`: physical names. */
+/** Gives the constraints the names that the database would have chosen here. `tables`: physical names. */
 async function renameRequired(publication: PostgresPublication, tables: readonly string[]): Promise<void> {
   const { tx, sqlSchema } = publication;
   const found = await tx.unsafe<{ table: string; column: string; name: string; isStaged: boolean }[]>(
@@ -344,14 +344,14 @@ async function renameRequired(publication: PostgresPublication, tables: readonly
   await runAll(tx, statements);
 }
 
-/** how the names of staged tables begin, and of what is made with them */
+/** the start of the names of staged tables, and of objects made with them */
 export const stagedStart = `${ownPrefix}staging_`;
 
 interface PresentIndex {
   readonly table: string;
   readonly column: string;
   readonly name: string;
-  /** made in staging, and named after that */
+  /** made in staging, with a name from there */
   readonly isStaged: boolean;
 }
 
@@ -402,7 +402,7 @@ export async function addKeyIndexes(publication: PostgresPublication): Promise<v
   publication.indexes.seconds += (performance.now() - started) / 1000;
 }
 
-/** Indexes that find a row by the value of one column: those that begin with it, and hold all rows that have one. */
+/** Returns indexes that find a row by the value of one column: those that begin with it, and contain all rows that have a value. */
 async function presentIndexes(
   { tx, sqlSchema }: PostgresPublication,
   names: readonly string[],
@@ -437,7 +437,7 @@ async function freeNames(
   };
 }
 
-/** Checking a row by itself costs more than ten times its share of a check of the whole table. */
+/** The check of a single row costs more than ten times its share of a check of the whole table. */
 const wholeTableFactor = 10;
 const bulkRows = 10_000;
 

@@ -1,6 +1,6 @@
-/** Column types of a target that was there before, as `format_type` writes them, against those of the rows that come. */
+/** Column types of an existing target, as `format_type` writes them, compared with those of incoming rows. */
 
-/** Names of the dialect that `format_type` writes otherwise, sizes aside. */
+/** Names of the dialect that `format_type` writes differently, without sizes. */
 const formattedNames: Readonly<Record<string, string>> = {
   timestamptz: 'timestamp with time zone',
   timestamp: 'timestamp without time zone',
@@ -21,8 +21,8 @@ interface Decimal {
 }
 
 /**
- * The type that the target's column needs so that it holds its own values and those of `staged`: the target's type itself,
- * a wider one, or text.
+ * Returns the type that the target's column needs so that it holds its own values and those of `staged`: the target's type itself, a wider
+ * one, or text.
  */
 export function settledType(target: string, staged: string): string {
   if (target === staged) return target;
@@ -41,7 +41,7 @@ export function settledType(target: string, staged: string): string {
   }
   const [length, wanted] = [textLength(target), textLength(staged)];
   if (length !== null && wanted !== null) {
-    // one of another length would be filled with blanks
+    // a value of another length would be padded with blanks
     const [isFixed, comesFixed] = [target, staged].map((type) => type.startsWith('character('));
     if (wanted > length) return comesFixed ? `character varying(${wanted})` : staged;
     return isFixed ? `character varying(${length})` : target;
@@ -112,13 +112,13 @@ const [blank, letterT, letterZ, plus] = [0x20, 0x54, 0x5a, 0x2b];
 /** Rewrites a date with its time in place, in the form of XML Schema; returns the index of its end. */
 export function asMoment(bytes: Uint8Array, from: number, to: number, kind: 'local' | 'zoned'): number {
   for (let at = from; at < to; at += 1) if (bytes[at] === blank) bytes[at] = letterT;
-  // in a session in UTC the zone is +00
+  // the session is in UTC, so the zone is +00
   if (kind === 'local' || bytes[to - 3] !== plus) return to;
   bytes[to - 3] = letterZ;
   return to - 2;
 }
 
-/** Items with a blank between them. */
+/** Returns items separated by a blank. */
 function lexicalList(expression: string, itemType: string): string {
   switch (itemType) {
     case 'boolean':

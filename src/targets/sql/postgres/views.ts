@@ -41,7 +41,7 @@ export async function setViewsAside(
   }
 }
 
-/** Views of loads whose names tables of this model have: they get other ones. */
+/** Drops views of loads whose names tables of this model need; the views get other names. */
 export async function dropViewsOfNames(publication: PostgresPublication): Promise<void> {
   const { tx, plan, target, tables, viewsAside, changes } = publication;
   const names = tables.map(({ name }) => name).filter((name) => target.views.get(name)?.isFree === true);
@@ -87,7 +87,7 @@ export async function publishViews(publication: PostgresPublication): Promise<vo
   }
 }
 
-/** Statements that make a view, with the options and the rights that one of its name has. */
+/** Returns statements that make a view, with the options and rights of an existing one of its name. */
 export function viewStatements(
   publication: PostgresPublication,
   { name, query }: LoadView,
@@ -128,13 +128,13 @@ async function makeView(
   };
   if (replaced === null) return attempt(create!);
   const refused = await attempt(create!.replace('CREATE VIEW', 'CREATE OR REPLACE VIEW'));
-  // invalid_table_definition: its columns are others
+  // invalid_table_definition: its columns differ
   return refused?.state === '42P16' && replaced.isFree
     ? attempt(`DROP VIEW ${relation(publication, replaced.name)};\n${create}`)
     : refused;
 }
 
-/** Statements: the view, its comment, the rights on it. */
+/** Returns statements for the view, its comment, and the rights on it. */
 function definition(
   publication: PostgresPublication,
   { name, comment, options, grants }: Omit<OwnView, 'isFree'>,
@@ -153,7 +153,7 @@ export const viewTypes: ViewTypes = {
   isAsModelled: ({ type }, { sqlType }) => isOfType(type, sqlType),
 };
 
-/** A column of a table that was there before. */
+/** A column of a table that existed before. */
 export interface ColumnChange {
   readonly name: string;
   /** types as `format_type` writes them */

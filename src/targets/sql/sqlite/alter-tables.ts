@@ -58,7 +58,7 @@ export async function adaptTable(
   return types;
 }
 
-/** A new table with the changed columns, filled from the old one, which it replaces with its indexes and triggers. */
+/** Makes a new table with the changed columns, fills it from the old one, and replaces that, with its indexes and triggers. */
 async function remake(
   { database }: SqlitePublication,
   known: FoundTable,
@@ -112,7 +112,7 @@ function wasList(publication: SqlitePublication, index: number, at: number, know
   return before !== null && known.columns.has(foldedName(before.count));
 }
 
-/** Items of lists go into the column that became text, separated by spaces, as XML has them. */
+/** Writes the items of lists into the column that became text, separated by spaces, as in XML. */
 async function listsToText(publication: SqlitePublication, index: number, known: FoundTable): Promise<void> {
   const { database, drawn, changes, plan } = publication;
   if (index >= plan.model.tables.length) return;

@@ -11,7 +11,7 @@ export type SqliteValue = string | number | bigint | Uint8Array | null;
 export interface SqliteDb {
   /** Runs one statement or several, and returns the number of rows that the last one changed, if it changes rows. */
   run(sql: string): Promise<number>;
-  /** Rows by column name; whole numbers are bigints. */
+  /** Returns rows by column name; whole numbers are bigints. */
   read<T>(sql: string, ...values: SQLInputValue[]): T[];
   prepare(sql: string): StatementSync;
   /**
@@ -24,7 +24,7 @@ export interface SqliteDb {
    * the limit.
    */
   withLongest<T>(bytes: number, work: () => T): T;
-  /** Lets go of the file; safe to call again. */
+  /** Closes the file; safe to call again. */
   close(): void;
 }
 
@@ -33,11 +33,11 @@ export interface SqliteOptions {
   readonly label: string;
   /** how long to wait for another program that writes into the file (30 seconds) */
   readonly busyTimeoutMs?: number;
-  /** only to be read; who may write cleans up the log when the file is closed, so it is opened like any other */
+  /** opened for reading only; a connection with write access removes the log when the file is closed, so the file is opened as usual */
   readonly readOnly?: boolean;
   /** no other process knows the file, which is discarded if an error occurs */
   readonly isNew?: boolean;
-  /** lets no further statement begin but those that end a transaction */
+  /** prevents further statements except those that end a transaction */
   readonly signal?: AbortSignal;
 }
 
@@ -59,10 +59,10 @@ const codes = {
   notADatabase: 26,
 };
 
-/** Statements that end a transaction: what became of it is to be known. */
+/** Statements that end a transaction: they are not interrupted, so that its outcome is known. */
 const ending: ReadonlySet<string> = new Set(['COMMIT', 'ROLLBACK']);
 
-/** `path`: a file, made when it is missing unless it is only to be read. AppErrors as of `sqliteFault`. */
+/** Opens `path`: a file, which is made if it is missing unless it is opened for reading only. Throws AppErrors like `sqliteFault`. */
 export async function openSqlite(path: string, options: SqliteOptions): Promise<SqliteDb> {
   const { isNew = false, readOnly = false, busyTimeoutMs = 30_000, label, signal } = options;
   if (!isNew) await access(path);
@@ -71,7 +71,7 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
   const deadline = (): number => Date.now() + busyTimeoutMs;
   try {
     database = new sqlite.DatabaseSync(path, {
-      // rows come table by table, and keys lead both ways
+      // rows come table by table, and keys refer in both directions
       enableForeignKeyConstraints: false,
       // this program waits itself: SQLite would block this process while it waits
       timeout: 0,
@@ -149,7 +149,7 @@ function openedDatabase(
   };
 }
 
-/** Tries again while another program holds the file, up to `deadline`. */
+/** Retries while another program holds the file, up to `deadline`. */
 async function whenFree<T>(work: () => T, deadline: number): Promise<T> {
   for (;;) {
     try {
@@ -176,7 +176,7 @@ function isBusy(error: unknown): boolean {
   return code === codes.busy || code === codes.locked;
 }
 
-/** The columns of a unique key that a row broke, as SQLite names them: `table.column`; null for another fault. */
+/** Returns the columns of a unique key that a row violates, as SQLite names them: `table.column`; null for another fault. */
 export function brokenUnique(error: unknown): readonly string[] | null {
   const { message = '' } = error as Partial<Error>;
   const found = /^UNIQUE constraint failed: (.+)$/.exec(message);
@@ -184,8 +184,8 @@ export function brokenUnique(error: unknown): readonly string[] | null {
 }
 
 /**
- * Faults of SQLite as AppErrors: `service_unavailable` for what may pass, `conflict` for what is wrong with what is in the file;
- * those of the file system as `fileFault` has them.
+ * Converts faults of SQLite to AppErrors: `service_unavailable` for those that may pass, `conflict` for faulty content of the file; those
+ * of the file system as in `fileFault`.
  */
 export function sqliteFault(error: unknown, label: string): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;

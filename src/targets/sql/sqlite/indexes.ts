@@ -1,4 +1,4 @@
-/** Indexes of the tables: unique keys that the rows keep, and what queries and removals need (`--indexes`). */
+/** Indexes of the tables: unique keys that the rows satisfy, and indexes for queries and removals (`--indexes`). */
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { keyIndexes, keyIndexStatement } from '../../../engine/sql/ddl.ts';
 import { modelName, physicalName } from '../../../engine/sql/physical-model.ts';
@@ -28,7 +28,7 @@ export async function makeIndexes(publication: SqlitePublication): Promise<void>
     if (known.get(foldedName(table.name))?.isView !== false) continue;
     const isMade = made.has(index);
     if (isMade) await makeUniqueKeys(publication, index, free);
-    // the items of a row are looked up by it when documents are written back
+    // the items of a row are found by it when documents are written back
     const isList = index >= plan.model.tables.length;
     const choice = isMade ? (plan.indexes ?? 'keys') : plan.indexes;
     const wanted = isList && isMade && choice === 'none' ? 'keys' : choice;
@@ -64,7 +64,7 @@ async function makeUniqueKeys(
   }
 }
 
-/** First columns of indexes that are there. */
+/** Returns the first columns of existing indexes. */
 function leadingColumns({ database }: SqlitePublication, table: string): Set<string> {
   const rows = database.read<{ name: string | null }>(
     'SELECT i.name FROM pragma_index_list(?) l, pragma_index_info(l.name) i WHERE i.seqno = 0',
@@ -73,7 +73,10 @@ function leadingColumns({ database }: SqlitePublication, table: string): Set<str
   return new Set(rows.flatMap(({ name }) => (name === null ? [] : [foldedName(name)])));
 }
 
-/** `broken`: its columns, as SQLite names them. False: no index that could go has it. */
+/**
+ * Drops a unique index that rows violate. `broken`: its columns, as SQLite names them. Returns false if no index that may be dropped has
+ * them.
+ */
 export function dropUniqueIndex(publication: SqlitePublication, broken: readonly string[]): boolean {
   const { database, drawn, brokenKeys, changes } = publication;
   for (const { name: table, uniqueKeys } of drawn.tables)

@@ -1,4 +1,4 @@
-/** Staged rows become rows of a table, the items of their lists rows of the lists' tables. */
+/** Inserts staged rows into a table, and the items of their lists into the lists' tables. */
 import { createReadStream } from 'node:fs';
 import type { StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
@@ -29,7 +29,7 @@ interface ListTarget {
 
 const wholeKinds: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint']);
 
-/** Below it, an offset and a number of 15 digits add up exactly. */
+/** Below this, an offset and a number of 15 digits add up exactly. */
 const highestOffset = 1n << 52n;
 
 /** Returns how many rows of the table were added. */
@@ -69,7 +69,7 @@ export async function insertRows(
     return plan.keys === 'hash' ? database.prepareChange(sql) : database.prepare(sql);
   };
   const insert = insertion(1);
-  // a row that is there already is not written again, nor are the items of its lists: each is asked about
+  // an existing row is not written again, nor are the items of its lists: each key is looked up
   const together = plan.keys === 'hash' ? 1 : Math.max(1, Math.min(32, Math.floor(1000 / columns.length)));
   const insertSeveral = together > 1 ? insertion(together) : null;
   const full = columns.length * together;
@@ -106,7 +106,7 @@ export async function insertRows(
   return count;
 }
 
-/** Text that only looks like a staged value or list stays as it is, in a column that became text for it. */
+/** Keeps text that only looks like a staged value or list, in a column that became text for it. */
 function keepTexts(
   { plan, textRows }: SqlitePublication,
   index: number,
@@ -143,7 +143,7 @@ function tryInsert(insert: StatementSync, values: readonly BoundValue[]): boolea
   }
 }
 
-/** A unique key that the row breaks goes: natural keys are wanted, not demanded. */
+/** Inserts a row. A unique key that the row violates is dropped: natural keys are optional. */
 function insertOne(
   publication: SqlitePublication,
   insert: StatementSync,
@@ -159,7 +159,7 @@ function insertOne(
   }
 }
 
-/** Keys of a job are small numbers; what they become may be beyond those. */
+/** Converts keys of a job, which are small numbers; with the offset they may be large. */
 function shifted(offset: number): Converter {
   return (text) => {
     const key = Number(text) + offset;
@@ -221,7 +221,7 @@ export async function addSideRows(
       offsets.get(foldedName(drawn.tables[index]!.keysOf)) ?? 0n,
     ]),
   );
-  // documents that are kept whole hang from themselves
+  // documents that are kept whole refer to themselves
   const documentShift = offsets.get(sideTableNames.documents) ?? 0n;
   shifts.set(sideTableNames.documents, documentShift);
   const [tableAt, keyAt] = (namedRows[side] ?? []).map((name) =>
@@ -273,9 +273,9 @@ function addMerged(
 }
 
 export interface ColumnReading {
-  /** added to a whole number of few digits, which needs no converter; null: it is no column of such */
+  /** added to a whole number of few digits, which needs no converter; null: the column has no such numbers */
   readonly offset: number | null;
-  /** for any other value but NULL */
+  /** for every other value except NULL */
   readonly convert: Converter;
 }
 
@@ -337,7 +337,7 @@ function otherCount(text: string, from: number, wanted: number, table: string): 
 
 const pieceBytes = 64 * 1024;
 
-/** Pieces of a file, each of them whole rows. */
+/** Reads pieces of a file, each of them whole rows. */
 export async function* stagedRows(path: string): AsyncIterable<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let rest: string[] = [];
@@ -354,7 +354,7 @@ export async function* stagedRows(path: string): AsyncIterable<string> {
   }
 }
 
-/** Pieces of a file: the lines of its rows. */
+/** Reads pieces of a file: the lines of its rows. */
 export async function* stagedLines(path: string): AsyncIterable<readonly string[]> {
   for await (const rows of stagedRows(path)) yield rows.slice(0, -1).split('\n');
 }
@@ -378,7 +378,7 @@ export function unescaped(field: string): string | null {
 export type BoundValue = string | number | null;
 export type Converter = (text: string) => BoundValue;
 
-/** Whole numbers of so many characters, and decimals of so many digits, are the same number in 64 bits of floating point. */
+/** Whole numbers of so many characters, and decimals of so many digits, are represented exactly in 64 bits of floating point. */
 const safeLength = 15;
 
 /** Returns the converter for a value of the type, in a column that is declared as `sqlType`. A list is one text of its items. */
@@ -416,7 +416,7 @@ export function converterFor(type: ColumnType, sqlType: string): Converter {
 
 function numberOf(text: string): BoundValue {
   const number = +text;
-  // INF and NaN stay the text they are; what is no number at all would have made the column one of text
+  // INF and NaN stay text; for a value that is not a number, the column would have become text
   return Number.isFinite(number) ? number : text;
 }
 
@@ -442,7 +442,9 @@ export function looksStaged(text: string, { kind, list }: ColumnType): boolean {
   return (kind === 'real' || kind === 'double') && infinite.test(text);
 }
 
-/** `{1,2}`, or `{"a","b"}`, whose quotes and backslashes follow a backslash; null for a value that is no list. */
+/**
+ * Parses `{1,2}`, or `{"a","b"}`, whose quotes and backslashes are preceded by a backslash; returns null for a value that is not a list.
+ */
 export function listItems(text: string): string[] | null {
   if (!text.startsWith('{') || !text.endsWith('}')) return null;
   if (text === '{}') return [];

@@ -1,4 +1,4 @@
-/** Rows of a query of a SQLite file, which is only read. */
+/** Reads rows of a query of a SQLite file, which is opened for reading only. */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/query.ts';
@@ -9,7 +9,7 @@ import { openSqlite, sqliteFault, type SqliteDb, type SqliteValue } from './data
 const dialect = {
   quote: doubleQuoted,
   literal: standardLiteral,
-  // values have types of their own, whatever their column was declared as
+  // values have types of their own, whatever the declared type of their column
   isFrom: (column: string, text: string) =>
     /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)
       ? `CASE WHEN typeof(${column}) = 'text' THEN ${column} >= ${standardLiteral(text)} ELSE ${column} >= ${text} END`
@@ -29,18 +29,21 @@ function kindOf(declared: string | null): Pick<QueryColumn, 'type' | 'holds'> {
   return { type: 'text', holds: declared === null ? 'text' : 'other' };
 }
 
-/** SQLite reads a parameter without a value as NULL, so a comparison with it would select no row. AppError `unprocessable_input`. */
+/**
+ * Throws AppError `unprocessable_input` for a parameter: SQLite reads one without a value as NULL, so a comparison with it would select no
+ * row.
+ */
 function refuseParameters(database: SqliteDb, sql: string, label: string): void {
   const { expandedSQL: expanded, sourceSQL: source } = database.prepare(sql);
   if (expanded === source) return;
-  // the texts differ first at the parameter, which the expanded one has as NULL
+  // the texts first differ at the parameter, which the expanded one has as NULL
   let at = 0;
   while (source[at] === expanded[at]) at += 1;
   const [name] = /^(?:\?\d*|[:@$#][\w$:]+)/.exec(source.slice(at)) ?? ['a parameter'];
   throw parameterFault(name, label);
 }
 
-/** `path`: a file that is there. */
+/** `path`: an existing file. */
 export async function openSqliteQuery(path: string, label: string, query: string): Promise<QueryRows> {
   const database = await openSqlite(path, { label, readOnly: true });
   const table = tableOf(query);
@@ -63,7 +66,7 @@ export async function openSqliteQuery(path: string, label: string, query: string
       const names = all.map(({ name }) => columnOf(doubleQuoted, name));
       for (const row of rowsOf(database, selectRows(dialect, table, names, order), label)) {
         yield row.map((value, at) => cellOf(value, all[at]!, label));
-        // each row is read within the call: others have their turn between them
+        // each row is read synchronously: other tasks run between them
         await new Promise((resolve) => setImmediate(resolve));
       }
     },

@@ -15,7 +15,7 @@ export interface PagedRows {
   readonly from: string;
   /** the text after that: empty, or WHERE and conditions, to which AND can add one */
   readonly rest: string;
-  /** a whole number that no two rows share and none lacks, by which SQLite finds rows without sorting */
+  /** an integer column, unique and never NULL, by which SQLite finds rows without sorting */
   readonly key: string;
   /** expressions of text, in the order of the plan's fields; one at least */
   readonly texts: readonly string[];
@@ -31,7 +31,7 @@ interface Page {
 const [fewestRows, mostRows] = [32, 1024];
 /** the usual size of a page, and the largest size of a page of several rows */
 const [pageBytes, mostPageBytes] = [192 * 1024, 1024 * 1024];
-/** arguments of a function: SQLite takes 1,000 */
+/** the most arguments of a function: SQLite allows 1,000 */
 const mostArguments = 500;
 
 export function pagedBlocks(database: SqliteDb, rows: PagedRows): ClosableBlocks {
@@ -113,7 +113,7 @@ class RowPages implements ClosableBlocks {
     return `FROM ${from}${rest}${behind} ORDER BY ${key} LIMIT ?1`;
   }
 
-  /** Rows with a value that has what sets values apart, which no document that was loaded has. */
+  /** Reads each value separately, for rows in which a value contains the separator of values, which no loaded document has. */
   #asValues(wanted: number): RowBlock {
     const { texts, plan } = this.#rows;
     const statement = this.#database.prepare(`SELECT ${texts.join(', ')} ${this.#tail()}`);
@@ -131,7 +131,7 @@ class RowPages implements ClosableBlocks {
   }
 }
 
-/** Texts, none of them NULL, as one. */
+/** Joins texts, none of them NULL, to one. */
 function joined(texts: readonly string[]): string {
   if (texts.length <= mostArguments) return `concat_ws(char(31), ${texts.join(', ')})`;
   return joined([joined(texts.slice(0, mostArguments)), ...texts.slice(mostArguments)]);

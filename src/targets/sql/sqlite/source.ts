@@ -1,4 +1,4 @@
-/** The tables of a SQLite file, for reading rows back: one read transaction, in which several statements go through their rows at once. */
+/** Reads rows from the tables of a SQLite file: in one read transaction, in which several statements step through their rows at once. */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import { fractionDigits, physicalName } from '../../../engine/sql/physical-model.ts';
@@ -31,7 +31,7 @@ import { lexicalText } from './types.ts';
 
 export interface SqliteRowSourceOptions {
   readonly file: string;
-  /** how long to wait for another program that keeps the file to itself (30 seconds) */
+  /** how long to wait for another program that has the file locked (30 seconds) */
   readonly busyTimeoutMs?: number;
 }
 
@@ -50,7 +50,7 @@ export function createSqliteRowSource(options: SqliteRowSourceOptions): RowSourc
 }
 
 interface SqliteTable extends ReadTable {
-  /** expressions of text, by the model's names of the columns that are there */
+  /** expressions of text, by the model's names of the existing columns */
   readonly texts: ReadonlyMap<string, string>;
   /** the integer column by which SQLite finds rows; null: there is none */
   readonly rowNumber: string | null;
@@ -149,7 +149,10 @@ class SqliteTables implements ReadTables<SqliteTable> {
     };
   }
 
-  /** A list: its count in the row, its items in a table of their own; null: there is no such column. */
+  /**
+   * Returns an expression for a list, whose count is in the row and whose items are in a table of their own; null if there is no such
+   * column.
+   */
   #items(
     owner: number,
     at: number,

@@ -1,4 +1,4 @@
-/** Tables of a SQLite file: what is there, and how they are made. */
+/** Tables of a SQLite file: existing tables, and statements that make them. */
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { createTable } from '../../../engine/sql/statements.ts';
@@ -7,7 +7,7 @@ import type { FoundColumn, FoundTable } from '../found-tables.ts';
 import { foldedName, type SqliteDb } from './database.ts';
 
 interface SqliteColumn extends FoundColumn {
-  /** place in the primary key, from 1; 0: it is not of it */
+  /** position in the primary key, from 1; 0: it is not part of it */
   readonly keyPlace: number;
 }
 
@@ -67,7 +67,10 @@ function knownTable(
   };
 }
 
-/** The statement that makes a table of the model. Its unique keys are indexes, made when rows are in it: these may break them. */
+/**
+ * Returns the statement that makes a table of the model. Its unique keys are indexes, which are made after rows are inserted, because rows
+ * may violate them.
+ */
 export function tableStatement(table: PhysicalTable): string {
   return createTable(
     sqlite,
@@ -76,7 +79,7 @@ export function tableStatement(table: PhysicalTable): string {
   );
 }
 
-/** The text of CREATE TABLE, which SQLite keeps as it was written: comments are read from it, and columns changed in it. */
+/** The text of CREATE TABLE, which SQLite keeps unchanged: comments are read from it, and columns changed in it. */
 
 interface TableText {
   /** columns, then constraints, each followed by its comment */
@@ -109,7 +112,7 @@ function readTableText(sql: string): TableText | null {
   return null;
 }
 
-/** Name, with its quotes, and what is said of it; null for a constraint of the table. */
+/** Returns the name, with its quotes, and the rest of the definition; null for a constraint of the table. */
 function columnParts(
   item: string,
 ): { readonly head: string; readonly name: string; readonly rest: string } | null {
@@ -127,7 +130,7 @@ function columnParts(
   return { head: space + written, name, rest };
 }
 
-/** Comments of columns, by name. */
+/** Returns comments of columns, by name. */
 export function columnComments(sql: string): ReadonlyMap<string, string> {
   const comments = new Map<string, string>();
   for (const item of readTableText(sql)?.items ?? []) {
@@ -151,7 +154,7 @@ function withoutStrings(text: string): string {
 }
 
 export interface ChangedColumn {
-  /** absent: as it is */
+  /** absent: unchanged */
   readonly type?: string;
   readonly dropsNotNull?: boolean;
 }

@@ -1,4 +1,4 @@
-/** Column types of SQLite, as the dialect declares them: which one a column needs, and what its values look like as text. */
+/** Column types of SQLite, as the dialect declares them: the type that a column needs, and the text form of its values. */
 
 type Family = 'text' | 'integer' | 'numeric' | 'real' | 'other' | 'any';
 
@@ -21,17 +21,17 @@ export function isText(type: string): boolean {
   return familyOf(type) === 'text';
 }
 
-/** Digits before and after the point; null for a type that is no decimal with bounds. */
+/** Returns the digits before and after the point; null for a type that is not a decimal with bounds. */
 function decimalDigits(type: string): { readonly whole: number; readonly fraction: number } | null {
   const match = /^(?:NUMERIC|DECIMAL)\(\s*(\d+)\s*,\s*(\d+)\s*\)$/i.exec(type);
   return match === null ? null : { whole: Number(match[1]) - Number(match[2]), fraction: Number(match[2]) };
 }
 
-/** The type that holds values of both types: the one that is there, a wider one, or text. */
+/** Returns the type that holds values of both types: the existing one, a wider one, or text. */
 export function settledType(there: string, incoming: string): string {
   if (there.toUpperCase() === incoming.toUpperCase()) return there;
   const [ours, theirs] = [familyOf(there), familyOf(incoming)];
-  // lengths of text mean nothing to SQLite
+  // SQLite ignores lengths of text
   if (ours === 'text' || ours === 'any') return there;
   if (ours === theirs && (ours === 'integer' || ours === 'real')) return there;
   const [a, b] = [decimalDigits(there), decimalDigits(incoming)];
@@ -45,7 +45,7 @@ export function settledType(there: string, incoming: string): string {
   return 'TEXT';
 }
 
-/** The value of `expression`, of the declared type, as XML Schema writes it; what is text already stays as it is. */
+/** Returns the value of `expression`, of the declared type, in the form of XML Schema; a value that is already text stays unchanged. */
 export function lexicalText(expression: string, type: string, isBoolean: boolean): string {
   const text = `CAST(${expression} AS TEXT)`;
   const stored = `typeof(${expression})`;

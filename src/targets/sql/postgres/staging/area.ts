@@ -28,18 +28,18 @@ import type { Socket } from 'node:net';
 const chunkBytes = 64 * 1024;
 /** below this a job needs no connections of its own */
 const smallJobBytes = 2 * 1024 * 1024;
-/** from here a connection leaves its table for one that waits */
+/** above this a connection leaves its table for one that waits */
 const crowdedBytes = 6 * 1024 * 1024;
 const fullBytes = 12 * 1024 * 1024;
-/** a table that has taken so much, and holds up the others, gets one more connection */
+/** a table that has received this many bytes, and holds up the others, gets one more connection */
 const spreadBytes = 16 * 1024 * 1024;
 
 export class StagingArea {
-  /** process ids of the server's ends of the connections */
+  /** process ids of the server's backends */
   readonly backends: number[] = [];
-  /** indexes that staged tables got, and what they took, in milliseconds */
+  /** indexes that staged tables got, and the time they took, in milliseconds */
   indexes: IndexBuilds['done'] = { count: 0, elapsedMs: 0 };
-  /** others fill the tables: nothing is written here */
+  /** other processes fill the tables: nothing is written here */
   isShared = false;
   readonly #options: StagingOptions;
   readonly #tables = new Map<number | string, StagedTable>();
@@ -83,7 +83,7 @@ export class StagingArea {
     return this.#tables.entries();
   }
 
-  /** Takes rows; waits while too many bytes are under way. */
+  /** Buffers rows; waits while too many bytes are in transit. */
   async write(table: StagedTable, bytes: Uint8Array, rows: number, release?: Release): Promise<void> {
     this.#check();
     table.push(bytes, release);
@@ -145,7 +145,7 @@ export class StagingArea {
     await Promise.all(this.#lanes.map((lane) => lane.sql.end({ timeout: 5 })));
   }
 
-  /** A small job's rows, copied inside the caller's transaction, the staging schema made there too. */
+  /** Copies a small job's rows inside the caller's transaction, in which the staging schema is made too. */
   async copyWithin(tx: TransactionSql): Promise<void> {
     if (this.usesConnections) return;
     const tables = [...this.#waiting];
@@ -168,10 +168,10 @@ export class StagingArea {
     this.#checkCounts();
   }
 
-  /** Cuts all connections; what they had not committed is gone as soon as the server has noticed (see `backends`). */
+  /** Cuts all connections; uncommitted work is gone as soon as the server has noticed (see `backends`). */
   async destroy(): Promise<void> {
     this.#fail(new AppError('service_unavailable', 'The load was given up.'));
-    // a schema that is being made now would appear after it was looked for
+    // a schema that is being made now would appear after the search for it
     await this.#prepared?.catch(() => undefined);
     await Promise.all(this.#lanes.map((lane) => lane.sql.end({ timeout: 0 })));
   }
@@ -209,7 +209,10 @@ export class StagingArea {
     else if (this.#buffered >= crowdedBytes) for (const lane of this.#lanes) this.#start(lane);
   }
 
-  /** Rows come faster than one connection takes those of one table: with another, another processor of the server does too. */
+  /**
+   * Adds a connection if rows come faster than one connection loads those of one table: another one uses another processor of the server,
+   * too.
+   */
   #spread(): void {
     const spare =
       this.#lanes.length < this.#options.maxConnections ||
@@ -253,7 +256,7 @@ export class StagingArea {
     );
   }
 
-  /** The table to copy next; it is the lane's from then on. */
+  /** Returns the table to copy next; it belongs to the lane from then on. */
   #next(lane: Lane<StagedTable>): StagedTable | null {
     const own = lane.table;
     if (own !== null && (own.pendingBytes >= (this.#draining ? 1 : chunkBytes) || mustLeave(lane, own)))
@@ -285,7 +288,7 @@ export class StagingArea {
       while (lane.table === table && table.isUnsettled) await this.#settle(lane, table);
       if (lane.table !== table || table.pendingBytes === 0) continue;
       const { bytes, release } = table.take();
-      // its owner may hand the buffer to another thread: then it is empty here
+      // its owner may transfer the buffer to another thread: then it is empty here
       const { length } = bytes;
       await lane.copy!.write(bytes);
       release?.(bytes);
@@ -307,14 +310,14 @@ export class StagingArea {
 
   async #setUp(lane: Lane<StagedTable>): Promise<void> {
     if (lane.isSetUp) return;
-    // rows that have not been published need not outlive a crash
+    // rows that have not been published need not survive a crash
     const settings = `${sessionSettings}; SET synchronous_commit = off; ${quickCompression}`;
     this.backends.push(await backendAfter(lane.sql, settings));
     lane.isSetUp = true;
   }
 
   async #open(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
-    // nothing is made any more once the load was given up
+    // nothing is made after the load was given up
     this.#check();
     await this.prepare();
     this.#check();
@@ -322,18 +325,21 @@ export class StagingArea {
     lane.table = table;
     const isNew = !table.created;
     const first = isNew ? `BEGIN; ${table.createStatement()}` : 'BEGIN';
-    // from here on what the table requires can only be altered
+    // from here on the table's constraints can only be altered
     table.created = true;
     await lane.sql.unsafe(first);
     lane.copy = await startCopy(lane.sql, table.copyStatement(isNew), lane.socket);
   }
 
-  /** Between two COPYs of the same transaction. The table's other lanes leave it first: their locks would be in the way. */
+  /**
+   * Alters the table between two COPYs of the same transaction. The table's other lanes leave it first, because their locks would block
+   * that.
+   */
   async #loosen(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
     this.#unshare(table);
     for (const other of table.lanes) if (other !== lane) this.#start(other);
     await this.#endCopy(lane, table);
-    // a lane that comes later would wait for the lock that the alteration takes
+    // a lane that comes later would wait for the lock of the alteration
     const end = table.committed ? '; COMMIT; BEGIN' : '';
     await table.alterLoosened((statement) => lane.sql.unsafe(`${statement}${end}`));
     lane.copy = await startCopy(lane.sql, table.copyStatement(false), lane.socket);
@@ -360,7 +366,10 @@ export class StagingArea {
     table.copied += rows;
   }
 
-  /** Commits what the lane has copied into its table. Only then may another have it: before, it was not there for others. */
+  /**
+   * Commits the rows that the lane has copied into its table. Only then may another lane have it, because it was invisible to others
+   * before.
+   */
   async #leave(lane: Lane<StagedTable>): Promise<void> {
     const { table } = lane;
     if (table === null) return;
@@ -403,7 +412,7 @@ export class StagingArea {
   }
 }
 
-/** The first of a table's lanes alters it; the others hold locks, and leave it to that one. */
+/** Returns whether the lane must leave the table. The first of a table's lanes alters it; the others hold locks, so they leave. */
 function mustLeave(lane: Lane<StagedTable>, table: StagedTable): boolean {
   const [first] = table.copying;
   return table.hasLoosened && lane.table === table && first !== lane;
@@ -414,7 +423,7 @@ export interface StagingOptions {
   readonly token: string;
   /** the schema in which the tables are made: the staging schema, or the target's schema if no schema may be made */
   readonly sqlSchema: string;
-  /** quoted comment by which tables in the target's schema are known to be staging; null in a schema of their own */
+  /** quoted comment that marks tables in the target's schema as staging; null in a schema of their own */
   readonly mark: string | null;
   readonly maxConnections: number;
   readonly connect: (onSocket: (socket: Socket) => void) => Sql;
@@ -426,7 +435,7 @@ export interface StagingOptions {
 
 /** Decides which staged objects may become the target's own. */
 interface MayMove {
-  /** the staged table of that physical name; then those that it refers to have to, too */
+  /** the staged table of that physical name may; the tables that it refers to must then move as well */
   readonly table: (name: string) => boolean;
   /** the table of documents may; not if keys depend on content, because two of its rows may then have the same key */
   readonly documents: boolean;

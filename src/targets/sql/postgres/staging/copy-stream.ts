@@ -4,13 +4,13 @@ import type { Writable } from 'node:stream';
 import type { Sql, TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
 
 export interface CopyStream {
-  /** Resolves when the bytes have been handed to the system; rejects with the server's error. The buffer is taken over. */
+  /** Resolves when the bytes have been handed to the system; rejects with the server's error. Takes ownership of the buffer. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Ends the data; the number of rows that the server took. */
+  /** Ends the data; returns the number of rows that the server received. */
   finish(): Promise<number>;
 }
 
-/** A connection that copies into staging. `Table`: what it copies into. */
+/** A connection that copies into staging. `Table`: the table that it fills. */
 export interface Lane<Table> {
   readonly sql: Sql;
   /** the socket to which the server's input is written */
@@ -18,7 +18,7 @@ export interface Lane<Table> {
   table: Table | null;
   copy: CopyStream | null;
   running: boolean;
-  /** its session has been made ready */
+  /** its session has been set up */
   isSetUp: boolean;
 }
 

@@ -5,7 +5,7 @@ import { sqlState, type Sql } from '../../../../adapters/postgres/client/connect
 import { applicationName } from '../connection.ts';
 import { AppError } from '../../../../errors.ts';
 
-/** Held by the connection of the attempt as long as it lives. */
+/** Returns the lock that the connection of an attempt holds as long as it lives. */
 export function stagingLock(token: string): string {
   return `hashtextextended(${standardLiteral(token)}, 0)`;
 }
@@ -36,7 +36,7 @@ export async function removeDeadStaging(
       await endJobRole(sql, setRole, token);
       await dropStaging(sql, token, sqlSchema);
     } catch (error) {
-      // another job was quicker, or someone looks at it: there will be a next job
+      // another job was quicker, or a reader holds a lock: the next job removes it
       if (!['42P01', '3F000', '55P03', '2BP01', '42501', '40P01'].includes(sqlState(error) ?? ''))
         throw error;
     } finally {
@@ -75,8 +75,8 @@ export async function dropStaging(sql: Sql, token: string, sqlSchema: string): P
 }
 
 /**
- * Ends the server's side of connections that were cut, and waits until they are gone (at most 5 s). The right to do so is the
- * login's, so the role is put aside for it.
+ * Ends the server's side of connections that were cut, and waits until they are gone (at most 5 s). Only the login may do so, so the role
+ * is reset for it.
  */
 export async function endBackends(
   sql: Sql,
@@ -152,7 +152,7 @@ export async function dropJobRoles(sql: Sql, setRole: string | undefined, token?
       await endJobRole(sql, setRole, name);
       await asLogin(sql, setRole, `DROP ROLE ${doubleQuoted(name)}`);
     } catch (error) {
-      // another job was quicker; it is not this login's; rights of it remain somewhere
+      // another job was quicker; the role belongs to another login; rights of it remain elsewhere
       if (!['42704', '42501', '2BP01', 'XX000'].includes(sqlState(error) ?? '')) throw error;
     }
   }
@@ -167,7 +167,7 @@ const stagingPattern = '^_svc_staging_[0-9]+_[0-9a-f]{8}';
 /** The text before the token in the comment of an attempt's schema, of its tables in the target's schema, and of its role. */
 const markStart = 'staging of conversion-job-service: ';
 
-/** The comment, quoted. */
+/** Returns the comment, quoted. */
 export function stagingMark(token: string): string {
   return standardLiteral(markStart + token);
 }

@@ -29,7 +29,7 @@ export interface StagedForm {
 }
 
 export interface StagedReference {
-  /** the constraint's name, as the database would give it in the target */
+  /** the constraint's name, as the database would choose it in the target */
   readonly name: string;
   readonly column: string;
   /** key of the staged table that is referred to */
@@ -57,24 +57,24 @@ export class StagedTable {
   readonly #makeForm: () => StagedForm;
   #form: StagedForm | null = null;
   created = false;
-  /** it has what `StagingOptions.keys` said */
+  /** it has the keys that `StagingOptions.keys` returned */
   keyed = false;
   keysBegun = false;
-  /** foreign keys that it has, checked */
+  /** its foreign keys that have been checked */
   readonly references: StagedReference[] = [];
-  /** rows handed in, and rows the server has taken */
+  /** rows received, and rows that the server has received */
   rows = 0;
   copied = 0;
   pendingBytes = 0;
   takenBytes = 0;
-  /** connections that have it, until what they copied is committed; and those of them that may still copy */
+  /** connections that have it, until their rows are committed; and those of them that may still copy */
   readonly lanes = new Set<Lane<StagedTable>>();
   readonly copying = new Set<Lane<StagedTable>>();
   /** how many connections may fill it: more than one only if others see it */
   wantedLanes = 1;
   /** the server's other connections see it */
   committed = false;
-  /** indexes of columns that are NOT NULL from the start: to find that out afterwards would be one more walk over all rows */
+  /** indexes of columns that are NOT NULL from the start: a later check would be one more pass over all rows */
   #required: Set<number> | null = null;
   /** columns that no longer require values, which the server does not know yet */
   #loosened: number[] = [];
@@ -97,7 +97,7 @@ export class StagedTable {
     return (this.#form ??= this.#makeForm());
   }
 
-  /** Rows without a value in that column may follow. */
+  /** Allows rows without a value in that column. */
   loosen(column: number): void {
     if (this.#requiredColumns().delete(column) && this.created) this.#loosened.push(column);
   }
@@ -115,7 +115,7 @@ export class StagedTable {
     return this.lanes.size < this.wantedLanes && (this.lanes.size === 0 || this.committed);
   }
 
-  /** Columns may lack values that the server takes for required: `alterLoosened` comes before the next rows. */
+  /** Returns whether columns may lack values that the server requires: `alterLoosened` must run before the next rows. */
   get hasLoosened(): boolean {
     return this.#loosened.length > 0;
   }
@@ -147,7 +147,7 @@ export class StagedTable {
     this.pendingBytes += bytes.length;
   }
 
-  /** The oldest bytes: one chunk, or small ones together. */
+  /** Removes and returns the oldest bytes: one chunk, or several small ones together. */
   take(): StagedBytes {
     let count = 0;
     let length = 0;
@@ -187,7 +187,9 @@ export class StagedTable {
     return `CREATE ${logged ? '' : 'UNLOGGED '}TABLE ${this.relation} (${columns.join(', ')})${comment}`;
   }
 
-  /** The first COPY into a table of the same transaction (`isNew`) writes its rows as they will stay. */
+  /**
+   * Returns the statement for a COPY. The first COPY into a table of the same transaction (`isNew`) writes its rows in their final state.
+   */
   copyStatement(isNew: boolean): string {
     return `COPY ${this.relation} FROM STDIN${isNew ? ' WITH (FREEZE)' : ''}`;
   }
@@ -211,9 +213,9 @@ export function unconvertedRow({ table, column, rowKey, text }: UnconvertedValue
 
 const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** below this many rows a check or an index costs less than the statements to have it made here */
+/** below this number of rows, a check or an index costs less than the statements that make it here */
 const worthwhileRows = 10_000;
-/** from here a hash table of the parents' keys outgrows a processor's cache, and to look into it costs more than to merge */
+/** above this number, a hash table of the parents' keys exceeds a processor's cache, and a lookup in it costs more than a merge */
 const crowdedParents = 50_000;
 /** bytes that a sort of PostgreSQL takes for a key */
 const sortedKeyBytes = 24;
@@ -223,7 +225,7 @@ export interface ReferenceChecks {
   next(sql: Sql): Promise<boolean>;
 }
 
-/** Ready is what refers from a table with its keys to a table with its keys. */
+/** Checks references that are ready: both tables have their keys. */
 export function createReferenceChecks(tables: ReadonlyMap<number | string, StagedTable>): ReferenceChecks {
   const waiting = [...tables.values()]
     .filter(({ created, rows }) => created && rows >= worthwhileRows)
@@ -308,7 +310,7 @@ export function strayReferences(
 }
 
 export interface IndexBuilds {
-  /** made so far, and what they took, in milliseconds */
+  /** the number made so far, and the time they took, in milliseconds */
   readonly done: { count: number; elapsedMs: number };
   /** Makes one that is ready, on this connection; false: none is ready now. */
   next(sql: Sql): Promise<boolean>;

@@ -25,7 +25,7 @@ import { startCopy } from '../staging/copy-stream.ts';
 import { unconvertedRow, unconvertedValues } from '../staging/staged-table.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** from here rows are copied, those of the fullest table first: one COPY takes one table's */
+/** from this size on, rows are copied, those of the fullest table first: one COPY fills one table */
 const copyBytes = 8 * 2 ** 20;
 const restBytes = 2 * 2 ** 20;
 /** with more buffered bytes, writes wait */
@@ -33,17 +33,17 @@ const fullBytes = 16 * 2 ** 20;
 
 type Release = (rows: Uint8Array) => void;
 
-/** Rows of one table that are still here. */
+/** Rows of one table that have not been sent yet. */
 interface Pending {
   readonly relation: string;
   chunks: (readonly [bytes: Uint8Array, release: Release | undefined])[];
   bytes: number;
-  /** handed in, and taken by the server */
+  /** received, and sent to the server */
   rows: number;
   copied: number;
 }
 
-/** AppError: the server cannot be reached, or does not let the job's role in. */
+/** Opens a unit. Throws AppError if the server cannot be reached, or rejects the job's role. */
 export async function openPostgresUnit(token: PostgresUnitToken, unit: number): Promise<UnitSink> {
   const label = `unit ${unit}`;
   const sockets = new Set<Socket>();
@@ -187,9 +187,9 @@ class PostgresUnitSink implements UnitSink {
   }
 }
 
-/** between two looks at the attempt that is waited for */
+/** time between two checks of the attempt that is waited for */
 const waitSeconds = 10;
-/** looks in a row that must find it waiting for its executor, in the same statement */
+/** number of consecutive checks that must find it waiting for its executor, in the same statement */
 const enough = 6;
 
 /**
@@ -230,21 +230,21 @@ async function waitingForExecutor(sql: Sql, unit: number): Promise<string> {
   return JSON.stringify([...(await sql.unsafe(otherAttempts(unit)))]);
 }
 
-/** Sessions of other attempts that have begun a transaction, and wait for what their executor sends. */
+/** Returns a query for the sessions of other attempts that have begun a transaction, and wait for input from their executor. */
 function otherAttempts(unit: number): string {
   return `SELECT pid, state_change::text FROM pg_stat_activity
     WHERE usename = current_user AND application_name = ${standardLiteral(unitApplication(unit))} AND pid <> pg_backend_pid()
       AND xact_start IS NOT NULL AND wait_event_type = 'Client' ORDER BY pid`;
 }
 
-/** how long an executor waits for others to end theirs; beyond, its rows take another way */
+/** how long an executor waits for others to finish; after that, its rows are sent by another way */
 const patienceMs = 5 * 60_000;
 
 interface UnitSession {
   readonly sql: Sql;
   /** null: the connection is encrypted */
   readonly socket: Socket | null;
-  /** process id of the server's end */
+  /** process id of the server's backend */
   readonly pid: number;
 }
 
@@ -293,8 +293,8 @@ export interface PostgresUnitToken extends UnitToken {
 }
 
 /**
- * The units that are there. An attempt puts in part 0 first of all, for which each other attempt at the unit waits, and part 1 last, with
- * the note.
+ * Returns the statement for the table of finished units. An attempt inserts part 0 first, for which every other attempt at the unit waits,
+ * and part 1 last, with the note.
  */
 export function ledgerStatement(ledger: string): string {
   return `CREATE TABLE ${ledger} (unit integer NOT NULL, part smallint NOT NULL, note text, PRIMARY KEY (unit, part))`;

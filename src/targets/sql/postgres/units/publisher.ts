@@ -27,7 +27,7 @@ interface UnitTargetOptions {
   readonly mostConnections: number;
   readonly nullAllowed: Set<string>;
   readonly unfit: UnfitColumns;
-  /** runs what waits for nothing but the target, and names its faults */
+  /** runs work that waits only for the target, and converts its faults */
   readonly guarded: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -109,7 +109,7 @@ function rowsOf(receipts: readonly UnitReceipt[]): ReadonlyMap<number | string, 
   return rows;
 }
 
-/** Why the role cannot log in, from here; null: it can. */
+/** Returns the reason why the role cannot log in from here; null if it can. */
 async function refusalOf(address: TargetAddress): Promise<string | null> {
   try {
     const { sql } = await openUnitSession(address, 0, new Set());
@@ -120,7 +120,7 @@ async function refusalOf(address: TargetAddress): Promise<string | null> {
   }
 }
 
-/** Executors get no word of the login's own. */
+/** Removes credentials: executors must not learn those of the login. */
 function withoutCredentials(url: string): string {
   return url.replace(/^([a-z]+:\/\/)[^/?#]*@/i, '$1');
 }
@@ -144,11 +144,11 @@ interface JobRoleOptions {
   /** comment, quoted */
   readonly mark: string;
   readonly mostConnections: number;
-  /** taken on again after what only the login may do */
+  /** set again after statements that only the login may run */
   readonly setRole: string | undefined;
 }
 
-/** A text: the login may make no roles, and what the server said. */
+/** Returns the role, or the server's message if the login may make no roles. */
 async function makeJobRole(
   sql: Sql,
   { name, mark, mostConnections, setRole }: JobRoleOptions,
@@ -211,7 +211,7 @@ function scramVerifier(password: string): string {
   return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${stored}:${keyOf('Server Key').toString('base64')}`;
 }
 
-/** made or dropped in one transaction: each takes locks, which the server keeps in fixed memory */
+/** tables made or dropped in one transaction: each takes locks, which the server keeps in fixed memory */
 const tablesPerTransaction = 50;
 
 /** Makes all staged tables of the model, for other processes to fill. What the tables require of their rows is asked when all are there. */
