@@ -9,8 +9,8 @@ import type { KeyOffsets, PublishingScope } from './publication.ts';
 const tablesPerQuery = 200;
 
 /**
- * Returns the offsets of tables with keys in use. No key is given out twice, not even after its row was removed, because `_keys` outlives rows and
- * tables. Keys that follow from the content of documents have no offsets, but items of lists are always numbered.
+ * Returns the offsets of tables with keys in use. No key is given out twice, not even after its row was removed, because `_keys` outlives
+ * rows and tables. Keys that follow from the content of documents have no offsets, but items of lists are always numbered.
  */
 export async function keyOffsets<Database extends SqlDatabase>({
   database,

@@ -35,8 +35,8 @@ export interface AskedTarget<Database extends SqlReader> {
 const tablesPerQuery = 200;
 
 /**
- * Returns the logical schemas that loaded the target, the newest first, or none if nothing was loaded. `columnsOf`: returns the columns of a table, or
- * undefined if there is no table of that name. Throws AppError `conflict` if a version before 1.0 made the target.
+ * Returns the logical schemas that loaded the target, the newest first, or none if nothing was loaded. `columnsOf`: returns the columns of
+ * a table, or undefined if there is no table of that name. Throws AppError `conflict` if a version before 1.0 made the target.
  */
 export async function targetLoads(
   database: SqlReader,

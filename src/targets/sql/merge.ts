@@ -49,8 +49,8 @@ async function noteDocuments<Database extends SqlDatabase>(
 }
 
 /**
- * Removes or closes the documents that are replaced or whose source is gone. `documents`: a table, as statements write it, with the keys of the job's documents; `moment`: an
- * expression for the time from which these are valid.
+ * Removes or closes the documents that are replaced or whose source is gone. `documents`: a table, as statements write it, with the keys of
+ * the job's documents; `moment`: an expression for the time from which these are valid.
  */
 export async function takeReplaced<Database extends SqlDatabase>(
   scope: RemovalScope<Database>,

@@ -19,8 +19,8 @@ import { notesOf, type RemovalWays } from './removal.ts';
 import { dropViewsOfNames, publishViews } from './views.ts';
 
 /**
- * Returns the number of rows added, by table name of the model. All changes of tables come first: DuckDB commits no transaction that alters a table after
- * it deleted rows of it, and MySQL commits every change of a table.
+ * Returns the number of rows added, by table name of the model. All changes of tables come first: DuckDB commits no transaction that alters
+ * a table after it deleted rows of it, and MySQL commits every change of a table.
  */
 export async function publishRows<Database extends SqlDatabase, Waiting extends WaitingRows>(
   publication: Publication<Database, Waiting>,

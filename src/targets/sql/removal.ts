@@ -1,6 +1,6 @@
 /**
- * Removes the rows of documents from a target, within a transaction. Every row names its document, in tables of earlier versions of the model as
- * well; only items of lists name the row that has the list.
+ * Removes the rows of documents from a target, within a transaction. Every row names its document, in tables of earlier versions of the
+ * model as well; only items of lists name the row that has the list.
  */
 import { AppError } from '../../errors.ts';
 import type { RemovalPlan, Removed } from '../../ports/rows/remover.ts';
@@ -379,7 +379,7 @@ export async function removeInTransaction<Database extends SqlDatabase>(
   }
 }
 
-/** Removes the documents of that name, and notes in the ledger how much the target holds less. */
+/** Removes the documents of that name, and records in the ledger how many documents and rows the target lost. */
 export async function removeNamed<Database extends SqlDatabase>(
   {
     database,

@@ -13,8 +13,8 @@ export interface SilenceWatch {
   /** the sockets of the work that is watched */
   readonly sockets: Set<Socket>;
   /**
-   * Watches the sockets until `work`, which waits only for the server, has settled. Closes them without an error if no answer will come, because
-   * drivers forget queries that are sent between the error of a socket and its end.
+   * Watches the sockets until `work`, which waits only for the server, has settled. Closes them without an error if no answer will come,
+   * because drivers forget queries that are sent between the error of a socket and its end.
    */
   during<T>(work: () => Promise<T>): Promise<T>;
 }

@@ -1,6 +1,6 @@
 /**
- * Views of business entities (`--views`) and of current rows (`--history`), made by the transaction that publishes. A mark in its comment says that
- * a load made a view; only such views are changed. A view that the database refuses never fails a load.
+ * Views of business entities (`--views`) and of current rows (`--history`), made by the transaction that publishes. A mark in its comment
+ * says that a load made a view; only such views are changed. A view that the database refuses never fails a load.
  */
 import { markedComment, viewsOver, type LoadView } from '../rows/made-views.ts';
 import type { SqlDatabase } from './database.ts';

@@ -141,8 +141,8 @@ async function listsToText(publication: SqlitePublication, index: number, known:
 }
 
 /**
- * Returns the model as it is drawn for the rows of a job. A column is text if a value does not fit its type, or if it is a list that an earlier job made
- * text.
+ * Returns the model as it is drawn for the rows of a job. A column is text if a value does not fit its type, or if it is a list that an
+ * earlier job made text.
  */
 export function drawForRows(
   model: RelationalModel,

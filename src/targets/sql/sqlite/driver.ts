@@ -1,6 +1,6 @@
 /**
- * SQLite as a target: rows wait in the text of PostgreSQL's COPY and are bound to prepared statements. A reader does not wait for a load, because a
- * file that a load makes keeps a write-ahead log.
+ * SQLite as a target: rows wait in the text of PostgreSQL's COPY and are bound to prepared statements. A reader does not wait for a load,
+ * because a file that a load makes keeps a write-ahead log.
  */
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
