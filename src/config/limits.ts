@@ -332,8 +332,8 @@ export const fixedLimits = {
   /** Schemas of an organisation that wait to be made, past it 429: each holds a request. */
   waitingCompiles: 20,
   /**
-   * Waiting time for the turn of such a schema, else 503: together with its fetching and compiling it is less than the silence after
-   * which connections close.
+   * Waiting time for the turn of such a schema, else 503: together with its fetching and compiling it is less than the idle time of
+   * a connection.
    */
   compileWaitMs: 25_000,
   /** Time for fetching the remote sources of such a schema, else 503. */

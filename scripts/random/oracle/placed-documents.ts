@@ -100,7 +100,7 @@ export class PlacedDocuments {
     // the declared type, and of those of xsi:type the nearest one
     const own = node.type?.kind === 'complex' ? basesOf(node.type) : [];
     const nearest = own.find((type) => rows.some(({ source_type: one }) => one === type));
-    // of a substitution group too wide for one table, each member has a row in a table of its type, too
+    // each member of a substitution group too wide for one table has a row in a table of its type, too
     const isGroup = this.#tables
       .get(rows[0]!.table_name)!
       .columns.some(({ role }) => role === 'element_name');

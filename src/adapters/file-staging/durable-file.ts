@@ -184,7 +184,7 @@ export async function replaceFile(path: string, content: string | Uint8Array, dr
   await syncPath(dirname(path));
 }
 
-/** Durable but for its name; false where there is such a file. */
+/** Writes a new file and syncs its content; the caller syncs the name. Returns false if the file exists. */
 async function writeNew(path: string, content: string | Uint8Array): Promise<boolean> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const file = await open(path, flags, 0o666).catch((error: NodeJS.ErrnoException) => {

@@ -1,7 +1,7 @@
 /**
  * Fetches many small files from a few checked hosts: a request costs a tenth of the processor time of one with
- * `src/adapters/outgoing/checked-http.ts`. Connections are reused for the same addresses of the same host; they go to its addresses,
- * whatever its name resolves to now.
+ * `src/adapters/outgoing/checked-http.ts`. Connections are reused for the same addresses of the same host; they go to the addresses
+ * that were checked, even if the name of the host resolves to others now.
  */
 import { connect as connectPlain, isIP, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';

@@ -87,21 +87,10 @@ async function* listContainer(
     ] as const)
       url.searchParams.set(name!, value!);
     const { ok, status, text } = await listPage(send, url, label);
-    if (!ok) throw refusedContainer(status, faultCode(text), label);
+    if (!ok) throw refusedList(status, faultCode(text), label, inContainer);
     marker = nextPage(text, 'az', marker);
     yield* blobsIn(text);
   } while (marker !== null);
-}
-
-function refusedContainer(status: number, code: string | null, label: string): AppError {
-  const why = code ?? `status ${status}`;
-  if (status === 404) return new AppError('input_not_found', `${label}: there is no such container (${why})`);
-  if (status >= 500 || status === 429)
-    return new AppError('service_unavailable', `${label}: cannot be listed now (${why})`);
-  return new AppError(
-    'unprocessable_input',
-    `${label}: may not be listed (${why}): look at the account, the key and the endpoint of its credential`,
-  );
 }
 
 // Objects of a bucket below a prefix (ListObjectsV2).
@@ -129,24 +118,42 @@ async function* listBucket(
     url.searchParams.set('prefix', prefix);
     if (token !== null) url.searchParams.set('continuation-token', token);
     const { ok, status, text } = await listPage(send, url, label);
-    if (!ok) throw refusedBucket(status, faultCode(text), label);
+    if (!ok) throw refusedList(status, faultCode(text), label, inBucket);
     token = nextPage(text, 's3', token);
     yield* objectsIn(text);
   } while (token !== null);
 }
 
-function refusedBucket(status: number, code: string | null, label: string): AppError {
+// Fetches a page of a list, or throws the reason why it cannot be read.
+
+/** Words of a message about a kind of store. */
+interface ListedStore {
+  readonly name: string;
+  /** the settings to check if the list is refused */
+  readonly settings: string;
+}
+
+const inContainer: ListedStore = {
+  name: 'container',
+  settings: 'the account, the key and the endpoint of its credential',
+};
+const inBucket: ListedStore = {
+  name: 'bucket',
+  settings: 'the keys, the region and the endpoint of its source (svc.sources.NAME.*)',
+};
+
+/** `code`: the store's code of the fault, if its answer has one. `label`: the place as the person knows it. */
+function refusedList(status: number, code: string | null, label: string, store: ListedStore): AppError {
   const why = code ?? `status ${status}`;
-  if (status === 404) return new AppError('input_not_found', `${label}: there is no such bucket (${why})`);
+  if (status === 404)
+    return new AppError('input_not_found', `${label}: there is no such ${store.name} (${why})`);
   if (status >= 500 || status === 429)
     return new AppError('service_unavailable', `${label}: cannot be listed now (${why})`);
   return new AppError(
     'unprocessable_input',
-    `${label}: may not be listed (${why}): look at the keys, the region and the endpoint of its source (svc.sources.NAME.*)`,
+    `${label}: may not be listed (${why}): look at ${store.settings}`,
   );
 }
-
-// Fetches a page of a list, or throws the reason why it cannot be read.
 
 interface ListPage {
   readonly ok: boolean;

@@ -1,4 +1,4 @@
-/** Answers requests that ask before they send their body (RFC 9110 section 10.1.1): they are told to continue once a handler reads it. */
+/** Handles `Expect: 100-continue` (RFC 9110 section 10.1.1): the server answers 100 once a handler reads the body. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 /**

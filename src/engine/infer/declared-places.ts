@@ -110,7 +110,7 @@ export function placesOfDeclarations(source: SourceModel, names: NameTable): Dec
     const { name } = types[type]!;
     return name !== null && clarkName(name) === typeName;
   };
-  /** `head`: what the element stands for in its parent, which may have other tables than the element itself; -1: no substitution group */
+  /** `head`: the head of the substitution group by which the parent has the element; its tables may be others. -1: no such group */
   const placeOf = (element: number, typeName: string | null, head: number): DeclaredPlace => {
     const declared = actualTypesOf(source, element);
     const type = declared.slice(1).find((derived) => isNamed(derived, typeName)) ?? declared[0]!;

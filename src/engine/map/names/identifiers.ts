@@ -63,7 +63,7 @@ function withWholeAcronyms(localName: string): string {
     localName
       .replace(mixedWords, (word) => `_${word.toLowerCase()}_`)
       .replace(wordsBehindAcronyms, (word) => `_${word}_`)
-      // the plural `IDs`, and the e that stands for "electronic": `NFe`
+      // the plural `IDs`, and the e for "electronic": `NFe`
       .replace(/\p{Lu}{2,}[es](?!\p{Ll})/gu, (word) => `${word.toUpperCase()}_`)
       .replace(/(?<=\p{N})\p{Lu}(?=$|[^\p{L}\p{N}]|\p{Lu}\p{Ll})/gu, (letter) => letter.toLowerCase())
   );

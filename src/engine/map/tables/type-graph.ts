@@ -226,8 +226,8 @@ export function countPlaces(
 ): Places {
   const types = new Float64Array(model.types.length);
   const elements = new Float64Array(model.elements.length);
-  // each root is a place: two of the same type (SUMO's routes and route-alternatives) would double all content below, and so would one
-  // whose xsi:type may name the other's type
+  // each root is a place: two of the same type (SUMO's routes and route-alternatives) would double all content below, and so would a
+  // root that may have the type of the other by xsi:type
   for (const root of roots) for (const type of actualTypesOf(model, root)) types[type]! += 1;
   // parents come before children except in cycles, which share tables anyway
   for (const type of graph.reachable)

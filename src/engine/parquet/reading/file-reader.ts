@@ -133,7 +133,7 @@ export class ParquetRows {
     });
   }
 
-  /** Returns the next rows, at least one, or null if there are no more. Throws RangeError if the file is damaged. */
+  /** Returns the next rows, at least one, or null at the end. Throws RangeError if the file is damaged. */
   async next(): Promise<RowBlock | null> {
     while (this.#rowsLeft === 0) {
       const group = this.#file.groups[this.#group];

@@ -29,7 +29,7 @@ interface StandingRows extends RowBytes {
 
 /** The present position of a table. */
 interface StandingTable {
-  /** positioned at the next row; below 0: there are no more rows */
+  /** positioned at the next row; below 0: at the end */
   readonly rows: StandingRows;
   readonly columns: number;
   readonly keyColumn: number;

@@ -13,7 +13,7 @@ export interface RowBlock {
 }
 
 export interface RowBlocks {
-  /** Returns the next rows, at least one, or null if there are no more. Only one call may be pending. */
+  /** Returns the next rows, at least one, or null at the end. Only one call may be pending. */
   next(): Promise<RowBlock | null>;
   /**
    * Gives back a block that is no longer used, after the next one was requested, so that its memory can be reused. Called once per block.
@@ -38,7 +38,7 @@ export interface UnmappedRow {
 }
 
 export interface RowStream<Row> {
-  /** the first row that has not been consumed; null: there are no more */
+  /** the first row that has not been consumed; null: all have been */
   readonly head: Row | null;
   /** Consumes the head. Returns a promise if the next row must be fetched. */
   advance(): Promise<void> | undefined;

@@ -45,7 +45,7 @@ export class Strays {
     for (const stray of this.#index(table, column).get(key) ?? []) if (this.#left.has(stray)) yield stray;
   }
 
-  /** `row`: the parent's row. Returns null if the group has no more rows. */
+  /** `row`: the parent's row. Returns null at the end of the group. */
   childOf(
     { table, keyColumn, positionColumn, uses }: RowGroup,
     parent: RowKey,

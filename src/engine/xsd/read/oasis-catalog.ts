@@ -209,7 +209,7 @@ function emptyLookup(): Lookup {
 function readCatalog({ name, root }: XmlCatalogFile): Catalog {
   const lookups = { uri: emptyLookup(), system: emptyLookup(), public: emptyLookup() };
   const next: CatalogLocation[] = [];
-  // entries of groups are read in the place of their group
+  // the entries of a group are read at the position of the group
   const pending: { readonly node: XmlElement; readonly base: string }[] = [{ node: root, base: name }];
   for (let item = pending.pop(); item !== undefined; item = pending.pop()) {
     const { node } = item;

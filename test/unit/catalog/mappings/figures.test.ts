@@ -103,7 +103,7 @@ function expectFigures({ model, lines, occurrences, rows, unmapped }: LoadedJob)
   for (const [place, count] of loaded) expect([place, told.get(place) ?? 0]).toEqual([place, count]);
 }
 
-/** What a pruned model is made for is read before there is a plan, and the figures of its map are counted then. */
+/** Counts the figures as for a pruned model: its documents are read, and counted, before there is a plan. */
 async function expectPrunedFigures(xsd: string, documents: readonly string[]): Promise<void> {
   const source = compiled(xsd);
   const roots = [{ namespaceUri: '', localName: 'r' }];

@@ -318,8 +318,8 @@ async function endLook(
 }
 
 /**
- * Loaded files that are there no more wait, to be removed from the target, until they have been gone for `settle`. A file and its `.gz`
- * have one document.
+ * Schedules the removal of loaded files that are gone: their rows are removed from the target once the files have been gone for `settle`. A
+ * file and its `.gz` have one document.
  */
 async function findGone(tx: TransactionSql, idWatch: number, met: readonly string[] | null): Promise<void> {
   const unpacked = (name: string) => tx`regexp_replace(${tx(name)}, '[.]gz$', '', 'i')`;
