@@ -93,7 +93,7 @@ function declare(): void {
 
 /** Launchers, migrations, texts and the driver on Spark. */
 function copyAssets(): void {
-  for (const name of ['bin', 'src/adapters/postgres/migrations'])
+  for (const name of ['bin', 'src/metadb/migrations'])
     cpSync(join(root, name), join(out, name), { recursive: true });
   for (const name of ['CHANGELOG.md', 'LICENSE', 'SECURITY.md', 'src/README.md'])
     cpSync(join(root, name), join(out, name));

@@ -12,8 +12,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { joinEmbeddedPostgres, stopEmbeddedPostgres } from '../src/adapters/embedded-postgres/server.ts';
-import { connectPostgres } from '../src/adapters/postgres/client/connect.ts';
+import { joinEmbeddedPostgres, stopEmbeddedPostgres } from '../src/process/embedded-postgres/server.ts';
+import { connectPostgres } from '../src/postgres/connect.ts';
 import type { MapLevel, RelationalModel } from '../src/engine/model/relational-model.ts';
 import { compareXml } from '../test/support/documents/canonical-xml.ts';
 import { readCorpus } from '../test/support/corpus.ts';

@@ -1,5 +1,5 @@
 /**
- * `npm run ui`: bundles the page, `src/ui`, into `src/http/page/packed-files.ts`, with which every runtime serves it. `-- --check`: only
+ * `npm run ui`: bundles the page, `src/ui`, into `src/http/packed-page.ts`, with which every runtime serves it. `-- --check`: only
  * tells whether that module is current; ends with 1 when it is not.
  */
 import { createHash } from 'node:crypto';
@@ -9,7 +9,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
-const target = join(root, 'src/http/page/packed-files.ts');
+const target = join(root, 'src/http/packed-page.ts');
 const current = readCurrent();
 const styles = readdirSync(join(root, 'src/ui/style')).toSorted();
 const packed: readonly (readonly [name: string, content: string])[] = [
@@ -22,9 +22,7 @@ const stale =
 
 if (process.argv.includes('--check')) {
   if (stale) {
-    process.stderr.write(
-      'src/http/page/packed-files.ts is not made of src/ui as it is now: run npm run ui\n',
-    );
+    process.stderr.write('src/http/packed-page.ts is not made of src/ui as it is now: run npm run ui\n');
     process.exitCode = 1;
   }
 } else if (stale) writeFileSync(target, moduleText());

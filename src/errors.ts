@@ -1,4 +1,4 @@
-/** The catalogue of errors the service itself raises. Status codes are mapped in `src/http/answers/problem.ts` alone. */
+/** The catalogue of errors the service itself raises. Status codes are mapped in `src/http/problem.ts` alone. */
 
 /** The meaning of an error for a caller: `terminal` errors need another request; `retryable` ones may pass later. */
 export interface ErrorMeaning {

@@ -1,9 +1,8 @@
 /** The embedded database of a bench, our tool on it, and COPY alone of the bytes that our tool has loaded. */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stopEmbeddedPostgres, startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/server.ts';
-import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
-import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
+import { stopEmbeddedPostgres, startEmbeddedPostgres } from '../../src/process/embedded-postgres/server.ts';
+import { connectPostgres, type Sql } from '../../src/postgres/connect.ts';
 import type { Command } from './measured-process.ts';
 
 const projectRoot = join(import.meta.dirname, '../..');

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres, type Sql } from '../../src/postgres/connect.ts';
 import { execution, terminalStatuses, type JobAnswer } from '../../test/support/service/client.ts';
 import type { LargeDocument } from '../../test/support/documents/large.ts';
 import { toolProcesses } from '../../test/support/service/processes.ts';

@@ -1,6 +1,6 @@
 /** Builds an installation, lets cycles of faults run on it, and takes it down. */
 import { join } from 'node:path';
-import { joinEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/adapters/embedded-postgres/server.ts';
+import { joinEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/process/embedded-postgres/server.ts';
 import { createServiceHome, type ServiceHome } from '../../test/support/service/start.ts';
 import { execution } from '../../test/support/service/client.ts';
 import { freightXsdFolder } from '../../test/support/service/fixtures.ts';

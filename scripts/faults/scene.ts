@@ -2,8 +2,8 @@
 import { copyFile, link, mkdir, mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
-import { joinEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/adapters/embedded-postgres/server.ts';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
+import { joinEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/process/embedded-postgres/server.ts';
+import { connectPostgres, type Sql } from '../../src/postgres/connect.ts';
 import { createServiceHome } from '../../test/support/service/start.ts';
 import { startExternalPostgres } from '../../test/support/service/external-postgres.ts';
 import { execution, type JobAnswer } from '../../test/support/service/client.ts';

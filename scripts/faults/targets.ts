@@ -2,7 +2,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../src/postgres/connect.ts';
 import { withDatabase } from './cycles.ts';
 import type { Scene } from './scene.ts';
 

@@ -1,5 +1,5 @@
 /** What the tables of a tool are like, asked of the database, whatever tool has made them. */
-import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../src/postgres/connect.ts';
 
 export interface LoadedTable {
   readonly name: string;

@@ -16,8 +16,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/adapters/embedded-postgres/server.ts';
-import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/process/embedded-postgres/server.ts';
+import { connectPostgres } from '../../src/postgres/connect.ts';
 import { isHere } from '../../test/support/needs.ts';
 import type { Standard } from '../../test/support/questions/kinds.ts';
 import { standards } from '../../test/support/questions/standards/index.ts';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../src/postgres/connect.ts';
 import { corpusDirectory, programOf } from '../../test/support/needs.ts';
 import { readCorpus } from '../../test/support/corpus.ts';
 import { loadStandard } from '../../test/support/questions/load.ts';

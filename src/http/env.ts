@@ -1,7 +1,7 @@
 /** The context of a request for handlers: its id, its caller, the connection. */
 import type { Context } from 'hono';
-import type { Principal } from '../access/keys.ts';
-import type { TraceContext } from '../jobs/trace-context.ts';
+import type { Principal } from '../service/access/keys.ts';
+import type { TraceContext } from '../service/jobs/trace-context.ts';
 import type { HeldConnection } from '../ports/network.ts';
 
 /** The values that middleware sets for the handlers of one request. */

@@ -1,18 +1,12 @@
 /** The adapters of the application: one record, handed to `createApp`. */
-import type { AccessStore } from './stores/access.ts';
+import type { AccessStore, CredentialStore, SecretBox } from './stores/access.ts';
 import type { AssetStore, FileStore } from './files.ts';
 import type { CatalogStore } from './stores/catalog.ts';
-import type { Clock } from './clock.ts';
-import type { CredentialStore } from './stores/credentials.ts';
-import type { HealthProbe } from './health-probe.ts';
+import type { Clock, HealthProbe, Logger, ServiceLog, OperationFigureSource, Tracer } from './environment.ts';
 import type { JobStore } from './stores/jobs.ts';
-import type { Logger, ServiceLog } from './log.ts';
 import type { TransferProgram, ProcessFigures, SchemaCompiler } from './processes.ts';
-import type { OperationFigureSource } from './operation-figures.ts';
 import type { HostCallers, HostResolver, TokenVerifier } from './network.ts';
-import type { SecretBox } from './stores/secret-box.ts';
 import type { WatchStore } from './stores/watches.ts';
-import type { Tracer } from './tracer.ts';
 
 /** The environment of the application, and its capabilities. */
 export interface RuntimeInfo {

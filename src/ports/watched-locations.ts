@@ -2,7 +2,7 @@
  * The locations that schedulers search for objects: the operations that any source of watches must support
  * (docs/decisions/service/watches.md).
  */
-import type { ToolRequest } from '../jobs/request/tool-request.ts';
+import type { ToolRequest } from '../service/jobs/request/tool-request.ts';
 import type { MetObject } from './stores/watches.ts';
 
 export interface WatchedPlace {

@@ -6,7 +6,7 @@ export const programs = {
   migrate: () => import('../tools/commands/transfer.ts'),
   // processes that the service starts
   look: () => import('../runtime/watches/look-child.ts'),
-  fetch: () => import('../runtime/remote/fetch-child.ts'),
+  fetch: () => import('../inputs/remote/fetch-child.ts'),
   // a thread of the service
   'schema-compiler': () => import('../tools/schemas/compiler-thread.ts'),
 };

@@ -5,7 +5,7 @@ export const programs = {
   er2xml: () => import('../tools/commands/er2xml.ts'),
   unload: () => import('../tools/commands/unload.ts'),
   // processes
-  'idle-watcher': () => import('../adapters/embedded-postgres/idle-watcher.ts'),
+  'idle-watcher': () => import('../process/embedded-postgres/idle-watcher.ts'),
   'spark-load': () => import('../tools/load/spark/load-task.ts'),
   'spark-statistics': () => import('../tools/load/spark/statistics-task.ts'),
   'spark-survey': () => import('../tools/load/spark/survey-task.ts'),

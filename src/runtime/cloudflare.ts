@@ -3,32 +3,30 @@
  * and logs in an object store that Node workers read, too. Jobs go into the queue; those workers run them.
  */
 import packageFacts from '../../package.json' with { type: 'json' };
-import { createObjectFileStore } from '../adapters/object-store/file-store.ts';
-import { createObjectStoreHealth } from '../adapters/object-store/health.ts';
-import { createR2ObjectStore, type R2Bucket } from '../adapters/object-store/r2.ts';
-import { createS3ObjectStore } from '../adapters/object-store/s3.ts';
-import { createJsonLogger } from '../adapters/system/json-logger.ts';
-import { createOidcVerifier } from '../adapters/system/oidc-verifier.ts';
-import { createSecretBox, decodeKey } from '../adapters/system/secret-box.ts';
-import { createSystemClock } from '../adapters/system/clock.ts';
-import { createPostgresAccessStore } from '../adapters/postgres/metadb/access-store.ts';
-import { createPostgresCatalogStore } from '../adapters/postgres/metadb/catalog/store.ts';
-import { createPostgresCredentialStore } from '../adapters/postgres/metadb/credential-store.ts';
-import { createPostgresWatchStore } from '../adapters/postgres/metadb/watches/store.ts';
-import { connectPostgres } from '../adapters/postgres/client/connect.ts';
-import { createPostgresJobStore } from '../adapters/postgres/metadb/jobs/store.ts';
-import { everyOrganisation } from '../adapters/postgres/client/organisation-pools.ts';
-import { createRequestSql, type RequestSql } from '../adapters/postgres/client/request-sql.ts';
+import { createObjectFileStore } from '../storage/object-store/file-store.ts';
+import { createObjectStoreHealth } from '../storage/object-store/health.ts';
+import { createR2ObjectStore, type R2Bucket } from '../storage/object-store/r2.ts';
+import { createS3ObjectStore } from '../storage/object-store/s3.ts';
+import { createJsonLogger } from './system/logs.ts';
+import { createOidcVerifier } from './system/oidc-verifier.ts';
+import { createSecretBox, decodeKey } from './system/secret-box.ts';
+import { createSystemClock } from './system/clock.ts';
+import { createPostgresAccessStore, createPostgresCredentialStore } from '../metadb/access-store.ts';
+import { createPostgresCatalogStore } from '../metadb/catalog-store.ts';
+import { createPostgresWatchStore } from '../metadb/watch-store.ts';
+import { connectPostgres, createRequestSql, type RequestSql } from '../postgres/connect.ts';
+import { createPostgresJobStore } from '../metadb/job-store.ts';
+import { everyOrganisation } from '../postgres/organisation-pools.ts';
 import { createApp } from '../app.ts';
 import { readConfig } from '../config/properties.ts';
 import { ConfigError } from '../config/wrong-settings.ts';
 import type { Config } from '../config/shape.ts';
-import { nextModel } from '../catalog/schemas/logical-schema.ts';
+import { nextModel } from '../service/catalog/logical-schema.ts';
 import { AppError } from '../errors.ts';
-import { createMask } from '../jobs/mask-secrets.ts';
+import { createMask } from '../service/jobs/mask-secrets.ts';
 import { docAssetNames, type ObjectStore } from '../ports/files.ts';
 import type { Adapters } from '../ports/adapters.ts';
-import type { HealthComponent } from '../ports/health-probe.ts';
+import type { HealthComponent } from '../ports/environment.ts';
 import { mergeSettings, settingOrigins } from '../config/java-properties.ts';
 
 /** Bindings of wrangler.toml; settings are text beside them, `SVC_…` as in the environment of Node. */

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { chmod, open, readFile, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { writeNewFile } from '../adapters/file-staging/durable-file.ts';
-import { makeFolder } from '../adapters/file-staging/folders.ts';
+import { writeNewFile } from '../storage/staging/durable-file.ts';
+import { makeFolder } from '../storage/staging/folders.ts';
 import { ConfigError } from '../config/wrong-settings.ts';
 import { initialProperties } from '../config/java-properties.ts';
 

@@ -1,9 +1,9 @@
 /** Background work of a service and of a worker: delivering events, and removing records past their retention time. */
-import { createHostResolver } from '../adapters/outgoing/host-resolver.ts';
-import { createPinnedHttp } from '../adapters/outgoing/checked-http.ts';
-import { createPostgresEventOutbox } from '../adapters/postgres/metadb/event-outbox.ts';
-import { createPostgresRetentionStore } from '../adapters/postgres/metadb/retention-store.ts';
-import { createOutgoingGuard } from '../access/outgoing-guard.ts';
+import { createHostResolver } from '../network/host-resolver.ts';
+import { createPinnedHttp } from '../network/checked-http.ts';
+import { createPostgresEventOutbox } from '../metadb/event-outbox.ts';
+import { createPostgresRetentionStore } from '../metadb/retention-store.ts';
+import { createOutgoingGuard } from '../service/access/outgoing-guard.ts';
 import type { Limits } from '../config/limits.ts';
 import {
   createEventDelivery,
@@ -12,11 +12,11 @@ import {
   decodeWebhookSecret,
   signedHeaders,
   webhookBody,
-} from '../events/deliver.ts';
-import { type NamedDatabase, openLineageBody } from '../events/open-lineage.ts';
-import { sweepExpired } from '../jobs/retention.ts';
-import { pause } from '../jobs/worker/waiting.ts';
-import { messageOf } from '../jobs/worker/run-jobs.ts';
+} from '../service/events/deliver.ts';
+import { type NamedDatabase, openLineageBody } from '../service/events/open-lineage.ts';
+import { sweepExpired } from '../service/jobs/retention.ts';
+import { pause } from '../service/jobs/worker/waiting.ts';
+import { messageOf } from '../service/jobs/worker/run-jobs.ts';
 import type { BuildInfo } from '../ports/adapters.ts';
 import type { OpenedInstallation } from './open-installation.ts';
 

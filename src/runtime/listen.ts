@@ -1,17 +1,250 @@
 /** HTTP servers of this program: their limits, and how they end. */
-import type { AddressInfo } from 'node:net';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket, AddressInfo } from 'node:net';
+import type { HeldConnection } from '../ports/network.ts';
 import { serve } from '@hono/node-server';
-import {
-  boundConnections,
-  needsNoAnswer,
-  type BoundConnections,
-  type RequestHead,
-} from '../adapters/server/connection-limits.ts';
-import { continueOnRead } from '../adapters/server/expect-continue.ts';
 import { fixedLimits } from '../config/limits.ts';
 import { ConfigError } from '../config/wrong-settings.ts';
 import type { OpenedService } from './open-service.ts';
+
+// Handles `Expect: 100-continue` (RFC 9110 section 10.1.1): the server answers 100 once a handler reads the body.
+/**
+ * `Expect: 100-continue` is answered with 100 when the body is read for the first time: a client that is refused for its key, a scope
+ * or a length sends none. Node closes the connection after an answer without a preceding 100, because the next bytes may be the body or
+ * a request.
+ */
+function continueOnRead(server: Server): void {
+  server.on('checkContinue', (request: IncomingMessage, answer: ServerResponse) => {
+    const unwatched = request._read;
+    request._read = function read(size) {
+      request._read = unwatched;
+      // bytes that are read after the answer are discarded
+      if (!answer.headersSent && !answer.destroyed) answer.writeContinue();
+      unwatched.call(this, size);
+    };
+    server.emit('request', request, answer);
+  });
+}
+
+// Limits the connections of an HTTP server and unread answers, and chooses the connection that is closed to make room for a new one.
+/** Limit for requests queued on one connection: each is processed, and its answer waits for those before it. */
+const mostInQueue = 32;
+
+/** The share of connections that followers leave to requests that end by themselves, probes among them. */
+const keptFraction = 0.1;
+
+/** A follower that gives way may send the end of its answer for so long. */
+const giveWayMs = 1000;
+
+/** A connection so young may well bring a request yet. */
+const freshMs = 1000;
+
+interface ConnectionBounds {
+  /** connections at a time */
+  readonly connections: number;
+  /** bytes of unread answers, on all connections together */
+  readonly unreadBytes: number;
+}
+
+interface BoundConnections {
+  /** Returns the connection of a request that is being answered. */
+  of(request: Pick<IncomingMessage, 'socket'>): HeldConnection;
+}
+
+interface Connection {
+  /** unfinished answers */
+  readonly answers: Set<ServerResponse>;
+  /** an organisation, or the address while nobody has named one */
+  group: string;
+  /** a key of the organisation */
+  holder: string;
+  giveWay: (() => void) | null;
+  /** time when it was opened */
+  readonly sinceMs: number;
+}
+
+/**
+ * Limits the number of connections. If one more arrives, an idle connection is closed, kept alive for a client that can open another:
+ * of the address that has most of those, the one idle for longest. If all idle ones have only just arrived, the oldest follower of the
+ * caller with most followers is closed. If requests are pending on all, one of the caller with most is closed, a follower before
+ * others; the new one if nobody has more than one. Followers leave a share to other requests: if one more arrives, the oldest of the
+ * caller with most ends, and resumes its log later. If unread answers take too much memory, those that were requested first are
+ * dropped.
+ */
+export function boundConnections(
+  server: Server,
+  { connections, unreadBytes }: ConnectionBounds,
+): BoundConnections {
+  /** by age: a connection that was just served moves to the end */
+  const open = new Map<Socket, Connection>();
+  const mostFollowers = connections - Math.max(1, Math.ceil(connections * keptFraction));
+
+  function makeRoom(newest: Socket): void {
+    if (open.size <= connections) return;
+    const others = [...open].filter(([socket]) => socket !== newest);
+    const leaves = idleOne(others) ?? busyOne(others);
+    if (leaves === undefined) close(newest);
+    else leave(leaves);
+  }
+
+  /** A connection that has no request, and need not have one yet: a follower makes room for some who have only just come. */
+  function idleOne(those: readonly Held[]): Held | undefined {
+    const idle = those.filter(([, { answers }]) => answers.size === 0);
+    const now = performance.now();
+    const fresh = (one: Held): boolean => now - one[1].sinceMs < freshMs;
+    const waiting = idle.filter((one) => !fresh(one));
+    if (waiting.length > 0) return mostOf(waiting, ([, { group }]) => group)[0];
+    const follower = idle.length < connections / 2 ? oldestFollower(those) : undefined;
+    return follower ?? mostOf(idle, ([, { group }]) => group)[0];
+  }
+
+  function leave([socket, { answers, giveWay }]: Held): void {
+    if (giveWay === null) return close(socket);
+    open.delete(socket);
+    const timer = setTimeout(() => socket.destroy(), giveWayMs);
+    for (const answer of answers) answer.once('finish', () => socket.destroySoon());
+    socket.once('close', () => clearTimeout(timer));
+    giveWay();
+  }
+
+  function dropUnread(newest: Socket): void {
+    let unread = 0;
+    for (const { answers } of open.values()) unread += sizeOf(answers);
+    for (const [socket, { answers }] of open) {
+      if (unread <= unreadBytes) return;
+      const bytes = sizeOf(answers);
+      if (socket === newest || bytes === 0) continue;
+      unread -= bytes;
+      close(socket);
+    }
+  }
+
+  function close(socket: Socket): void {
+    open.delete(socket);
+    socket.destroy();
+  }
+
+  server.on('connection', (socket: Socket) => {
+    socket.once('close', () => open.delete(socket));
+    const address = `address ${socket.remoteAddress ?? ''}`;
+    open.set(socket, {
+      answers: new Set(),
+      group: address,
+      holder: address,
+      giveWay: null,
+      sinceMs: performance.now(),
+    });
+    makeRoom(socket);
+  });
+  // before the listener that answers
+  server.prependListener('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
+    const connection = open.get(socket);
+    if (connection === undefined) return;
+    const { answers } = connection;
+    answers.add(answer);
+    moveToEnd(socket);
+    if (answers.size > mostInQueue) close(socket);
+    answer.once('prefinish', () => {
+      if (answer.writableLength > 0) dropUnread(socket);
+    });
+    answer.once('close', () => {
+      answers.delete(answer);
+      connection.giveWay = null;
+      moveToEnd(socket);
+    });
+  });
+
+  // Silence does not count while a client waits for us: exports take minutes, and send nothing until they are done.
+  server.on('timeout', (socket: Socket) => {
+    if (![...(open.get(socket)?.answers ?? [])].some(isWorkedOn)) close(socket);
+  });
+
+  function moveToEnd(socket: Socket): void {
+    const connection = open.get(socket);
+    if (connection !== undefined && open.delete(socket)) open.set(socket, connection);
+  }
+
+  return {
+    of: ({ socket }) => ({
+      heldBy(idOrg, idKey) {
+        const connection = open.get(socket);
+        if (connection === undefined) return;
+        connection.group = `organisation ${idOrg}`;
+        connection.holder = `${idOrg} ${idKey}`;
+      },
+      followedUntil(giveWay) {
+        const connection = open.get(socket);
+        if (connection === undefined) return giveWay();
+        const before = [...open].filter(([, other]) => other.giveWay !== null);
+        if (before.length > 0 && before.length >= mostFollowers) leave(oldestFollower(before) ?? before[0]!);
+        connection.giveWay = giveWay;
+      },
+    }),
+  };
+}
+
+type Held = readonly [socket: Socket, connection: Connection];
+
+/** Returns a connection with a pending request, of the caller that has most, if that is more than one. */
+function busyOne(those: readonly Held[]): Held | undefined {
+  const most = ofWhoHasMost(those);
+  return most.length > 1 ? (most.find(([, { giveWay }]) => giveWay !== null) ?? most[0]) : undefined;
+}
+
+function oldestFollower(those: readonly Held[]): Held | undefined {
+  const most = ofWhoHasMost(those.filter(([, { giveWay }]) => giveWay !== null));
+  return most.length > 1 ? most[0] : undefined;
+}
+
+/** Returns the connections of one key, in their order: the key with most connections, of the organisation with most. */
+function ofWhoHasMost(those: readonly Held[]): readonly Held[] {
+  return mostOf(
+    mostOf(those, ([, { group }]) => group),
+    ([, { holder }]) => holder,
+  );
+}
+
+/** The largest group of those that have one name. */
+function mostOf<T>(those: readonly T[], nameOf: (one: T) => string): readonly T[] {
+  let most: readonly T[] = [];
+  for (const group of Map.groupBy(those, nameOf).values()) if (group.length > most.length) most = group;
+  return most;
+}
+
+/** The request is all there, and its answer has not begun. */
+function isWorkedOn(answer: ServerResponse): boolean {
+  return answer.req.complete && !answer.headersSent;
+}
+
+/** Returns the number of unread bytes, including those of answers queued behind another one. */
+function sizeOf(answers: ReadonlySet<ServerResponse>): number {
+  let bytes = 0;
+  for (const answer of answers) bytes += answer.writableLength;
+  return bytes;
+}
+
+type RequestHead = Pick<IncomingMessage, 'rawHeaders' | 'socket' | 'headers' | 'httpVersion'>;
+
+/**
+ * Returns whether a request needs no answer: its connection was closed in the middle, it has several hosts, or other servers may read
+ * its body as longer or shorter.
+ */
+export function needsNoAnswer(incoming: RequestHead): boolean {
+  return incoming.socket.destroyed || hasSeveralHosts(incoming) || hasOddCoding(incoming);
+}
+
+/** RFC 9112 section 6.1: a coding beside chunks is none that we undo, and HTTP/1.0 knows no coding. */
+function hasOddCoding({ headers, httpVersion }: RequestHead): boolean {
+  const coding = headers['transfer-encoding'];
+  return coding !== undefined && (httpVersion === '1.0' || coding.trim().toLowerCase() !== 'chunked');
+}
+
+/** Detects several Host headers (RFC 9112 section 3.2): a proxy may have checked a different one. */
+function hasSeveralHosts({ rawHeaders }: RequestHead): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === 'host') hosts += 1;
+  return hosts > 1;
+}
 
 /** Resolves once it listens, with its address. ConfigError if the port is not available. */
 export function listen(

@@ -1,12 +1,10 @@
 /** Opens a home folder: settings, database, stores. The service, workers and the tools all start with it. */
 import { pathToFileURL } from 'node:url';
-import { createJsonLogger } from '../adapters/system/json-logger.ts';
-import { createSecretBox, decodeKey, readOrMakeKey } from '../adapters/system/secret-box.ts';
-import { createServiceLog } from '../adapters/system/service-log.ts';
-import { createSystemClock } from '../adapters/system/clock.ts';
-import { createPostgresAccessStore } from '../adapters/postgres/metadb/access-store.ts';
-import { createPostgresCatalogStore } from '../adapters/postgres/metadb/catalog/store.ts';
-import { createPostgresCredentialStore } from '../adapters/postgres/metadb/credential-store.ts';
+import { createJsonLogger, createServiceLog } from './system/logs.ts';
+import { createSecretBox, decodeKey, readOrMakeKey } from './system/secret-box.ts';
+import { createSystemClock } from './system/clock.ts';
+import { createPostgresAccessStore, createPostgresCredentialStore } from '../metadb/access-store.ts';
+import { createPostgresCatalogStore } from '../metadb/catalog-store.ts';
 import {
   type Sql,
   connectPostgres,
@@ -14,32 +12,27 @@ import {
   checkedAddress,
   plainAddress,
   presentSocket,
-} from '../adapters/postgres/client/connect.ts';
-import { createPostgresJobStore } from '../adapters/postgres/metadb/jobs/store.ts';
-import { readOperationFigures } from '../adapters/postgres/metadb/operation-figures.ts';
-import { createPostgresQueryMarks } from '../adapters/postgres/metadb/query-marks.ts';
-import { createPostgresWatchSchedule } from '../adapters/postgres/metadb/watches/schedule.ts';
-import { createPostgresWatchStore } from '../adapters/postgres/metadb/watches/store.ts';
-import {
-  watchVersion,
-  type VersionWatch,
-  isDatabaseReady,
-} from '../adapters/postgres/metadb/schema/version-watch.ts';
-import type { QueryMarkStore } from '../ports/stores/query-marks.ts';
-import type { WatchSchedule } from '../ports/stores/watches.ts';
+} from '../postgres/connect.ts';
+import { createPostgresJobStore } from '../metadb/job-store.ts';
+import { readOperationFigures } from '../metadb/operation-figures.ts';
+import { createPostgresQueryMarks } from '../metadb/query-marks.ts';
+import { createPostgresWatchSchedule } from '../metadb/watch-schedule.ts';
+import { createPostgresWatchStore } from '../metadb/watch-store.ts';
+import { watchVersion, type VersionWatch, isDatabaseReady } from '../metadb/version-watch.ts';
+import type { QueryMarkStore, WatchSchedule } from '../ports/stores/watches.ts';
 import {
   readInTransaction,
   everyOrganisation,
   createOrganisationPools,
-} from '../adapters/postgres/client/organisation-pools.ts';
+} from '../postgres/organisation-pools.ts';
 import { readConfig } from '../config/properties.ts';
 import type { Config } from '../config/shape.ts';
 import { ConfigError } from '../config/wrong-settings.ts';
 import { secretsOfAccess } from '../config/source-access.ts';
-import { createMask } from '../jobs/mask-secrets.ts';
-import { settingHoldsSecret } from '../jobs/options/spark-settings.ts';
+import { createMask } from '../service/jobs/mask-secrets.ts';
+import { settingHoldsSecret } from '../service/jobs/options/spark-settings.ts';
 import type { Adapters } from '../ports/adapters.ts';
-import type { HealthComponent } from '../ports/health-probe.ts';
+import type { HealthComponent, Logger, Tracer } from '../ports/environment.ts';
 import type { LogAppender, FileStore } from '../ports/files.ts';
 import {
   locateHome,
@@ -49,33 +42,28 @@ import {
   type Home,
   writePrivateFile,
 } from './home.ts';
-import { parseTraceparent } from '../jobs/trace-context.ts';
+import { parseTraceparent } from '../service/jobs/trace-context.ts';
 import { mergeSettings, parseProperties, settingOrigins } from '../config/java-properties.ts';
 import { join } from 'node:path';
 import { launcher, startThread } from '../installation.ts';
-import { createLookProcesses } from '../adapters/processes/look-processes.ts';
-import { createFetchingCompiler } from '../adapters/schema-compiler/with-download.ts';
-import { createTurns } from '../adapters/schema-compiler/fair-turns.ts';
-import { createIsolatedSchemaCompiler } from '../adapters/schema-compiler/in-thread.ts';
-import { fixedLimits } from '../config/limits.ts';
-import { isRemoteLocation } from '../files/remote-location.ts';
-import type { SchemaCompiler } from '../ports/processes.ts';
-import { createAddressCompiler } from './remote/fetching-compiler.ts';
-import { realpath, stat } from 'node:fs/promises';
+import { createLookProcesses } from '../process/look-processes.ts';
 import {
-  ensureLoaderRole,
-  prepareLoaderRoles,
-  ensureServiceRole,
-  serviceRole,
-} from '../adapters/postgres/roles.ts';
-import { migrate } from '../adapters/postgres/metadb/schema/run-migrations.ts';
-import { createSocketOpener } from '../adapters/postgres/client/watched-socket.ts';
-import type { Logger } from '../ports/log.ts';
-import { createLocalFileStore } from '../adapters/local-files/file-store.ts';
-import { openLocalLog } from '../adapters/processes/tool-process.ts';
-import { boundedLog } from '../jobs/bounded-log.ts';
-import { readBuildInfo } from '../adapters/server/build-info.ts';
-import type { Tracer } from '../ports/tracer.ts';
+  createFetchingCompiler,
+  createTurns,
+  createIsolatedSchemaCompiler,
+} from '../process/schema-compiler.ts';
+import { fixedLimits } from '../config/limits.ts';
+import { isRemoteLocation } from '../service/files/remote-location.ts';
+import type { SchemaCompiler } from '../ports/processes.ts';
+import { createAddressCompiler } from './fetching-compiler.ts';
+import { realpath, stat } from 'node:fs/promises';
+import { ensureLoaderRole, prepareLoaderRoles, ensureServiceRole, serviceRole } from '../postgres/roles.ts';
+import { migrate } from '../metadb/migrations.ts';
+import { createSocketOpener } from '../postgres/checked-socket.ts';
+import { createLocalFileStore } from '../storage/local/file-store.ts';
+import { openLocalLog } from '../process/tool-runner.ts';
+import { boundedLog } from '../service/jobs/log.ts';
+import { readBuildInfo } from './build-info.ts';
 
 export interface OpenOptions {
   /**
@@ -560,8 +548,8 @@ async function recordedAddress(home: Home, recorded: string): Promise<string> {
 }
 
 /** Imports the module when it is needed: most runs join an existing database. */
-function embedded(): Promise<typeof import('../adapters/embedded-postgres/server.ts')> {
-  return import('../adapters/embedded-postgres/server.ts');
+function embedded(): Promise<typeof import('../process/embedded-postgres/server.ts')> {
+  return import('../process/embedded-postgres/server.ts');
 }
 
 /** A database that does not end with this process. */
@@ -605,10 +593,10 @@ export async function openFiles(config: Config, home: Home): Promise<OpenedFiles
   const { prefix, bucket } = config.objectStore;
   const [{ createS3ObjectStore }, { createObjectFileStore }, { openObjectLog }, { createObjectStoreHealth }] =
     await Promise.all([
-      import('../adapters/object-store/s3.ts'),
-      import('../adapters/object-store/file-store.ts'),
-      import('../adapters/object-store/job-log.ts'),
-      import('../adapters/object-store/health.ts'),
+      import('../storage/object-store/s3.ts'),
+      import('../storage/object-store/file-store.ts'),
+      import('../storage/object-store/job-log.ts'),
+      import('../storage/object-store/health.ts'),
     ]);
   const objects = createS3ObjectStore(config.objectStore);
   return withBoundedLogs(
@@ -652,7 +640,7 @@ export async function openTracer(environment: Environment): Promise<Tracer | nul
     throw new ConfigError([
       'OTEL_EXPORTER_OTLP_ENDPOINT: must be an address such as http://collector.example:4318',
     ]);
-  const { createOtlpTracer } = await import('../adapters/telemetry/otlp-tracer.ts');
+  const { createOtlpTracer } = await import('./system/otlp-tracer.ts');
   const { name, version } = await readBuildInfo();
   return createOtlpTracer({
     url,

@@ -2,11 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import { readBuildInfo } from '../adapters/server/build-info.ts';
-import { createHostResolver } from '../adapters/outgoing/host-resolver.ts';
-import { createOidcVerifier } from '../adapters/system/oidc-verifier.ts';
-import { createProcessFigures } from '../adapters/system/process-figures.ts';
-import { createPackageAssetStore } from '../adapters/server/package-asset-store.ts';
+import { readBuildInfo } from './build-info.ts';
+import { createHostResolver } from '../network/host-resolver.ts';
+import { createOidcVerifier } from './system/oidc-verifier.ts';
+import { createProcessFigures } from './system/process-figures.ts';
+import { createPackageAssetStore } from './package-asset-store.ts';
 import { createApp } from '../app.ts';
 import type { Config } from '../config/shape.ts';
 import type { AppEnv } from '../http/env.ts';
@@ -16,12 +16,12 @@ import { type Environment, writePrivateFile } from './home.ts';
 import { unknownSettings } from '../config/java-properties.ts';
 import { createHealth } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { startReaper, type Reaper } from '../jobs/worker/run-jobs.ts';
+import { startReaper, type Reaper } from '../service/jobs/worker/run-jobs.ts';
 import { createJobWorker } from './job-worker.ts';
 import { createServiceTransfers } from './transfers.ts';
 import { createWatchScheduler } from './watches/scheduler.ts';
 import { openInstallation, type OpenedInstallation } from './open-installation.ts';
-import { randomId, randomSecret, sha256Hex } from '../access/keys.ts';
+import { randomId, randomSecret, sha256Hex } from '../service/access/keys.ts';
 import { allScopes, type AccessStore } from '../ports/stores/access.ts';
 
 export interface OpenServiceOptions {

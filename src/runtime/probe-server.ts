@@ -1,14 +1,13 @@
 /** Health and metrics of a worker, on a port of its own: `/actuator` as in the service, and nothing else. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { readBuildInfo } from '../adapters/server/build-info.ts';
-import { createProcessFigures } from '../adapters/system/process-figures.ts';
+import { readBuildInfo } from './build-info.ts';
+import { createProcessFigures } from './system/process-figures.ts';
 import { createActuatorRoutes } from '../http/actuator/info.ts';
-import { createErrorHandler, problemResponse } from '../http/answers/problem.ts';
+import { createErrorHandler, problemResponse } from '../http/problem.ts';
 import type { AppEnv } from '../http/env.ts';
-import { behind, createGuards } from '../http/middleware/auth.ts';
-import { requestId } from '../http/middleware/request-id.ts';
-import { securityHeaders } from '../http/middleware/security-headers.ts';
-import { createMetrics } from '../http/metrics/prometheus.ts';
+import { behind, createGuards } from '../http/auth.ts';
+import { requestId, securityHeaders } from '../http/middleware.ts';
+import { createMetrics } from '../http/metrics.ts';
 import { createHealth } from './health.ts';
 import { listen, closeServer } from './listen.ts';
 import type { OpenedInstallation } from './open-installation.ts';

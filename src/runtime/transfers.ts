@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installation } from '../installation.ts';
-import { createTransferProgram, type LocalTransferProgram } from '../adapters/transfer/program.ts';
+import { createTransferProgram, type LocalTransferProgram } from '../tools/transfer/program.ts';
 import type { MetadataDatabase } from '../ports/processes.ts';
 import type { Environment } from './home.ts';
 import type { OpenedInstallation } from './open-installation.ts';

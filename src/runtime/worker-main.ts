@@ -1,5 +1,5 @@
 /** `npm run worker`: jobs alone, beside a service that shares the database and the files. */
-import { readBuildInfo } from '../adapters/server/build-info.ts';
+import { readBuildInfo } from './build-info.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createJobWorker } from './job-worker.ts';
 import { openInstallation } from './open-installation.ts';

@@ -1,6 +1,6 @@
 /** Jobs whose process dies, that somebody ends, or whose service is told to stop. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../src/postgres/connect.ts';
 import type { RunningService } from '../support/service/start.ts';
 import type { JobAnswer } from '../support/service/client.ts';
 import {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startFaultyStore } from '../../scripts/faults/lake/faulty-store.ts';
 import type { LakeFormatName } from '../../src/targets/files/lake/table-format.ts';
-import { createS3ObjectStore } from '../../src/adapters/object-store/s3.ts';
+import { createS3ObjectStore } from '../../src/storage/object-store/s3.ts';
 import type { DecidingStore } from '../../src/ports/files.ts';
 import { expectJobs } from '../contracts/bucket-tables/expected-jobs.ts';
 import { bucketCopy, loadUntilThere, prefix } from '../contracts/bucket-tables/library-bucket.ts';

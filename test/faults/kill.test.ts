@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../src/postgres/connect.ts';
 import { projectRoot, serviceEnvironment, type RunningService } from '../support/service/start.ts';
 import type { JobAnswer } from '../support/service/client.ts';
 import {

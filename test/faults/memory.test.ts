@@ -3,7 +3,7 @@
  * limit is promised for.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres } from '../../src/postgres/connect.ts';
 import type { RunningService } from '../support/service/start.ts';
 import { createLargeLoad, expectLoadedOnce, type LargeLoad } from '../support/documents/large-target.ts';
 import { peakMemory, toolProcesses } from '../support/service/processes.ts';

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../src/postgres/connect.ts';
 import { mariadbParts, startDurableMariadb, type TestMariadb } from '../support/servers/mariadb.ts';
 import { execution, type JobAnswer } from '../support/service/client.ts';
 import { freePort, startExternalPostgres } from '../support/service/external-postgres.ts';

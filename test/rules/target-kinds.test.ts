@@ -1,6 +1,6 @@
 /** What is said of targets: the page has the same, and versions are those that are installed. */
 import { describe, expect, it } from 'vitest';
-import { whatWasRun, whatWasRunPlain } from '../../src/tools/targets/what-was-run.ts';
+import { whatWasRun, whatWasRunPlain } from '../../src/tools/operator/access.ts';
 import { readText } from './project-files.ts';
 
 describe('kinds of targets', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../src/postgres/connect.ts';
 import { folderReader, postgresReader, type TargetReader } from '../contracts/row-sinks/readers.ts';
 import type { ServiceHome } from '../support/service/start.ts';
 import { convert, runTool, startTool } from '../support/service/tools.ts';

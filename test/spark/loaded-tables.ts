@@ -1,6 +1,6 @@
 /** All that a job left in its target, to be compared by value. */
 import { join } from 'node:path';
-import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres } from '../../src/postgres/connect.ts';
 import {
   deltaReader,
   duckDbReader,

@@ -5,7 +5,7 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres, type Sql } from '../../src/postgres/connect.ts';
 import { needs } from '../support/needs.ts';
 import { execution } from '../support/service/client.ts';
 import { startExternalPostgres, type ExternalPostgres } from '../support/service/external-postgres.ts';

@@ -1,13 +1,13 @@
 /** What it costs to find the places to cut a large file at: in pieces, by executors, what the job's machine makes of these, and in one pass. */
 import { defaultEngineLimits } from '../../../src/engine/limits.ts';
 import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
-import { openInputs } from '../../../src/tools/inputs/list-files.ts';
+import { openInputs } from '../../../src/inputs/list-files.ts';
 import {
   splitDocument,
   countPieces,
   rangesOfPieces,
   surveyPiece,
-} from '../../../src/tools/inputs/readable-ranges.ts';
+} from '../../../src/inputs/readable-ranges.ts';
 
 /** Of this process, in seconds of a processor. */
 export interface CuttingCosts {

@@ -1,7 +1,7 @@
 /** A way to an S3 server on which some requests fail: before or after they were done, by an error, by a refusal of what was done, by a broken connection, or by no answer as long as somebody waits. */
 import { createServer, request as sendRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
+import type { S3Settings } from '../../../src/storage/object-store/s3-requests.ts';
 
 export interface FaultyStore {
   readonly settings: S3Settings;

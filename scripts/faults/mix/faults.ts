@@ -197,7 +197,7 @@ async function guardPids(installations: readonly Installation[]): Promise<number
   return (await Promise.all(workerPids(installations).map(guardsOf))).flat();
 }
 
-/** The shells that end the tools of a worker that died (src/adapters/processes/process-guard.ts). */
+/** The shells that end the tools of a worker that died (src/process/group.ts). */
 async function guardsOf(worker: number): Promise<number[]> {
   const found: number[] = [];
   for (const pid of await childrenOf(worker))

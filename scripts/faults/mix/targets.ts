@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { deltaFiles, folderManifest } from '../../../test/contracts/row-sinks/readers.ts';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import type { TestMariadb } from '../../../test/support/servers/mariadb.ts';
 
 export interface MixTarget {

@@ -1,5 +1,5 @@
 /** Runs the engine inside this process: XSD set or documents to a model, documents to rows of one job, rows to documents. */
-import { figuresOfLines } from '../../../src/catalog/mappings/figures.ts';
+import { figuresOfLines } from '../../../src/service/catalog/mapping-figures.ts';
 import { placesOfDeclarations } from '../../../src/engine/infer/declared-places.ts';
 import { inferSourceModel } from '../../../src/engine/infer/source-model.ts';
 import type { DocumentStatistics } from '../../../src/engine/infer/statistics.ts';
@@ -11,7 +11,7 @@ import type { MapLevel, RelationalModel } from '../../../src/engine/model/relati
 import { clarkName, type QName, type SourceModel } from '../../../src/engine/model/source-model.ts';
 import type { RowChunk } from '../../../src/engine/shred/rows/output.ts';
 import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
-import { requestDefaults } from '../../../src/jobs/request/tool-request.ts';
+import { requestDefaults } from '../../../src/service/jobs/request/tool-request.ts';
 import type { MappingRecord } from '../../../src/ports/stores/catalog.ts';
 import type { UnconvertedValue } from '../../../src/ports/rows/sink.ts';
 import { createRejects } from '../../../src/tools/load/findings.ts';

@@ -1,7 +1,12 @@
 /** The tree of health components, its summary, and its JSON in the two versions of the original format. */
-import type { HealthComponent, HealthProbe, HealthStatus } from '../../ports/health-probe.ts';
+import type { HealthComponent, HealthProbe, HealthStatus } from '../../ports/environment.ts';
+import type { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { AppError } from '../../errors.ts';
+import { negotiate } from '../problem.ts';
+import type { AppEnv } from '../env.ts';
 
-export const actuatorTypes = [
+const actuatorTypes = [
   'application/vnd.spring-boot.actuator.v3+json',
   'application/vnd.spring-boot.actuator.v2+json',
   'application/json',
@@ -9,13 +14,13 @@ export const actuatorTypes = [
 export type ActuatorType = (typeof actuatorTypes)[number];
 
 /** A part with details, or a composite of parts. */
-export interface HealthTree {
+interface HealthTree {
   readonly status: HealthStatus;
   readonly details?: Readonly<Record<string, unknown>>;
   readonly components?: Readonly<Record<string, HealthTree>>;
 }
 
-export type HealthGroup = 'liveness' | 'readiness';
+type HealthGroup = 'liveness' | 'readiness';
 
 /** the worst first, as the original orders them */
 const severity: readonly HealthStatus[] = ['DOWN', 'OUT_OF_SERVICE', 'UP', 'UNKNOWN'];
@@ -56,4 +61,24 @@ export function toWire(tree: HealthTree, type: ActuatorType, shown: boolean): Re
   }
   if (tree.details !== undefined && Object.keys(tree.details).length > 0) wire.details = tree.details;
   return wire;
+}
+
+// Sends answers in the media types of Spring Boot's actuator.
+export function inEveryType<S extends z.ZodType>(schema: S, description: string) {
+  return { description, content: Object.fromEntries(actuatorTypes.map((type) => [type, { schema }])) };
+}
+
+export function typeFor(c: Context<AppEnv>): ActuatorType {
+  const type = negotiate(c.req.header('Accept'), actuatorTypes);
+  if (type === null) throw new AppError('not_acceptable', `one of ${actuatorTypes.join(', ')} can be given`);
+  return type;
+}
+
+export function answer(
+  c: Context<AppEnv>,
+  type: ActuatorType,
+  body: unknown,
+  status: 200 | 503 = 200,
+): Response {
+  return c.body(JSON.stringify(body), status, { 'Content-Type': type, Vary: 'Accept' });
 }

@@ -4,14 +4,12 @@ import { zValidator } from '@hono/zod-validator';
 import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import { clientPath, apiKeySchemeName, type Guards } from '../middleware/auth.ts';
-import { answer, inEveryType, typeFor } from './answer.ts';
-import { aggregate, readHealth, toWire, type ActuatorType } from './health.ts';
+import { clientPath, apiKeySchemeName, type Guards } from '../auth.ts';
+import { answer, inEveryType, typeFor, aggregate, readHealth, toWire, type ActuatorType } from './health.ts';
 import { actuatorOperations } from './operations.ts';
 import type { AppEnv } from '../env.ts';
-import { prometheusText } from '../metrics/families.ts';
-import type { Metrics } from '../metrics/prometheus.ts';
-import { createGroup, problems, problemsOnly, rawOperation, refuseInvalid } from '../requests/operation.ts';
+import { prometheusText, type Metrics } from '../metrics.ts';
+import { createGroup, problems, problemsOnly, rawOperation, refuseInvalid } from '../operation.ts';
 
 const ActuatorLink = z.object({ href: z.string(), templated: z.boolean() }).openapi('ActuatorLink', {
   description: '`templated`: the address has a part in braces to fill in.',

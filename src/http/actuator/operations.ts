@@ -4,8 +4,8 @@ import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import type { Adapters, SettingOrigin } from '../../ports/adapters.ts';
-import type { ServiceLog } from '../../ports/log.ts';
-import { answer, inEveryType, typeFor } from './answer.ts';
+import type { ServiceLog } from '../../ports/environment.ts';
+import { answer, inEveryType, typeFor } from './health.ts';
 import {
   EnvironmentSetting,
   EnvironmentSources,
@@ -16,13 +16,12 @@ import {
   MetricNames,
   logLevels,
 } from './structures.ts';
-import type { Guards } from '../middleware/auth.ts';
-import { byteRange } from '../answers/download.ts';
+import type { Guards } from '../auth.ts';
+import { byteRange } from '../download.ts';
 import type { AppEnv } from '../env.ts';
-import { bodyText, jsonBody } from '../requests/json-body.ts';
-import { actuatorMetric, actuatorName, type ActuatorMetric } from '../metrics/families.ts';
-import type { Metrics } from '../metrics/prometheus.ts';
-import { operation, problems, rawOperation } from '../requests/operation.ts';
+import { bodyText, jsonBody } from '../json-body.ts';
+import { actuatorMetric, actuatorName, type ActuatorMetric, type Metrics } from '../metrics.ts';
+import { operation, problems, rawOperation } from '../operation.ts';
 
 const tags = ['actuator'];
 const masked = '******';

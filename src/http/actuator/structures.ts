@@ -1,6 +1,6 @@
 /** Metrics, settings and loggers as Spring Boot's actuator writes them. */
 import { z } from '@hono/zod-openapi';
-import type { LogLevel } from '../../ports/log.ts';
+import type { LogLevel } from '../../ports/environment.ts';
 
 const names = z.array(z.string());
 export const logLevels = ['OFF', 'ERROR', 'WARN', 'INFO'] as const satisfies readonly LogLevel[];

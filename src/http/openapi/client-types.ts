@@ -1,15 +1,15 @@
 /** The endpoint groups as types for Hono's client, `hc<SchemasApi>(url)`: one by one, as one type of all takes long to check. */
 import type { createAboutRoutes } from '../routes/about.ts';
 import type { createAdminRoutes } from '../routes/admin.ts';
-import type { createCilRoutes } from '../routes/catalog/cil.ts';
-import type { createDiagramRoutes } from '../routes/catalog/diagrams.ts';
-import type { createExecutionRoutes } from '../routes/jobs/executions.ts';
+import type { createCilRoutes } from '../routes/cil.ts';
+import type { createDiagramRoutes } from '../routes/diagrams.ts';
+import type { createExecutionRoutes } from '../routes/executions.ts';
 import type { createFileRoutes } from '../routes/files.ts';
-import type { createMappingRoutes } from '../routes/catalog/mappings.ts';
+import type { createMappingRoutes } from '../routes/mappings.ts';
 import type { createTransferRoutes } from '../routes/transfer.ts';
-import type { createRunRoutes } from '../routes/jobs/run.ts';
-import type { createSchemaRoutes } from '../routes/catalog/schemas.ts';
-import type { createWorkflowRoutes } from '../routes/jobs/workflows.ts';
+import type { createRunRoutes } from '../routes/run.ts';
+import type { createSchemaRoutes } from '../routes/schemas.ts';
+import type { createWorkflowRoutes } from '../routes/workflows.ts';
 
 /** /v2/about, /v2/extensions/list */
 export type AboutApi = ReturnType<typeof createAboutRoutes>;

@@ -1,7 +1,7 @@
 /** The parts of the OpenAPI document beside the operations. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { LevelRequest } from '../actuator/structures.ts';
-import { apiKeySchemeName, uploadTokenSchemeName } from '../middleware/auth.ts';
+import { apiKeySchemeName, uploadTokenSchemeName } from '../auth.ts';
 import type { AppEnv } from '../env.ts';
 import { problemExamples, showExamples } from './examples/apply.ts';
 import { describeMembers } from './members.ts';

@@ -5,8 +5,8 @@
  */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { interfaceInfo } from './document.ts';
-import { Job, exampleJob } from '../schemas/jobs.ts';
-import { Watch, WatchFile, exampleFile, exampleWatch } from '../schemas/watches.ts';
+import { Job, exampleJob } from '../routes/job-shapes.ts';
+import { Watch, WatchFile, exampleFile, exampleWatch } from '../routes/watches.ts';
 
 const JobEvent = z
   .object({

@@ -2,11 +2,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
-import { saveModeLetters } from '../../jobs/options/values.ts';
-import { requestDefaults } from '../../jobs/request/tool-request.ts';
+import { saveModeLetters } from '../../service/jobs/options/table.ts';
+import { requestDefaults } from '../../service/jobs/request/tool-request.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import type { Guards } from '../middleware/auth.ts';
-import { createGroup, json, operation, problems } from '../requests/operation.ts';
+import type { Guards } from '../auth.ts';
+import { createGroup, json, operation, problems } from '../operation.ts';
 
 /** level of a mapping that is made without `--map`: elevate and reuse */
 const defaultMapLevel = 3;

@@ -1,13 +1,13 @@
 /** Keys, organisations and the audit log: /v2/admin. A key of organisation 1 speaks for all of them, any other for its own. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { issueKey, type Principal, grantableScopes } from '../../access/keys.ts';
+import { issueKey, type Principal, grantableScopes } from '../../service/access/keys.ts';
 import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { Org } from './about.ts';
-import type { Guards } from '../middleware/auth.ts';
-import { jsonBody } from '../requests/json-body.ts';
-import { createGroup, json, operation, problems, removed } from '../requests/operation.ts';
+import type { Guards } from '../auth.ts';
+import { jsonBody } from '../json-body.ts';
+import { createGroup, json, operation, problems, removed } from '../operation.ts';
 import {
   bodyId,
   displayName,
@@ -17,8 +17,8 @@ import {
   pageParam,
   sizeQuery,
   toWirePage,
-} from '../requests/paging.ts';
-import { wire } from '../answers/wire.ts';
+} from '../paging.ts';
+import { wire } from '../wire.ts';
 
 const tags = ['admin'];
 const int = z.int().openapi({ format: 'int64' });

@@ -1,23 +1,13 @@
 /** Upload tokens and uploads: /v2/file. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { issueUploadToken } from '../../access/upload-token.ts';
-import type { UploadKind } from '../../access/upload-token.ts';
+import { issueUploadToken, type UploadKind } from '../../service/access/tokens.ts';
 import type { Config } from '../../config/shape.ts';
-import { createDiskSpace } from '../../files/disk-space.ts';
-import { storeUpload } from '../../files/upload.ts';
+import { createDiskSpace } from '../../service/files/disk-space.ts';
+import { storeUpload } from '../../service/files/upload.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import { uploadTokenSchemeName } from '../middleware/auth.ts';
-import type { Guards } from '../middleware/auth.ts';
-import { jsonBody } from '../requests/json-body.ts';
-import {
-  createGroup,
-  json,
-  notSent,
-  operation,
-  problems,
-  problemsOnly,
-  removed,
-} from '../requests/operation.ts';
+import { uploadTokenSchemeName, type Guards } from '../auth.ts';
+import { jsonBody } from '../json-body.ts';
+import { createGroup, json, notSent, operation, problems, problemsOnly, removed } from '../operation.ts';
 
 const tags = ['files'];
 

@@ -1,17 +1,83 @@
 /** The root: a page for browsers with its files below /ui, and the service's addresses for programs. */
+import { dialectNames, dialectOf } from '../../engine/sql/dialects/every-dialect.ts';
+import { toolOptions } from '../../service/jobs/options/table.ts';
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { routePath } from 'hono/route';
 import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { BuildInfo } from '../../ports/adapters.ts';
-import { wantsHtml } from '../answers/problem.ts';
+import { wantsHtml } from '../problem.ts';
 import type { AppEnv } from '../env.ts';
-import { clientPath } from '../middleware/auth.ts';
-import { pageChoices } from '../page/choices.ts';
-import { pageHeaders, pageHtml } from '../page/html.ts';
-import { packedFiles } from '../page/packed-files.ts';
-import { createGroup, json, problemsOnly, rawOperation } from '../requests/operation.ts';
+import { clientPath } from '../auth.ts';
+import { packedFiles } from '../packed-page.ts';
+import { createGroup, json, problemsOnly, rawOperation } from '../operation.ts';
+
+// The choices that the page offers: the options of the tools, as on their command lines, and the dialects of the DDL.
+export interface OptionChoice {
+  /** `-g`; null if there is none */
+  readonly short: string | null;
+  readonly long: string;
+  /** form of the value, such as `0..3`; '' if there is none */
+  readonly form: string;
+  readonly meaning: string;
+  readonly repeatable: boolean;
+}
+
+export interface PageChoices {
+  readonly tools: Readonly<Record<'xsd2er' | 'xml2er', readonly OptionChoice[]>>;
+  readonly dialects: readonly { readonly name: string; readonly title: string }[];
+}
+
+function pageChoices(): PageChoices {
+  return {
+    tools: { xsd2er: optionsOf('xsd2er'), xml2er: optionsOf('xml2er') },
+    dialects: dialectNames.map((name) => ({ name, title: dialectOf(name).title })),
+  };
+}
+
+function optionsOf(tool: 'xsd2er' | 'xml2er'): OptionChoice[] {
+  return toolOptions
+    .filter(({ tools, overRest }) => overRest && tools.includes(tool))
+    .map(({ short, long, usage: [form, meaning], repeatable }) => ({
+      short,
+      long,
+      form,
+      meaning,
+      repeatable,
+    }));
+}
+
+/** The page as HTML: an empty body that `ui/main.js` fills. */
+
+/** Nothing but files of the service itself; no text becomes markup or script, neither by mistake nor by a name in a document. */
+const pageHeaders: Readonly<Record<string, string>> = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+};
+
+/** `folder`: path of the page's files, relative to its own address (`ui/`, or `convert/ui/` if that has no slash at its end). */
+function pageHtml(folder: string): string {
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Conversion Job Service</title>
+<link rel="icon" type="image/svg+xml" href="${folder}icon.svg">
+<link rel="stylesheet" href="${folder}style.css">
+<script type="module" src="${folder}main.js"></script>
+</head>
+<body>
+<noscript>This page needs JavaScript. Everything on it can be had from the interface, too: see /doc.</noscript>
+</body>
+</html>
+`;
+}
 
 const ServiceIndex = z
   .object({

@@ -2,12 +2,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Config } from '../../config/shape.ts';
 import { fixedLimits } from '../../config/limits.ts';
-import { exportSchema } from '../../transfer/export-schema.ts';
-import { importSchema } from '../../transfer/import-schema.ts';
-import { createSlots, type TransferAdapters } from '../../transfer/run-transfer.ts';
-import type { Guards } from '../middleware/auth.ts';
-import { jsonBody } from '../requests/json-body.ts';
-import { createGroup, json, notSent, operation, problems } from '../requests/operation.ts';
+import { exportSchema, importSchema } from '../../service/transfer/schema-transfer.ts';
+import { createSlots, type TransferAdapters } from '../../service/transfer/run-transfer.ts';
+import type { Guards } from '../auth.ts';
+import { jsonBody } from '../json-body.ts';
+import { createGroup, json, notSent, operation, problems } from '../operation.ts';
 
 const tags = ['schemas'];
 

@@ -1,6 +1,6 @@
 /** A source of rows: a target that documents were loaded into. */
-import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import type { TargetLoad } from './target-load.ts';
+import type { RelationalModel, ColumnType } from '../../engine/model/relational-model.ts';
+import type { TargetLoad } from './sink.ts';
 import type { DocumentVersions } from '../../engine/sql/loaded-documents.ts';
 import type { DocumentRows } from '../../engine/unshred/rows/document-rows.ts';
 
@@ -33,5 +33,34 @@ export interface RowSource {
   rowsFrom(documentKey: string | null): Promise<DocumentRows>;
   /** Like `rowsFrom`, but for one document. */
   rowsOf(documentKey: string): Promise<DocumentRows>;
+  close(): Promise<void>;
+}
+
+// Rows that are read once, in one direction: those of a query, or of a file of rows.
+/** Text as the place writes it; bytes of a column that holds bytes. */
+export type QueryCell = string | Uint8Array | null;
+
+export interface QueryColumn {
+  readonly name: string;
+  /** type of its texts; values that none of our column types can hold are text */
+  readonly type: ColumnType['kind'];
+  /** form in which the column could hold a document */
+  readonly holds: 'xml' | 'text' | 'bytes' | 'other';
+}
+
+/** Rows from there on, in the order of the column. */
+export interface RowStart {
+  readonly column: string;
+  /** a text of that column, as a cell has it: rows with it are given, too; null: from the first on */
+  readonly from: string | null;
+}
+
+export interface QueryRows {
+  /** the place as messages call it, without secrets */
+  readonly label: string;
+  /** Returns the columns in their order. AppErrors of the place: it cannot be reached, or does not accept the query. */
+  columns(): Promise<readonly QueryColumn[]>;
+  /** Once. `order`: rows without a value of that column come, too. */
+  rows(order: RowStart | null): AsyncIterable<readonly QueryCell[]>;
   close(): Promise<void>;
 }

@@ -58,7 +58,7 @@ export interface ApiKeyInfo {
 }
 
 /** One line of the audit log: the actor and the action. */
-export interface AuditEvent {
+interface AuditEvent {
   /** organisation of the actor */
   readonly idOrg: number;
   /** `key 0f3c…`, `oidc alice`, `command line root` */
@@ -109,4 +109,35 @@ export interface AccessStore {
   }): Promise<{ readonly expiresAt: number }>;
   /** Spends a token: once, unexpired, of that kind, while its key is neither expired nor revoked; null otherwise. */
   spendUploadToken(sha256: string, kind: 'xml' | 'xsd'): Promise<UploadTokenClaim | null>;
+}
+
+/** The credentials of each organisation for remote inputs: names and kinds are public, the rest is sealed. */
+
+export interface CredentialRecord {
+  readonly name: string;
+  /** one of `accessKinds` */
+  readonly kind: string;
+  /** epoch milliseconds */
+  readonly created: number;
+}
+
+export interface CredentialStore {
+  /** `sealed`: of a `SecretBox`. AppError `conflict` for a name that the organisation has, `not_found` for no organisation. */
+  create(
+    idOrg: number,
+    credential: { readonly name: string; readonly kind: string; readonly sealed: string },
+  ): Promise<CredentialRecord>;
+  /** Lists credentials by name. */
+  list(idOrg: number): Promise<readonly CredentialRecord[]>;
+  find(idOrg: number, name: string): Promise<{ readonly kind: string; readonly sealed: string } | null>;
+  /** False: there is none. */
+  remove(idOrg: number, name: string): Promise<boolean>;
+}
+
+/** Encryption at rest for values that must be read back (passwords of job targets). AES-256-GCM with the key `svc.secret.key`. */
+export interface SecretBox {
+  /** text -> printable sealed form, different at each call */
+  seal(plain: string): Promise<string>;
+  /** Throws AppError `internal_error` when the key is another one or the text was changed. */
+  open(sealed: string): Promise<string>;
 }

@@ -4,6 +4,19 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { ModelSummary } from '../../engine/model/summary.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 
+/** The rules for the name of a schema: it is a segment of paths, as in `/v2/extensions/cil/mapping/{cfxml}`. */
+
+/** `group` is a path of its own there; clients remove `.` and `..` from every address, even escaped. */
+const reserved: ReadonlySet<string> = new Set(['group', '.', '..']);
+
+export function isReservedName(name: string): boolean {
+  return reserved.has(name);
+}
+
+export function maySchemaBeCalled(name: string): boolean {
+  return name !== '' && !isReservedName(name) && !/[/\0]/.test(name);
+}
+
 export interface OriginFile {
   readonly name: string;
   readonly bytes: number;

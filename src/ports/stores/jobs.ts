@@ -1,5 +1,5 @@
 /** The job table, which is also the queue. All times come from the database's clock, epoch milliseconds. */
-import type { JobRecord, JobStatus, JobType } from '../../jobs/record.ts';
+import type { JobRecord, JobStatus, JobType } from '../../service/jobs/record.ts';
 
 /** A page of records; pages count from 0. */
 export interface Page<T> {
@@ -16,7 +16,7 @@ export interface NewJob {
   readonly params: string;
   /** `params_json`: engine settings and tool settings, secrets masked */
   readonly paramsJson: string;
-  /** the tool's full request as JSON with secrets replaced by `{"sealed":…}`: see src/jobs/request/tool-request.ts */
+  /** the tool's full request as JSON with secrets replaced by `{"sealed":…}`: see src/service/jobs/request/tool-request.ts */
   readonly request: string;
   readonly inputPath: string | null;
   readonly outputPath: string | null;
@@ -86,7 +86,7 @@ export interface StoredJob {
 }
 
 /** The wait of a job for a server or for room on a disk; times by the database's clock. */
-export interface OutageWait {
+interface OutageWait {
   /** epoch milliseconds; now, if the job waits for nothing */
   readonly sinceMs: number;
   readonly waitedMs: number;
@@ -272,4 +272,35 @@ export interface JobStore {
     idOrg: number,
     idWorkflow: number,
   ): Promise<(WorkflowRecord & { readonly jobs: readonly JobRecord[] }) | null>;
+}
+
+/** Removes records past their retention time. Ages are measured with the database's clock. */
+export interface RetentionStore {
+  /** Runs `work` if no other process of this database does; otherwise returns false without running it. */
+  alone(work: () => Promise<void>): Promise<boolean>;
+  /** epoch milliseconds */
+  nowMs(): Promise<number>;
+  /**
+   * Examines at most `limit` workflows that are older than `ageMs`, in the order of their ids from the one behind `afterWorkflow` on,
+   * and removes those whose jobs all ended longer ago than that. `forget` receives the ids of their jobs before the records are
+   * deleted; if it fails, the records stay. Returns null if there was no workflow left to examine.
+   */
+  removeEndedJobs(
+    ageMs: number,
+    afterWorkflow: number,
+    limit: number,
+    forget: (idJobs: readonly number[]) => Promise<void>,
+  ): Promise<RemovedJobs | null>;
+  removeIdempotencyKeys(ageMs: number): Promise<number>;
+  /** Removes events that were delivered or given up that long ago, and events of kinds that nobody receives any more. */
+  removeSettledEvents(ageMs: number): Promise<number>;
+  /** Returns the inputs of jobs that have not ended. */
+  inputsInUse(): Promise<readonly { readonly idOrg: number; readonly path: string }[]>;
+}
+
+/** One batch of removed jobs. */
+interface RemovedJobs {
+  readonly jobs: number;
+  /** the last workflow that the batch examined: the next one begins behind it */
+  readonly lastWorkflow: number;
 }

@@ -1,18 +1,17 @@
 /**
  * The description of a place for the process that looks at it, and the requests to that process
- * (`src/adapters/processes/look-processes.ts`).
+ * (`src/process/look-processes.ts`).
  */
-import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
-import type { QueryMark } from '../../ports/stores/query-marks.ts';
-import type { MetObject } from '../../ports/stores/watches.ts';
+import type { PlaceAccess } from '../../inputs/remote/requests.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
+import type { QueryMark, MetObject } from '../../ports/stores/watches.ts';
 
 /** The settings that a look is bound by. */
 export interface LookSettings {
   readonly allowedHosts: readonly string[];
   readonly plainPasswordHosts: readonly string[];
   readonly targetMessageBytes: number;
-  /** see `PlaceOptions` of src/runtime/remote/sftp.ts */
+  /** see `PlaceOptions` of src/inputs/sftp/place.ts */
   readonly scratch: string;
 }
 

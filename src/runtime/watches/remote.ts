@@ -1,10 +1,16 @@
 /** A bucket, a server or an address on the web as the location of a watch. */
 import { createHash } from 'node:crypto';
-import { smallBytes } from '../../adapters/remote-inputs/download.ts';
-import { reached, openRemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
-import { createRemoteRequests, type RemoteRequests } from '../../adapters/remote-inputs/remote-requests.ts';
-import type { SftpPlace } from '../../adapters/sftp/place.ts';
-import { checkAddress, type OutgoingGuard } from '../../access/outgoing-guard.ts';
+import { smallBytes } from '../../inputs/remote/download.ts';
+import { reached, openRemoteStore, type StoreAccess } from '../../inputs/remote/listing.ts';
+import { createRemoteRequests, type RemoteRequests } from '../../inputs/remote/requests.ts';
+import {
+  type SftpPlace,
+  folderOf,
+  noSource,
+  openSftpLocation,
+  type PlaceOptions,
+} from '../../inputs/sftp/place.ts';
+import { checkAddress, type OutgoingGuard } from '../../service/access/outgoing-guard.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import {
@@ -13,14 +19,13 @@ import {
   parseRemoteLocation,
   storeLocation,
   type RemoteLocation,
-} from '../../files/remote-location.ts';
-import { createLookBudget } from '../../tools/inputs/walk-files.ts';
-import { accessOfOrganisation, type AccessOptions } from '../remote/source-fetch.ts';
-import { folderOf, noSource, openSftpLocation, type PlaceOptions } from '../remote/sftp.ts';
+} from '../../service/files/remote-location.ts';
+import { createLookBudget } from '../../inputs/walk-files.ts';
+import { accessOfOrganisation, type AccessOptions } from '../../inputs/remote/source-fetch.ts';
 import type { OutgoingHttp } from '../../ports/network.ts';
 import type { MetObject } from '../../ports/stores/watches.ts';
 import type { WatchedLocation, WatchedPlace } from '../../ports/watched-locations.ts';
-import { nameTest } from '../../watches/define.ts';
+import { nameTest } from '../../service/watches/define.ts';
 import type { FilePlace } from './look-place.ts';
 
 export interface RemoteLocationOptions {

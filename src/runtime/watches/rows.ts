@@ -3,19 +3,23 @@
  * first of them. A job takes all rows that exist when it reads, so that the next look finds those that came later.
  */
 import { createHash } from 'node:crypto';
-import type { OutgoingGuard } from '../../access/outgoing-guard.ts';
+import type { OutgoingGuard } from '../../service/access/outgoing-guard.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import type { QueryRows } from '../../ports/rows/query.ts';
-import type { QueryMark, QueryMarkStore } from '../../ports/stores/query-marks.ts';
-import type { MetObject } from '../../ports/stores/watches.ts';
+import type { QueryRows } from '../../ports/rows/source.ts';
+import type { QueryMark, QueryMarkStore, MetObject } from '../../ports/stores/watches.ts';
 import type { WatchedLocation } from '../../ports/watched-locations.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
-import { chooseColumns } from '../../tools/row-inputs/marks.ts';
-import { nameOf, valueOf, withoutValue } from '../../tools/row-inputs/spooled.ts';
-import { rowServerOf } from '../../watches/row-server.ts';
-import { lastLoaded, markSourceOf, rowDigest } from '../rows/marks.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
+import { chooseColumns } from '../../tools/session/row-marks.ts';
+import { nameOf, valueOf, withoutValue } from '../../tools/session/spooled-rows.ts';
+import { rowServerOf } from '../../service/watches/define.ts';
+import {
+  lastLoaded,
+  markSourceOf,
+  rowDigest,
+  openServerRows,
+  type ServerRowsOptions,
+} from '../../inputs/server-rows.ts';
 import type { RowPlace } from './look-place.ts';
-import { openServerRows, type ServerRowsOptions } from '../rows/server-rows.ts';
 
 export interface RowLocationOptions {
   readonly guard: OutgoingGuard;

@@ -6,10 +6,10 @@ import {
   type LookProcesses,
   LookProcessEnd,
   type LookProcess,
-} from '../../adapters/processes/look-processes.ts';
-import { isRemoteLocation } from '../../files/remote-location.ts';
+} from '../../process/look-processes.ts';
+import { isRemoteLocation } from '../../service/files/remote-location.ts';
 import type { WatchedLocations, WatchedLocation, WatchedPlace } from '../../ports/watched-locations.ts';
-import { createScheduler, type Scheduler, LookLimit } from '../../watches/turn.ts';
+import { createScheduler, type Scheduler, LookLimit } from '../../service/watches/turn.ts';
 import type { OpenedInstallation } from '../open-installation.ts';
 import { remotePlaceOf } from './remote.ts';
 import { rowPlaceOf } from './rows.ts';
@@ -18,8 +18,8 @@ import { stat } from 'node:fs/promises';
 import { AppError, errorCatalogue, type ErrorCode } from '../../errors.ts';
 import type { FileStore, LocatedFile } from '../../ports/files.ts';
 import type { MetObject } from '../../ports/stores/watches.ts';
-import { nameTest } from '../../watches/define.ts';
-import type { ChildFault } from '../child-requests.ts';
+import { nameTest } from '../../service/watches/define.ts';
+import type { ChildFault } from '../../process/child-requests.ts';
 import type { LookPlace, LookRequest, LookSettings, OpenedPlace } from './look-place.ts';
 
 /** Turns of a process at the same time: one organisation has at most four of them (`createTurnShares`). */

@@ -3,12 +3,17 @@
  * of tables.
  */
 import { randomBytes } from 'node:crypto';
-import { fileFault } from '../../adapters/file-staging/durable-file.ts';
-import type { HandedRows, StagedFiles } from '../../adapters/file-staging/staged-files.ts';
+import { fileFault } from '../../storage/staging/durable-file.ts';
+import type { HandedRows, StagedFiles } from '../../storage/staging/staged-files.ts';
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
-import type { MergeCounts } from '../../ports/rows/merge.ts';
-import type { Fence, RowEncoding, SideTable } from '../../ports/rows/sink.ts';
-import type { UnitFile, UnitTarget } from '../../ports/rows/units.ts';
+import type {
+  MergeCounts,
+  Fence,
+  RowEncoding,
+  SideTable,
+  UnitFile,
+  UnitTarget,
+} from '../../ports/rows/sink.ts';
 import { passFence, StagedRowSink } from '../rows/staged-rows.ts';
 import { keptCodes, type CodesBefore, type KeptCodes, encodedRows } from './folder/table-columns.ts';
 import { decideStep, stagingPrefix, type HeldPlace, type StagedStep } from './place/journal.ts';

@@ -6,14 +6,21 @@ import { join } from 'node:path';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import type { FileLayoutName } from '../../ports/rows/layouts.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import type { SideTable, UnconvertedValue } from '../../ports/rows/sink.ts';
-import type { UnfitColumn, UnitToken, UnitFile, UnitReceipt, UnitTarget } from '../../ports/rows/units.ts';
+import type {
+  SideTable,
+  UnconvertedValue,
+  UnfitColumn,
+  UnitToken,
+  UnitFile,
+  UnitReceipt,
+  UnitTarget,
+  UnitSink,
+} from '../../ports/rows/sink.ts';
 import { UnfitColumns, usualRoom, columnId, plainDigits } from '../rows/unfit-columns.ts';
 import { tableColumns } from './folder/table-columns.ts';
 import { typesIn } from './folder/manifest.ts';
 import type { ColumnDigits, ColumnTyping, ParquetFile, ParquetTable } from './parquet/writing.ts';
-import { StagedFiles, type FinishedFile } from '../../adapters/file-staging/staged-files.ts';
-import type { UnitSink } from '../../ports/rows/unit-sink.ts';
+import { StagedFiles, type FinishedFile } from '../../storage/staging/staged-files.ts';
 import { layoutOf } from './folder/layouts/every-layout.ts';
 import { TableRows } from './folder/layouts/folder-layout.ts';
 import { AppError } from '../../errors.ts';

@@ -1,5 +1,5 @@
 /** The documents that a target holds, from rows of `currentDocumentsQuery`. */
-import type { CurrentDocument, UnmappedOfDocument } from '../../ports/rows/merge.ts';
+import type { CurrentDocument, UnmappedOfDocument } from '../../ports/rows/sink.ts';
 
 export interface CurrentDocumentRow {
   /** text if the driver does not return 64-bit integers */

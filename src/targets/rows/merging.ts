@@ -1,5 +1,5 @@
 /** The parts that merges have in common in all targets: the counts, the time from which documents are valid, and the staged versions. */
-import type { MergeCounts, MergedDocument } from '../../ports/rows/merge.ts';
+import type { MergeCounts, MergedDocument } from '../../ports/rows/sink.ts';
 import type { RemovedDocuments } from './removed-documents.ts';
 
 /** A merge within the publishing transaction, after existing documents have been removed or closed. */

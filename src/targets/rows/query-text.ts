@@ -1,7 +1,7 @@
 /**
  * The text of the one statement that reads the rows of a query. The query is a derived table in it, so that it can only be a single query.
  */
-import type { QueryColumn, RowStart } from '../../ports/rows/query.ts';
+import type { QueryColumn, RowStart } from '../../ports/rows/source.ts';
 
 export interface QueryDialect {
   readonly quote: (name: string) => string;

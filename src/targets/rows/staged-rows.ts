@@ -1,8 +1,14 @@
 /** The parts that sinks with staged rows have in common: save modes, the outcome of opening, and errors that name the target. */
 import { AppError } from '../../errors.ts';
-import type { MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
-import type { Fence, Published, SinkPlan, UnconvertedValue } from '../../ports/rows/sink.ts';
-import type { UnitTarget } from '../../ports/rows/units.ts';
+import type {
+  MergeCounts,
+  MergeOrder,
+  Fence,
+  Published,
+  SinkPlan,
+  UnconvertedValue,
+  UnitTarget,
+} from '../../ports/rows/sink.ts';
 import {
   columnId,
   plainDigits,

@@ -20,7 +20,7 @@ import { decodedRows, type TextRow } from '../../engine/unshred/rows/values.ts';
 import { AppError } from '../../errors.ts';
 import { heldRows, inOrderOf, listedRows, textsOf, type HeldRows } from './held-rows.ts';
 import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
-import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import type { TargetLoad } from '../../ports/rows/sink.ts';
 
 /** A table as it is in the target; columns are named as in the model. */
 export interface ReadTable {

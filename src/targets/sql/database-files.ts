@@ -7,28 +7,18 @@ import { randomBytes } from 'node:crypto';
 import { access, link, lstat, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import {
-  makeFolders,
-  type CreatedFolders,
-  isStaging,
-  makeStaging,
-} from '../../adapters/file-staging/folders.ts';
-import {
-  isDeadLock,
-  lockFile,
-  lockFolder,
-  lockName,
-  type FileLock,
-} from '../../adapters/file-staging/lock.ts';
-import { syncPath } from '../../adapters/file-staging/durable-file.ts';
-import { StagedFiles, type HandedRows } from '../../adapters/file-staging/staged-files.ts';
-import { pinFolder, type PinnedFolder } from '../../adapters/local-files/open-folder.ts';
+import { makeFolders, type CreatedFolders, isStaging, makeStaging } from '../../storage/staging/folders.ts';
+import { isDeadLock, lockFile, lockFolder, lockName, type FileLock } from '../../storage/staging/lock.ts';
+import { syncPath } from '../../storage/staging/durable-file.ts';
+import { StagedFiles, type HandedRows } from '../../storage/staging/staged-files.ts';
+import { pinFolder, type PinnedFolder } from '../../storage/local/open-folder.ts';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
-import type { MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
-import type { RowRemover } from '../../ports/rows/remover.ts';
 import type {
+  MergeCounts,
+  MergeOrder,
+  RowRemover,
   Fence,
   Published,
   RowEncoding,
@@ -38,9 +28,9 @@ import type {
   UnconvertedValue,
   ZoneTable,
   ZonesThere,
+  TargetLoad,
 } from '../../ports/rows/sink.ts';
-import type { TargetLoad } from '../../ports/rows/target-load.ts';
-import { refuseLink } from '../../adapters/local-files/plain-files.ts';
+import { refuseLink } from '../../storage/local/plain-files.ts';
 import { passFence } from '../rows/staged-rows.ts';
 import { columnId, type DecimalRoom } from '../rows/unfit-columns.ts';
 import type { SqlDatabase } from './database.ts';

@@ -9,9 +9,7 @@ import {
   type Loading,
   targetLoadsQuery,
 } from '../../engine/sql/loaded-documents.ts';
-import type { CurrentDocument, UnmappedOfDocument } from '../../ports/rows/merge.ts';
-import type { SinkPlan } from '../../ports/rows/sink.ts';
-import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import type { CurrentDocument, UnmappedOfDocument, SinkPlan, TargetLoad } from '../../ports/rows/sink.ts';
 import {
   currentDocumentOf,
   unmappedContentOf,

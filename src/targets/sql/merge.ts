@@ -3,7 +3,7 @@ import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../engine
 import { physicalSideTable } from '../../engine/sql/physical-model.ts';
 import { commentLine } from '../../engine/sql/comment-text.ts';
 import { commentStatements } from '../../engine/sql/statements.ts';
-import type { MergeOrder } from '../../ports/rows/merge.ts';
+import type { MergeOrder } from '../../ports/rows/sink.ts';
 import { momentAfter, type Merging } from '../rows/merging.ts';
 import { addRemoved, nothingRemoved, type RemovedDocuments } from '../rows/removed-documents.ts';
 import { runAll, type SqlDatabase } from './database.ts';

@@ -1,10 +1,10 @@
 /** `conversion-job-service COMMAND …`: shows and changes the installation, for users who can read the home folder. */
 import { parseArgs } from 'node:util';
 import { closestWord, didYouMean } from '../../engine/closest-word.ts';
-import { readBuildInfo } from '../../adapters/server/build-info.ts';
+import { readBuildInfo } from '../../runtime/build-info.ts';
 import { ConfigError } from '../../config/wrong-settings.ts';
 import { AppError, isOutage } from '../../errors.ts';
-import { maskSecrets } from '../../jobs/mask-secrets.ts';
+import { maskSecrets } from '../../service/jobs/mask-secrets.ts';
 import { allScopes } from '../../ports/stores/access.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { openInstallation } from '../../runtime/open-installation.ts';
@@ -72,7 +72,7 @@ async function administer(argv: readonly string[]): Promise<number> {
   }
   try {
     if (argv[0] === 'completion') {
-      const { completionScript } = await import('../operator/completion.ts');
+      const { completionScript } = await import('../operator/every-command.ts');
       terminal.log(completionScript(argv.slice(1)));
       return exitCodes.completed;
     }

@@ -3,10 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { InputError } from '../../engine/diagnostics.ts';
 import { AppError, errorCatalogue, isDiskFull, isOutage, isOutOfMemory, type Outage } from '../../errors.ts';
 import { ConfigError } from '../../config/wrong-settings.ts';
-import { exitCodes, leftBehind, reconcileVariable } from '../../jobs/worker/tool-exit.ts';
-import { oneLine } from '../../jobs/mask-secrets.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
-import type { Tool } from '../../jobs/request/tools.ts';
+import { exitCodes, leftBehind, reconcileVariable } from '../../service/jobs/worker/tool-exit.ts';
+import { oneLine } from '../../service/jobs/mask-secrets.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
+import type { Tool } from '../../service/jobs/request/tools.ts';
 import { noDetails, type Conversion } from '../reports/conversion-result.ts';
 import { Interrupted, watchSignals, type Interruption } from './interruption.ts';
 import {
@@ -19,14 +19,9 @@ import {
 } from '../reports/summary.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
-import { parseToolArguments } from '../../jobs/request/read-request.ts';
-import {
-  markVariable,
-  waitingLine,
-  waitsVariable,
-  type NextRun,
-} from '../../adapters/processes/successive-runs.ts';
-import { usageLines } from '../../jobs/options/table.ts';
+import { parseToolArguments } from '../../service/jobs/request/read-request.ts';
+import { markVariable, waitingLine, waitsVariable, type NextRun } from '../../process/successive-runs.ts';
+import { usageLines } from '../../service/jobs/options/table.ts';
 
 /** `begun`: absent: with the process. */
 export async function runTool(
@@ -41,7 +36,7 @@ export async function runTool(
     return argv.length === 0 ? exitCodes.usage : exitCodes.completed;
   }
   if (argv.length === 1 && argv[0] === '--version') {
-    const { readBuildInfo } = await import('../../adapters/server/build-info.ts');
+    const { readBuildInfo } = await import('../../runtime/build-info.ts');
     terminal.log(`${tool} ${(await readBuildInfo()).version}`);
     return exitCodes.completed;
   }

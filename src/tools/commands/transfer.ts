@@ -3,17 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createAzcopyTransfer, isAzcopyThere } from '../../adapters/transfer/azcopy.ts';
-import { createBlobTransfer } from '../../adapters/transfer/azure-blob.ts';
-import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
-import { createLocalPackageFolder, replaceFolder } from '../../adapters/transfer/local-package-folder.ts';
-import type { PackageTransfer } from '../../adapters/transfer/package-transfer.ts';
+import { createAzcopyTransfer, isAzcopyThere } from '../transfer/azcopy.ts';
+import { createBlobTransfer } from '../transfer/azure-blob.ts';
+import { createHostResolver } from '../../network/host-resolver.ts';
+import {
+  createLocalPackageFolder,
+  replaceFolder,
+  type PackageTransfer,
+} from '../transfer/local-package-folder.ts';
 import { AppError } from '../../errors.ts';
-import { createMask } from '../../jobs/mask-secrets.ts';
-import { parseCloudLocation } from '../../transfer/cloud-location.ts';
-import { exportPackage } from '../../transfer/package/export.ts';
-import { importPackage } from '../../transfer/package/import.ts';
-import { manifestName, partNames } from '../../transfer/package/format.ts';
+import { createMask } from '../../service/jobs/mask-secrets.ts';
+import { parseCloudLocation } from '../../service/transfer/cloud-location.ts';
+import { exportPackage } from '../../service/transfer/package-export.ts';
+import { importPackage } from '../../service/transfer/package-import.ts';
+import { manifestName, partNames } from '../../service/transfer/package-format.ts';
 import {
   openTransferDatabase,
   type TransferDatabase,
@@ -22,7 +25,7 @@ import {
   secretsOfTransfer,
   type TransferCall,
   type ToolTransfer,
-} from '../package-transfer.ts';
+} from '../transfer/package-transfer.ts';
 import { createTerminal } from '../cli/terminal.ts';
 
 /** Exit codes, as of the other tools (docs/decisions/service/tools-are-processes.md). */

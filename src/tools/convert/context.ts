@@ -1,7 +1,6 @@
 /** The state that the steps of a conversion share: the session, the documents, the plan, and the target once it is open. */
-import type { RowSink } from '../../ports/rows/sink.ts';
-import type { TargetLoad } from '../../ports/rows/target-load.ts';
-import type { InputSet } from '../inputs/list-files.ts';
+import type { RowSink, TargetLoad } from '../../ports/rows/sink.ts';
+import type { InputSet } from '../../inputs/list-files.ts';
 import { openSink } from '../targets/kinds.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { ConversionPlan } from './plan.ts';

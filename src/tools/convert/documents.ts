@@ -1,6 +1,10 @@
 /** xml2er: documents become statistics, an origin with its model, and rows in a target. Rarely needed modules are imported lazily. */
+import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import { xsiNamespace } from '../../engine/model/name-labels.ts';
+import type { PlanNode, RelationalModel } from '../../engine/model/relational-model.ts';
+import { clarkName } from '../../engine/model/source-model.ts';
 import { InputError } from '../../engine/diagnostics.ts';
-import type { InputSet } from '../inputs/list-files.ts';
+import type { InputSet } from '../../inputs/list-files.ts';
 import { nothingToLoad, type Conversion, noDetails, nothingKept } from '../reports/conversion-result.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
 import { chooseSchema, makeSchema, settleSchema } from './settle-schema.ts';
@@ -11,16 +15,62 @@ import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import { type LoadResult, type RowsOrSchema, enumerationsOfOrigin, loadRows } from './load-rows.ts';
 import { noDocumentsLeft } from '../load/document-cut.ts';
 import { ddlDialectOf } from '../targets/kinds.ts';
-import type { FilesOfDocuments } from '../watched/files.ts';
+import type { FilesOfDocuments } from '../session/watched-files.ts';
 import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
-import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { factsOf } from '../../engine/model/facts.ts';
-import { parseModeOf, storesNothing } from '../../jobs/request/tool-request.ts';
+import { parseModeOf, storesNothing } from '../../service/jobs/request/tool-request.ts';
 import type { DocumentValidator } from '../../ports/processes.ts';
+
+// Finds elements that may hold anything (`xs:anyType`), and held text alone: they get rows of their own, but `--prune` makes a column
+// of them.
+/** paths that the line names; the rest are counted */
+const namedPaths = 5;
+
+/** The line of the log, or null if documents had no such element. */
+export function adviceOnUntyped(model: RelationalModel, statistics: DocumentStatistics): string | null {
+  const paths = untypedTexts(model, statistics);
+  if (paths.length === 0) return null;
+  const rest = paths.length - namedPaths;
+  const named = paths.slice(0, namedPaths).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+  return `the schema gives no type to ${named}, and documents have only text there: the text is in rows of its own; --prune makes columns of it in a new target`;
+}
+
+function untypedTexts(
+  { nodes, roots }: RelationalModel,
+  { elements, roots: documents }: DocumentStatistics,
+): string[] {
+  const found: string[] = [];
+  const visited = new Uint8Array(elements.length);
+  const open: { readonly element: number; readonly xpath: string; readonly node: PlanNode }[] = [];
+  const follow = (element: number, above: string, steps: Pick<PlanNode, 'edges'>['edges']): void => {
+    const name = elements[element]!;
+    const edge = visited[element] === 1 ? undefined : steps.find((step) => sameName(step.name, name));
+    if (edge === undefined) return;
+    visited[element] = 1;
+    open.push({ element, xpath: `${above}/${name.localName}`, node: nodes[edge.node]! });
+  };
+  for (const element of documents) follow(element, '', roots);
+  for (const { element, xpath, node } of open) {
+    const { withChildren, withText, attributes, children } = elements[element]!;
+    const hasTextAlone =
+      withText > 0 && withChildren === 0 && attributes.every((one) => one.namespaceUri === xsiNamespace);
+    if (hasTextAlone && mayHoldAnything(node)) found.push(xpath);
+    for (const child of children) follow(child.element, xpath, node.edges);
+  }
+  return found;
+}
+
+function mayHoldAnything({ textTable, wildcardTable, edges }: PlanNode): boolean {
+  return textTable >= 0 && wildcardTable >= 0 && edges.length === 0;
+}
+
+function sameName(a: PlanNode['name'], b: PlanNode['name']): boolean {
+  return a.localName === b.localName && clarkName(a) === clarkName(b);
+}
 
 export async function convertXml(given: ToolSession): Promise<Conversion> {
   if (given.request.from === undefined) return convertInputs(given, null);
-  const { spooledRows } = await import('../row-inputs/spooled.ts');
+  const { spooledRows } = await import('../session/spooled-rows.ts');
   given.steps.begin('inputs');
   const rows = await spooledRows(given);
   if (rows.isDone) return nothingToLoad;
@@ -32,7 +82,9 @@ export async function convertXml(given: ToolSession): Promise<Conversion> {
 /** `rows`: archives of the documents of `--from`. */
 async function convertInputs(given: ToolSession, rows: readonly string[] | null): Promise<Conversion> {
   const session =
-    given.request.watched === undefined ? given : (await import('../watched/files.ts')).heldToVersions(given);
+    given.request.watched === undefined
+      ? given
+      : (await import('../session/watched-files.ts')).heldToVersions(given);
   if (session.request.engine === 'spark')
     (await import('../load/spark/load-on-spark.ts')).requireSpark(session);
   const target = new TargetOnDemand(session);
@@ -211,7 +263,7 @@ export async function fillTarget(
       const { loaded } = result;
       await record(loaded);
       if (loaded.statistics !== null && !session.request.prune) {
-        const { adviceOnUntyped } = await import('../reports/untyped-texts.ts');
+        const { adviceOnUntyped } = await import('./documents.ts');
         const advice = adviceOnUntyped(stored.model, loaded.statistics);
         if (advice !== null) session.log(advice);
       }
@@ -227,7 +279,7 @@ export async function fillTarget(
 async function filesOfWatchOf(session: ConversionContext['session']): Promise<FilesOfDocuments | undefined> {
   const { watched, from, saveMode } = session.request;
   if (watched?.watch === undefined || from !== undefined || saveMode !== 'merge') return undefined;
-  return (await import('../watched/files.ts')).filesOfWatch(session, watched.watch);
+  return (await import('../session/watched-files.ts')).filesOfWatch(session, watched.watch);
 }
 
 // Records the result of a conversion for later ones, and builds its answer.

@@ -1,12 +1,24 @@
 /** Rows of a job: loaded here, in threads or on Spark, and published once. */
+import { InputError } from '../../engine/diagnostics.ts';
+import { factsOf } from '../../engine/model/facts.ts';
+import { placeOf, withKinds } from '../../engine/model/retyped-columns.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { hasZone } from '../../engine/model/zones.ts';
+import { DateWalk, type ColumnPlace } from '../../engine/shred/date-walk.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
+import { createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
+import type { RowSink, ZoneTable, MergeCounts, Enumerations } from '../../ports/rows/sink.ts';
+import type { InputSet } from '../../inputs/list-files.ts';
+import { walkDocument } from '../../inputs/read-document.ts';
+import { createDocumentCut } from '../load/document-cut.ts';
+import { type LoadOptions, Loader } from '../load/row-loader.ts';
+import type { ToolSession } from '../session/tool-session.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { AppError } from '../../errors.ts';
 import { parsePartition, type PartitionWish } from '../../engine/sql/partition-wish.ts';
 import { enumerationsOf } from '../../engine/metadata/enumerations.ts';
-import { withNaturalKeys } from '../../catalog/schemas/logical-schema.ts';
+import { withNaturalKeys } from '../../service/catalog/logical-schema.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
-import type { MergeCounts } from '../../ports/rows/merge.ts';
-import type { Enumerations, RowSink } from '../../ports/rows/sink.ts';
 import type {
   ConversionDetails,
   KeptContent,
@@ -14,15 +26,127 @@ import type {
   SchemaChosen,
   WrittenSoFar,
 } from '../reports/conversion-result.ts';
-import type { InputSet } from '../inputs/list-files.ts';
 import type { ChosenSchema } from '../schemas/logical-schema.ts';
 import type { ReadDocuments } from './drift.ts';
 import { replacedFilesOf, type DocumentHashes } from '../load/document-hashes.ts';
 import { detailsOf, linesOf, unknownTypeLines, type LoadFindings } from '../load/findings.ts';
-import { Loader, type LoadOptions } from '../load/row-loader.ts';
-import { withZonesMet } from '../load/zones-met.ts';
 import type { ThreadLoad } from '../load/threads/unit-place.ts';
-import type { ToolSession } from '../session/tool-session.ts';
+
+// Decides which columns of dates with times show instants in a target: those that do so already, and new ones for whose values the
+// documents have time zones. Only the beginnings of documents are inspected, as far as that costs next to nothing. If a later value has
+// a part that its column does not keep, the value is also kept as written (`_lexical`).
+/** Limits for inspecting all documents together, and for one. */
+const maxBytes = 4 * 2 ** 20;
+const maxBytesOfOne = 2 ** 20;
+const maxDocuments = 200;
+/** number of dates in one document without new information, after which no more of it is inspected, and of all documents */
+const maxKnownDates = 1000;
+const maxKnownOfAll = 5000;
+
+/** The model with the types that these columns have in this load. */
+async function withZonesMet(
+  session: Pick<ToolSession, 'limits' | 'request'>,
+  inputs: Pick<InputSet, 'members'>,
+  model: RelationalModel,
+  sink: Pick<RowSink, 'zonesThere'>,
+  options: Pick<LoadOptions, 'rowTag' | 'rejects'>,
+): Promise<RelationalModel> {
+  const { saveMode } = session.request;
+  const places = factsOf(model).openToZones;
+  if (places.length === 0 || saveMode === 'write-schema' || saveMode === 'print-schema') return model;
+  const met = await placesWithZones(session, inputs, model, places, options);
+  const tables = Map.groupBy(places, ([table]) => table);
+  const there = saveMode === 'overwrite' ? new Map() : await sink.zonesThere(questionsOf(model, tables, met));
+  const zoned = new Map(met.keys().map((place) => [place, true]));
+  for (const [table, own] of tables) {
+    const kept: ReadonlyMap<string, boolean> | undefined = there.get(model.tables[table]!.name);
+    if (kept === undefined) continue;
+    for (const [, column] of own) {
+      const isZoned = kept.get(model.tables[table]!.columns[column]!.name);
+      if (isZoned !== undefined) zoned.set(placeOf(table, column), isZoned);
+    }
+  }
+  return withKinds(model, zoned, (isZoned) => (isZoned ? 'timestamptz' : 'timestamp'));
+}
+
+function questionsOf(
+  model: RelationalModel,
+  places: ReadonlyMap<number, readonly ColumnPlace[]>,
+  met: ReadonlySet<string>,
+): ZoneTable[] {
+  return [...places].map(([table, own]) => ({
+    name: model.tables[table]!.name,
+    columns: () =>
+      own.map(([, column]) => ({
+        name: model.tables[table]!.columns[column]!.name,
+        zoned: met.has(placeOf(table, column)),
+      })),
+  }));
+}
+
+/** Stops the reading of a document. */
+class Enough extends Error {}
+
+/** Returns the columns of `places` in which a value with a time zone was found. */
+async function placesWithZones(
+  { limits }: Pick<ToolSession, 'limits'>,
+  inputs: Pick<InputSet, 'members'>,
+  model: RelationalModel,
+  places: readonly ColumnPlace[],
+  { rowTag, rejects }: Pick<LoadOptions, 'rowTag' | 'rejects'>,
+): Promise<ReadonlySet<string>> {
+  const met = new Set<string>();
+  const seen = new Set<string>();
+  const names = createNameTable();
+  let knownDates = 0;
+  let knownOfAll = 0;
+  const walk = new DateWalk(model, names, places, ([table, column], text) => {
+    const place = placeOf(table, column);
+    const before = seen.size + met.size;
+    seen.add(place);
+    if (hasZone(text)) met.add(place);
+    const isNew = seen.size + met.size > before;
+    knownDates = isNew ? 0 : knownDates + 1;
+    knownOfAll = isNew ? 0 : knownOfAll + 1;
+  });
+  const cut = createDocumentCut(rowTag, names, {
+    begin: (_file, _number, inherited) => walk.beginDocument(inherited),
+    consume: (batch, _locate, first) => {
+      walk.consume(batch, first);
+      if (walk.isOther) throw new Enough();
+    },
+    end: () => undefined,
+  });
+  const kernels = createTokenizerKernels();
+  let bytes = 0;
+  let inputIndex = -1;
+  for await (const member of inputs.members()) {
+    inputIndex += 1;
+    if (inputIndex >= maxDocuments || bytes >= maxBytes || knownOfAll >= maxKnownOfAll) break;
+    // further documents cannot add anything
+    if (met.size === places.length) break;
+    if (rejects.has(inputIndex)) continue;
+    cut.beginFile(member.name, member.range);
+    knownDates = 0;
+    try {
+      await walkDocument(member, {
+        names,
+        limits,
+        kernels,
+        onBatch: (batch, locate) => cut.consume(batch, locate),
+        afterChunk: (size, read) => {
+          bytes += size;
+          const isEnough = read >= maxBytesOfOne || bytes >= maxBytes || knownDates >= maxKnownDates;
+          if (isEnough || met.size === places.length) throw new Enough();
+        },
+      });
+    } catch (error) {
+      // the load reports faults of documents
+      if (!(error instanceof Enough || error instanceof InputError)) throw error;
+    }
+  }
+  return met;
+}
 
 export interface LoadResult {
   readonly documents: number;
@@ -40,7 +164,7 @@ export interface LoadResult {
 /** The outcome of reading documents by a schema: their rows are published, or they are to be read by another one. */
 export type RowsOrSchema = { readonly loaded: LoadResult } | { readonly instead: ChosenSchema };
 
-export interface RowLoad extends LoadOptions {
+interface RowLoad extends LoadOptions {
   /** called before the first document is read; never called if there is no document */
   readonly check: () => Promise<void>;
   /** called before rows are published: the schema that the documents are to be read by instead; null: these rows are right */

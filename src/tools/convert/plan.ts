@@ -1,15 +1,31 @@
 /** The plan of a conversion, made from its request and the catalog before any document is read. */
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import type { ToolSession } from '../session/tool-session.ts';
 import { isSameName, type SourceModel } from '../../engine/model/source-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import type { RootRule } from '../../engine/shred/unknown-root.ts';
-import { knownOrigins } from '../../catalog/schemas/named.ts';
+import { knownOrigins } from '../../service/catalog/named.ts';
 import { AppError } from '../../errors.ts';
-import { parseModeOf } from '../../jobs/request/tool-request.ts';
+import { parseModeOf } from '../../service/jobs/request/tool-request.ts';
 import { pinnedLogicalSchema, elementName, elementsOf, rowElement } from '../schemas/choice.ts';
 import { documentRoots, type ChosenSchema } from '../schemas/logical-schema.ts';
-import type { ToolSession } from '../session/tool-session.ts';
-import { storedStatistics } from './stored-statistics.ts';
+
+// Loads statistics of documents from earlier jobs.
+/** `-a`: returns the statistics from earlier jobs; the origin's own statistics already include its jobs. */
+export async function storedStatistics(
+  { request, home, idOrg }: ToolSession,
+  idSch: number | null,
+): Promise<readonly DocumentStatistics[]> {
+  const { catalog } = home.adapters;
+  if (request.useStats === undefined) return [];
+  const found = await catalog.loadStatistics(idOrg, request.useStats);
+  const isOwn = await Promise.all(
+    request.useStats.map(
+      async (idJob) => idSch !== null && (await catalog.loadJobStatistics(idOrg, idSch, idJob)) !== null,
+    ),
+  );
+  return found.filter((_, at) => !isOwn[at]) as DocumentStatistics[];
+}
 
 /** An origin that documents are read by. */
 export interface KnownOrigin {
@@ -57,7 +73,7 @@ export async function planConversion(session: ToolSession): Promise<ConversionPl
       throw (await import('../validation/open-validator.ts')).noXsdSet('no origin is named');
     return {
       origin: null,
-      // prefixes are resolved (src/tools/convert/element-prefixes.ts)
+      // prefixes are resolved (src/tools/convert/settle-schema.ts)
       rowTag: rowTag === undefined ? null : elementName(rowTag, {})!,
       roots: { known: root === undefined ? null : [elementName(root, {})!], keepsOthers },
       collects: true,

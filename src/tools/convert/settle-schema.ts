@@ -2,28 +2,39 @@
  * Settles what a request leaves open about its schema: an XSD set becomes its origin, or the target names the schema it was loaded
  * with.
  */
+import { InputError } from '../../engine/diagnostics.ts';
+import { rangeText } from '../../engine/shred/xml-capture.ts';
+import { createNameTable } from '../../engine/xml/names/interned.ts';
+import { createFastXmlTokenizer } from '../../engine/xml/tokenizer/fast.ts';
+import { KIND_MASK, KIND_NAMESPACE, RECORD_INTS } from '../../engine/xml/tokens.ts';
+import type { InputSet } from '../../inputs/list-files.ts';
+import type { InputMember } from '../../inputs/members.ts';
+import {
+  elementName,
+  prefixOf,
+  unknownPrefix,
+  settleNames,
+  findBasis,
+  elementsOf,
+  isMeant,
+} from '../schemas/choice.ts';
+import { settledSession, type ToolSession } from '../session/tool-session.ts';
 import { AppError, isOutage } from '../../errors.ts';
-import { takesXsdDocuments } from '../../jobs/options/xsd-inputs.ts';
-import { openDocuments, openWatched } from '../inputs/document-inputs.ts';
-import { documentTest } from '../inputs/document-names.ts';
-import type { InputSet } from '../inputs/list-files.ts';
-import type { XsdSetFiles } from '../inputs/xsd-files.ts';
-import { settleNames, findBasis, elementsOf, elementName, isMeant, prefixOf } from '../schemas/choice.ts';
+import { takesXsdDocuments } from '../../service/jobs/options/xsd-inputs.ts';
+import { openDocuments, openWatched } from '../session/document-inputs.ts';
+import { documentTest } from '../../inputs/document-names.ts';
+import type { XsdSetFiles } from '../../inputs/xsd-files.ts';
 import { localFolder } from '../session/remote-sources.ts';
 import { inputPaths } from '../session/resolve-inputs.ts';
-import { type ToolSession, settledSession } from '../session/tool-session.ts';
 import type { TargetOnDemand, ConversionContext } from './context.ts';
-import { namespacesOfDocuments, withoutPrefixes, type DeclaredNamespace } from './element-prefixes.ts';
-import { InputError } from '../../engine/diagnostics.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
 import { rootsNamed, startsWith } from '../../engine/map/chosen-roots.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
-import { createNameTable } from '../../engine/xml/names/interned.ts';
-import { parseModeOf, storesNothing } from '../../jobs/request/tool-request.ts';
-import type { TargetLoad } from '../../ports/rows/target-load.ts';
-import { peekRootName } from '../inputs/read-document.ts';
+import { parseModeOf, storesNothing } from '../../service/jobs/request/tool-request.ts';
+import type { TargetLoad } from '../../ports/rows/sink.ts';
+import { peekRootName } from '../../inputs/read-document.ts';
 import {
   chooseLogicalSchema,
   hasRoot,
@@ -32,11 +43,116 @@ import {
   storeModel,
 } from '../schemas/logical-schema.ts';
 import type { CollectedStatistics } from '../load/collect-statistics.ts';
-import type { KnownOrigin } from './plan.ts';
-import { storedStatistics } from './stored-statistics.ts';
+import { type KnownOrigin, storedStatistics } from './plan.ts';
 import { isHtmlRoot } from '../../engine/shred/unknown-root.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { recogniseLoads, unknownLoadsMessage } from '../schemas/target-loads.ts';
+
+// Prefixes in `--row-tag` and `--root`: those of the schema count first, then those that the documents declare.
+/** The namespace of a prefix, as the first document that declares it has it; null if none does. */
+type DeclaredNamespace = (prefix: string) => Promise<string | null>;
+
+function namespacesOfDocuments(session: ToolSession, inputs: InputSet): DeclaredNamespace {
+  const found = new Map<string, Promise<string | null>>();
+  return (prefix) => {
+    const known = found.get(prefix) ?? firstDeclared(session, inputs, prefix);
+    found.set(prefix, known);
+    return known;
+  };
+}
+
+/**
+ * The session with `{uri}local` in place of prefixes. AppError `invalid_option` for a prefix that neither the schema nor a document
+ * declares.
+ */
+async function withoutPrefixes(session: ToolSession, declared: DeclaredNamespace): Promise<ToolSession> {
+  const { request } = session;
+  const { rowTag, root } = request;
+  if (prefixIn(rowTag) === null && prefixIn(root) === null) return session;
+  const namespaces = await namespacesOfSchema(session);
+  const resolved = async (option: '--row-tag' | '--root', text: string | undefined) => {
+    const prefix = prefixIn(text);
+    if (text === undefined || prefix === null) return text;
+    const uri = namespaces[prefix] ?? (await declared(prefix));
+    if (uri === null) throw unknownPrefix(option, text);
+    const { localName } = elementName(text, { [prefix]: uri })!;
+    const full = `{${uri}}${localName}`;
+    session.log(`${option} ${text}: ${full}`);
+    return full;
+  };
+  return settledSession(session, {
+    ...request,
+    rowTag: await resolved('--row-tag', rowTag),
+    root: await resolved('--root', root),
+  });
+}
+
+function prefixIn(text: string | undefined): string | null {
+  return text === undefined ? null : prefixOf(text);
+}
+
+/** The prefixes of the schema that the request names; none if the documents make their own. */
+async function namespacesOfSchema({
+  request,
+  repeats,
+  home,
+  idOrg,
+}: ToolSession): Promise<Readonly<Record<string, string>>> {
+  const { catalog } = home.adapters;
+  const idLschma = repeats?.idLschma ?? request.logicalId;
+  const logical = idLschma === undefined ? null : await catalog.loadLogicalSchema(idOrg, { idLschma });
+  const named = request.originId !== undefined && 'id' in request.originId ? request.originId.id : undefined;
+  const idSch = logical?.idSch ?? named;
+  const origin = idSch === undefined ? null : await catalog.loadOrigin(idOrg, idSch);
+  return origin?.model.namespaces ?? {};
+}
+
+async function firstDeclared(session: ToolSession, inputs: InputSet, prefix: string): Promise<string | null> {
+  for await (const member of inputs.members()) {
+    const uri = await declaredIn(session, member, prefix).catch((error: unknown) => {
+      // the reader of the document reports what is wrong with it
+      if (error instanceof InputError) return null;
+      throw error;
+    });
+    if (uri !== null) return uri;
+  }
+  return null;
+}
+
+const pieceBytes = 16_384;
+
+async function declaredIn(
+  { limits, kernels }: ToolSession,
+  member: InputMember,
+  prefix: string,
+): Promise<string | null> {
+  const names = createNameTable();
+  const found: { uri: string | null } = { uri: null };
+  const tokenizer = createFastXmlTokenizer(
+    {
+      names,
+      limits,
+      fileName: member.name,
+      onBatch: (batch) => {
+        const { events, count } = batch;
+        for (let at = 0; at < count && found.uri === null; at += 1)
+          if (
+            (events[at * RECORD_INTS]! & KIND_MASK) === KIND_NAMESPACE &&
+            names.localName(events[at * RECORD_INTS + 1]!) === prefix
+          )
+            found.uri = rangeText(batch, at);
+      },
+    },
+    kernels,
+  );
+  for await (const chunk of member.chunks('fleeting'))
+    for (let at = 0; at < chunk.length; at += pieceBytes) {
+      tokenizer.write(chunk.subarray(at, Math.min(at + pieceBytes, chunk.length)));
+      if (found.uri !== null) return found.uri;
+    }
+  tokenizer.end();
+  return found.uri;
+}
 
 export interface SettledConversion {
   readonly session: ToolSession;
@@ -62,7 +178,7 @@ export async function settleSchema(
   const watched =
     request.watched === undefined || rows !== null
       ? null
-      : await (await import('../watched/files.ts')).watchedFiles(named, request.watched);
+      : await (await import('../session/watched-files.ts')).watchedFiles(named, request.watched);
   const paths = rows ?? (watched === null ? await inputPaths(named, request.inputs, 'in', 'documents') : []);
   named.steps.begin('schema');
   const isNamed =
@@ -102,7 +218,7 @@ export async function settleSchema(
 
 /** `--concatenated` */
 async function separateDocuments(session: ToolSession, inputs: InputSet): Promise<InputSet> {
-  const { separated } = await import('../inputs/concatenated.ts');
+  const { separated } = await import('../../inputs/concatenated.ts');
   const { byHand, archiveLimits: limits } = session;
   const walk = { test: documentTest(false), limits, links: byHand ? 'follow' : 'refuse' } as const;
   try {
@@ -116,7 +232,7 @@ async function separateDocuments(session: ToolSession, inputs: InputSet): Promis
 /** Reads the XSD set of `--xsd`, or the XSDs among the inputs. Returns null if there are none. */
 async function xsdSetOf(session: ToolSession, paths: readonly string[]): Promise<XsdSetFiles | null> {
   const { request, byHand, archiveLimits, spool } = session;
-  const { followOf, readXsdSet, holdingXsds } = await import('../inputs/xsd-files.ts');
+  const { followOf, readXsdSet, holdingXsds } = await import('../../inputs/xsd-files.ts');
   const links = byHand ? 'follow' : 'refuse';
   const reading = { follow: followOf(session), links, limits: archiveLimits, entry: request.entry } as const;
   if (request.xsd !== undefined) return readXsdSet(await inputPaths(session, request.xsd, 'xsd'), reading);

@@ -24,11 +24,11 @@ async function connect({
   claim,
   leaseMs,
 }: HeartbeatOrder): Promise<() => Promise<'ok' | 'kill' | 'lost'>> {
-  const { connectPostgres } = await import('../../adapters/postgres/client/connect.ts');
-  const { everyOrganisation } = await import('../../adapters/postgres/client/organisation-pools.ts');
-  const { createSocketOpener } = await import('../../adapters/postgres/client/watched-socket.ts');
-  const { heartbeat } = await import('../../adapters/postgres/metadb/jobs/queue.ts');
-  const { serviceRole } = await import('../../adapters/postgres/roles.ts');
+  const { connectPostgres } = await import('../../postgres/connect.ts');
+  const { everyOrganisation } = await import('../../postgres/organisation-pools.ts');
+  const { createSocketOpener } = await import('../../postgres/checked-socket.ts');
+  const { heartbeat } = await import('../../metadb/job-queue.ts');
+  const { serviceRole } = await import('../../postgres/roles.ts');
   const sql = connectPostgres(databaseUrl, {
     applicationName: 'conversion-job-service tool',
     max: 1,

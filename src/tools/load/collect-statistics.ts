@@ -8,12 +8,12 @@ import { createRootCheck, type RootRule } from '../../engine/shred/unknown-root.
 import { createNameTable } from '../../engine/xml/names/interned.ts';
 import type { OriginFile } from '../../ports/stores/catalog.ts';
 import { createDocumentCut, documentName } from './document-cut.ts';
-import type { InputSet } from '../inputs/list-files.ts';
+import type { InputSet } from '../../inputs/list-files.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
-import { readDocument } from '../inputs/read-document.ts';
+import { readDocument } from '../../inputs/read-document.ts';
 import type { Rejects } from './findings.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import type { InputMember } from '../inputs/members.ts';
+import type { InputMember } from '../../inputs/members.ts';
 
 export interface CollectedStatistics {
   readonly statistics: DocumentStatistics;

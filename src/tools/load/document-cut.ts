@@ -9,7 +9,7 @@ import { createRowElements, type RowElementName } from '../../engine/shred/row-t
 import type { NameTable, TextLocation, TokenBatch } from '../../engine/xml/tokens.ts';
 import { AppError } from '../../errors.ts';
 import type { Rejects } from './findings.ts';
-import type { DocumentRange, PlaceInDocument } from '../inputs/members.ts';
+import type { DocumentRange, PlaceInDocument } from '../../inputs/members.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 
 export interface DocumentConsumer {

@@ -1,12 +1,11 @@
 /** Documents by their SHA-256: which of them are to be loaded. */
 import { partText } from '../../engine/shred/row-tag/parts.ts';
-import type { MergeOrder } from '../../ports/rows/merge.ts';
-import type { RowSink } from '../../ports/rows/sink.ts';
-import type { InputSet } from '../inputs/list-files.ts';
-import type { InputMember } from '../inputs/members.ts';
-import { smallFileBytes } from '../inputs/open-file.ts';
-import { hashDocument } from '../inputs/read-document.ts';
-import { sha256Of } from '../../adapters/file-staging/durable-file.ts';
+import type { MergeOrder, RowSink } from '../../ports/rows/sink.ts';
+import type { InputSet } from '../../inputs/list-files.ts';
+import type { InputMember } from '../../inputs/members.ts';
+import { smallFileBytes } from '../../inputs/open-file.ts';
+import { hashDocument } from '../../inputs/read-document.ts';
+import { sha256Of } from '../../storage/staging/durable-file.ts';
 import type { ConversionDetails } from '../reports/conversion-result.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { ReplacedFile } from '../../ports/stores/watches.ts';

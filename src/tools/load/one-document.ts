@@ -15,8 +15,8 @@ import type { PlanEdge, RelationalModel } from '../../engine/model/relational-mo
 import { isSameName, type QName } from '../../engine/model/source-model.ts';
 import { InputError } from '../../engine/diagnostics.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import type { DocumentRange, InputMember } from '../inputs/members.ts';
-import { bytesOf, markBytesOf, rangesBetween, type SurveyedLevel } from '../inputs/readable-ranges.ts';
+import type { DocumentRange, InputMember } from '../../inputs/members.ts';
+import { bytesOf, markBytesOf, rangesBetween, type SurveyedLevel } from '../../inputs/readable-ranges.ts';
 import type { KeyRange } from './document-cut.ts';
 import { shreddingOf, type Shredding } from './row-loader.ts';
 

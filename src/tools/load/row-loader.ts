@@ -1,10 +1,11 @@
 /** Documents to rows: the loop that ties tokeniser, shredder and sink together, with back-pressure end to end. */
+import { type Shredder, createShredder, type ShredderOptions } from '../../engine/shred/shredder.ts';
+import type { RowSink, RowEncoding } from '../../ports/rows/sink.ts';
 import { placesOfPlan } from '../../engine/infer/declared-places.ts';
 import { createStatisticsCollector, type StatisticsCollector } from '../../engine/infer/collector.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { createIdentityChecker } from '../../engine/identity/checker.ts';
 import { membersOf } from '../../engine/model/packed/lazy-array.ts';
-import { createShredder, type Shredder, type ShredderOptions } from '../../engine/shred/shredder.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { BetweenTags } from '../../engine/shred/row-tag/between-tags.ts';
 import { createNameTable } from '../../engine/xml/names/interned.ts';
@@ -17,7 +18,7 @@ import {
   type DocumentConsumer,
   type DocumentCut,
 } from './document-cut.ts';
-import type { InputSet } from '../inputs/list-files.ts';
+import type { InputSet } from '../../inputs/list-files.ts';
 import {
   hashesToLoad,
   hashHere,
@@ -27,27 +28,83 @@ import {
   type HashInputs,
 } from './document-hashes.ts';
 import { detailsOf, findingsOf, type LoadFindings, type Rejects } from './findings.ts';
-import { createDrainedRows, type DrainedRows, type LoaderSink } from './drained-rows.ts';
-import { knownMember } from '../inputs/readable-ranges.ts';
+import { knownMember } from '../../inputs/readable-ranges.ts';
 import {
   readDocument,
   type DocumentReader,
   type ReadDocument,
   walkDocument,
-} from '../inputs/read-document.ts';
+} from '../../inputs/read-document.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import type { FilesOfDocuments } from '../watched/files.ts';
-import type { InputMember, PlaceInDocument } from '../inputs/members.ts';
+import type { FilesOfDocuments } from '../session/watched-files.ts';
+import type { InputMember, PlaceInDocument } from '../../inputs/members.ts';
 import type { WrittenSoFar } from '../reports/conversion-result.ts';
 import { InputError } from '../../engine/diagnostics.ts';
 import type { NameTable } from '../../engine/xml/tokens.ts';
-import type { RowSink, RowEncoding } from '../../ports/rows/sink.ts';
 import { extrasOf, unfilledExtras, valuesOf } from '../schemas/extra-values.ts';
 import type { EngineLimits } from '../../engine/limits.ts';
 import { createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
-import { requestDefaults, type ToolRequest } from '../../jobs/request/tool-request.ts';
-import type { ArchiveLimits } from '../inputs/archives/limits.ts';
+import { requestDefaults, type ToolRequest } from '../../service/jobs/request/tool-request.ts';
+import type { ArchiveLimits } from '../../inputs/archives/kinds.ts';
+
+// Hands the rows that the shredder finished to the sink. Awaiting the sink is the backpressure on the reader of documents.
+/** The part of a sink that loading needs, also in a process that has no target. */
+export interface LoaderSink extends Pick<
+  RowSink,
+  'encoding' | 'widensInPlace' | 'scalesDecimals' | 'write' | 'writeSide' | 'unconverted' | 'allowNull'
+> {
+  /** absent in a thread: the process that sends it documents has queried the target already */
+  readonly loadedDocuments?: RowSink['loadedDocuments'];
+  readonly currentDocuments?: RowSink['currentDocuments'];
+  readonly unmappedContent?: RowSink['unmappedContent'];
+}
+
+interface DrainedRows {
+  /** rows given to the sink, by table; tables without rows may be missing at the end */
+  readonly byTable: readonly number[];
+  readonly count: number;
+  /** Hands over the finished rows. */
+  drain(): Promise<void> | undefined;
+  /** Finishes the rows that were begun, and hands them over. */
+  flush(): Promise<void>;
+}
+
+function createDrainedRows(
+  { output, unconvertedValues, nullAllowed }: Shredder,
+  sink: LoaderSink,
+): DrainedRows {
+  const byTable: number[] = [];
+  let count = 0;
+  function drain(): Promise<void> | undefined {
+    // most small documents end without any rows to hand over
+    if (output.chunks.length + unconvertedValues.length + nullAllowed.length > 0) return handOver();
+    return undefined;
+  }
+  async function handOver(): Promise<void> {
+    // the reason for an empty cell is reported before its row
+    for (const unconverted of unconvertedValues.splice(0)) await sink.unconverted(unconverted);
+    for (const { table, column } of nullAllowed.splice(0)) sink.allowNull(table, column);
+    for (const { table, bytes, rowCount } of output.chunks.splice(0)) {
+      if (typeof table === 'number') {
+        byTable[table] = (byTable[table] ?? 0) + rowCount;
+        count += rowCount;
+        await sink.write(table, bytes, rowCount, (spare) => output.recycle(spare));
+      } else await sink.writeSide(table, bytes, rowCount);
+    }
+  }
+  return {
+    byTable,
+    get count() {
+      return count;
+    },
+    drain,
+    async flush() {
+      output.flush();
+      await drain();
+    },
+  };
+}
 
 export interface LoadOptions {
   readonly withStatistics: boolean;

@@ -1,12 +1,59 @@
 /** Commands for keys, organisations, targets and the audit log, equivalent to /v2/admin, for users who can read the home folder. */
+import type { WhatWasRun } from '../targets/kind.ts';
+import { targetKinds } from '../targets/kinds.ts';
 import { userInfo } from 'node:os';
-import { issueKey } from '../../access/keys.ts';
+import { issueKey } from '../../service/access/keys.ts';
 import { AppError } from '../../errors.ts';
 import { allScopes, type AccessStore, type Scope } from '../../ports/stores/access.ts';
-import { namePart } from '../../jobs/options/values.ts';
-import { textTable } from '../cli/text-table.ts';
-import { number, time, UsageError, type Command } from './specification.ts';
-import { whatWasRunPlain } from '../targets/what-was-run.ts';
+import { namePart } from '../../service/jobs/options/table.ts';
+import { textTable } from '../cli/terminal.ts';
+import { number, time, UsageError, type Command, organisation } from './specification.ts';
+import { text as textOf } from 'node:stream/consumers';
+import { accessMembers, kindNames, type AccessTexts } from '../../config/source-access.ts';
+import { createCredential } from '../../service/files/credentials.ts';
+import { credentialName } from '../../service/files/remote-location.ts';
+
+// Lists the targets for rows: the driver, the mechanism that makes a load atomic, and the versions that were tested (docs/targets.md,
+// “What was run”).
+/** Databases that get scripts and DDL alone. */
+const byScripts: readonly WhatWasRun[] = [
+  {
+    target: 'Snowflake, BigQuery, Redshift, Databricks: scripts',
+    driver: 'the warehouse’s own client',
+    transaction: 'as above',
+    run_against: 'none of them: sqlglot parses each; Snowflake’s loads by fakesnow 0.12',
+  },
+  {
+    target: 'Trino, ClickHouse: DDL',
+    driver: '–',
+    transaction: '–',
+    run_against: 'ClickHouse 26.9 (chdb 4.4), with rows and views; sqlglot parses both',
+  },
+  {
+    target: 'SQL Server, Oracle: DDL',
+    driver: '–',
+    transaction: '–',
+    run_against: 'nothing: a parser of each dialect (sqlglot) reads it',
+  },
+];
+
+export function whatWasRun(): readonly WhatWasRun[] {
+  return [...targetKinds.flatMap((kind) => kind.whatWasRun), ...byScripts];
+}
+
+/** Returns the rows without the Markdown of the page. */
+export function whatWasRunPlain(): readonly WhatWasRun[] {
+  return whatWasRun().map((row) => ({
+    target: plain(row.target),
+    driver: plain(row.driver),
+    transaction: plain(row.transaction),
+    run_against: plain(row.run_against),
+  }));
+}
+
+function plain(text: string): string {
+  return text.replaceAll('`', '').replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
+}
 
 /** UsageError unless the name has 1 to 200 characters, all of them visible. */
 function requireName(what: string, name: string): void {
@@ -180,12 +227,7 @@ function expiryOf(text: string | undefined): number | null {
 }
 
 /** A line of the audit log: who did it by hand. */
-export async function record(
-  access: AccessStore,
-  idOrg: number,
-  action: string,
-  subject: string,
-): Promise<void> {
+async function record(access: AccessStore, idOrg: number, action: string, subject: string): Promise<void> {
   let user = String(process.getuid?.() ?? 'unknown');
   try {
     user = userInfo().username;
@@ -200,4 +242,67 @@ export async function record(
     status: null,
     requestId: null,
   });
+}
+
+// Commands for credentials of remote inputs, equivalent to /v2/admin/credentials. Secrets come from standard input, which no list of
+// processes shows.
+export const credentialCommands: Readonly<Record<string, Command>> = {
+  'credentials add': {
+    words: ['NAME'],
+    meaning: 'what --credential NAME reads with, as JSON on the standard input: {"kind":"s3","access_key":…}',
+    options: ['org'],
+    async run({ adapters }, [name = ''], options) {
+      const idOrg = organisation(options);
+      if (!credentialName.test(name))
+        throw new UsageError('NAME has 1 to 64 of the characters A-Z, a-z, 0-9, ., _ and -');
+      const { kind, ...texts } = members(await textOf(process.stdin));
+      const ofKind = kindNames.find((one) => one === kind);
+      if (ofKind === undefined) throw new UsageError(`"kind" must be one of ${kindNames.join(', ')}`);
+      const made = await createCredential(adapters, idOrg, { name, kind: ofKind, texts });
+      await record(adapters.access, idOrg, 'credentials add', `credential ${name} (${ofKind})`);
+      return { text: `credential ${name} is kept`, json: made };
+    },
+  },
+  'credentials list': {
+    words: [],
+    meaning: 'names and kinds of them',
+    options: ['org'],
+    async run({ adapters: { credentials } }, _, options) {
+      const found = await credentials.list(organisation(options));
+      const rows = found.map(({ name, kind, created }) => [name, kind, time(created)]);
+      return { text: textTable(['NAME', 'KIND', 'CREATED'], rows), json: found };
+    },
+  },
+  'credentials remove': {
+    words: ['NAME'],
+    meaning: 'removes one',
+    options: ['org'],
+    async run({ adapters: { access, credentials } }, [name = ''], options) {
+      const idOrg = organisation(options);
+      if (!(await credentials.remove(idOrg, name)))
+        throw new AppError('not_found', `organisation ${idOrg} has no credential ${name}`);
+      await record(access, idOrg, 'credentials remove', `credential ${name}`);
+      return { text: `credential ${name} is removed`, json: { name } };
+    },
+  },
+};
+
+/** Messages never repeat the input. */
+function members(text: string): AccessTexts & { readonly kind?: string } {
+  const usage =
+    'the standard input must be one JSON object of texts, such as {"kind":"s3","access_key":"…","secret_key":"…"}';
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    throw new UsageError(usage);
+  }
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw new UsageError(usage);
+  const known = new Set<string>(['kind', ...accessMembers]);
+  for (const [name, value] of Object.entries(read)) {
+    if (!known.has(name))
+      throw new UsageError(`there is no member ${name}; there are ${[...known].join(', ')}`);
+    if (typeof value !== 'string') throw new UsageError(usage);
+  }
+  return read;
 }

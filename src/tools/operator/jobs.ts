@@ -1,10 +1,9 @@
 /** `status`, `jobs`, `job` and `log`: how it goes, for a person at the machine of the service. */
-import { readBuildInfo } from '../../adapters/server/build-info.ts';
+import { readBuildInfo } from '../../runtime/build-info.ts';
 import { AppError } from '../../errors.ts';
-import { followJobLog, streamJobLog } from '../../jobs/log.ts';
-import { terminalStatuses, type JobRecord } from '../../jobs/record.ts';
-import { withStatusLetter } from '../../jobs/status-letters.ts';
-import { textTable } from '../cli/text-table.ts';
+import { followJobLog, streamJobLog } from '../../service/jobs/log.ts';
+import { terminalStatuses, type JobRecord, withStatusLetter } from '../../service/jobs/record.ts';
+import { textTable } from '../cli/terminal.ts';
 import { number, organisation, time, type Command, type Opened } from './specification.ts';
 
 const everyStatus = [

@@ -1,14 +1,14 @@
 /** `schemas`, `schema`, `ddl`, `views`, `dictionary` and `diagram`: shows the facts about conversions. */
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { knownOrigins, originNamed } from '../../catalog/schemas/named.ts';
-import { fileFault } from '../../adapters/file-staging/durable-file.ts';
+import { knownOrigins, originNamed } from '../../service/catalog/named.ts';
+import { fileFault } from '../../storage/staging/durable-file.ts';
 import { dialectNames, type DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import { didYouMean } from '../../engine/closest-word.ts';
 import { exportFormats } from '../../engine/metadata/formats.ts';
 import { AppError } from '../../errors.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
-import { textTable } from '../cli/text-table.ts';
+import { textTable } from '../cli/terminal.ts';
 import {
   number,
   organisation,
@@ -87,7 +87,7 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
     async run(opened, [which = ''], options) {
       const dialect = dialectOf(options);
       const { idOrg, idSch, idLschma } = await namedSchema(opened, which, options);
-      const { logicalSchemaDdl } = await import('../../catalog/schemas/logical-schema.ts');
+      const { logicalSchemaDdl } = await import('../../service/catalog/logical-schema.ts');
       const pieces = await logicalSchemaDdl(opened.adapters, idOrg, idSch, {
         dialect,
         codes: codesOf(options),
@@ -104,7 +104,7 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
     async run(opened, [which = ''], options) {
       const dialect = dialectOf(options);
       const { idOrg, idSch, idLschma } = await namedSchema(opened, which, options);
-      const { logicalSchemaViews } = await import('../../catalog/schemas/dictionary.ts');
+      const { logicalSchemaViews } = await import('../../service/catalog/dictionary.ts');
       const pieces = await logicalSchemaViews(opened.adapters, idOrg, idSch, { dialect, idLschma });
       const views = pieces.join('');
       return { text: views.trimEnd(), json: { id_sch: idSch, dialect, views } };
@@ -118,7 +118,7 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
     async run(opened, [which = ''], options) {
       const format = options.out?.toLowerCase().endsWith('.xlsx') === true ? 'xlsx' : 'md';
       const { idOrg, idSch, idLschma } = await namedSchema(opened, which, options);
-      const { dictionaryFile } = await import('../../catalog/schemas/dictionary.ts');
+      const { dictionaryFile } = await import('../../service/catalog/dictionary.ts');
       const { content } = await dictionaryFile(opened.adapters, idOrg, idSch, { format, idLschma });
       const bytes = Buffer.concat(content);
       if (options.out === undefined) {
@@ -135,7 +135,7 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
     meaning: 'the drawing of its tables, as SVG: to -o FILE.svg, else as text',
     async run(opened, [which = ''], options) {
       const { idOrg, idSch, idLschma } = await namedSchema(opened, which, options);
-      const { diagramDrawing } = await import('../../catalog/diagrams/stored-drawing.ts');
+      const { diagramDrawing } = await import('../../service/catalog/diagram.ts');
       const svg = (await diagramDrawing(opened.adapters.catalog, idOrg, idSch, idLschma)).join('');
       if (options.out === undefined) return { text: svg.trimEnd(), json: { id_sch: idSch, svg } };
       const file = await written(options.out, svg);
@@ -166,7 +166,7 @@ async function exported(opened: Opened, which: string, options: Options, wanted:
   if (format === 'dbt' && options.out === undefined)
     throw new UsageError('--as dbt makes an archive, which needs a place: -o FILE.zip');
   const { idOrg, idSch, idLschma } = await namedSchema(opened, which, options);
-  const { exportSchemaAs } = await import('../../catalog/schemas/dictionary.ts');
+  const { exportSchemaAs } = await import('../../service/catalog/dictionary.ts');
   const { content } = await exportSchemaAs(opened.adapters, idOrg, idSch, { format, idLschma });
   if (options.out === undefined) {
     const text = Buffer.concat(content).toString();

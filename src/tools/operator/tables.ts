@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { LakeTarget } from '../../targets/files/lake/place.ts';
-import { openSources } from '../../files/remote-location.ts';
+import { openSources } from '../../service/files/remote-location.ts';
 import { createCredentialFinder } from '../session/tool-session.ts';
-import { fileFault } from '../../adapters/file-staging/durable-file.ts';
+import { fileFault } from '../../storage/staging/durable-file.ts';
 import { AppError } from '../../errors.ts';
-import { parseTarget } from '../../jobs/request/target.ts';
+import { parseTarget } from '../../service/jobs/request/target.ts';
 import { UsageError, type Command, type Opened } from './specification.ts';
 
 export const tableCommands: Readonly<Record<string, Command>> = {

@@ -6,8 +6,8 @@ import {
   type WatchFileStatus,
   type WatchRecord,
 } from '../../ports/stores/watches.ts';
-import { changeWatch, createWatch, type WatchMembers } from '../../watches/define.ts';
-import { textTable } from '../cli/text-table.ts';
+import { changeWatch, createWatch, type WatchMembers } from '../../service/watches/define.ts';
+import { textTable } from '../cli/terminal.ts';
 import { number, organisation, time, UsageError, type Answer, type Command } from './specification.ts';
 import type { Opened, Options } from './specification.ts';
 

@@ -6,7 +6,7 @@ import { manyMappings } from '../../engine/map/mappings.ts';
 import { defaultNaming, type NamingOptions } from '../../engine/map/names/identifiers.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import { counted } from '../reports/summary.ts';
 import { rootsOf, type ModelChoices } from './choice.ts';
 

@@ -4,17 +4,17 @@
  */
 import { lineIdentity } from '../../engine/map/line-identity.ts';
 import type { RelationalModel, MapLevel } from '../../engine/model/relational-model.ts';
-import { knownLogicals, logicalNamed, originNamed } from '../../catalog/schemas/named.ts';
+import { knownLogicals, logicalNamed, originNamed } from '../../service/catalog/named.ts';
 import { AppError } from '../../errors.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
-import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import type { TargetLoad } from '../../ports/rows/sink.ts';
 import { requireExtras } from './extra-values.ts';
 import { recogniseLoads, unknownLoadsMessage, type KnownLoad } from './target-loads.ts';
 import { type ToolSession, settledSession } from '../session/tool-session.ts';
 import type { MetContent } from '../../engine/map/tables/draw-model.ts';
 import { clarkName, type QName, type SourceModel } from '../../engine/model/source-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import { extraColumnsOf } from '../../engine/map/creation-options.ts';
 
 /** The schema that a load continues from. */

@@ -11,8 +11,8 @@ import {
   type PackedNextSchema,
   type PackedNextSources,
   type PackedSources,
-} from '../../adapters/schema-compiler/in-thread.ts';
-import { nextModel } from '../../catalog/schemas/logical-schema.ts';
+} from '../../process/schema-compiler.ts';
+import { nextModel } from '../../service/catalog/logical-schema.ts';
 import { formatDiagnostic, InputError } from '../../engine/diagnostics.ts';
 import { createStatisticsCollector } from '../../engine/infer/collector.ts';
 import { inferSourceModel } from '../../engine/infer/source-model.ts';
@@ -25,15 +25,15 @@ import { XsdSetError } from '../../engine/xsd/report.ts';
 import { AppError } from '../../errors.ts';
 import type { Limits } from '../../config/limits.ts';
 import type { OriginFile } from '../../ports/stores/catalog.ts';
-import { archiveLimitsOf } from '../inputs/archives/limits.ts';
+import { archiveLimitsOf } from '../../inputs/archives/kinds.ts';
 import { requireDocumentElements } from './document-elements.ts';
-import { documentTest } from '../inputs/document-names.ts';
-import { openInputs } from '../inputs/list-files.ts';
+import { documentTest } from '../../inputs/document-names.ts';
+import { openInputs } from '../../inputs/list-files.ts';
 import { buildModel } from './build-model.ts';
-import { readDocument } from '../inputs/read-document.ts';
+import { readDocument } from '../../inputs/read-document.ts';
 import { setFingerprint } from './set-fingerprint.ts';
-import { compileOptions, readXsdSet } from '../inputs/xsd-files.ts';
-import { parseToolArguments } from '../../jobs/request/read-request.ts';
+import { compileOptions, readXsdSet } from '../../inputs/xsd-files.ts';
+import { parseToolArguments } from '../../service/jobs/request/read-request.ts';
 
 /** The limits that the thread receives beside the sources. */
 export type CompilerLimits = Pick<Limits, 'engine' | 'archiveExpansion' | 'archiveMembers'>;

@@ -1,8 +1,8 @@
 /** Values for the extra columns (`-R`) of a logical schema; the request may name others than the schema has. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
-import type { ExtraColumn } from '../../jobs/request/shape.ts';
-import type { CarriedValues } from '../inputs/members.ts';
+import type { ExtraColumn } from '../../service/jobs/request/shape.ts';
+import type { CarriedValues } from '../../inputs/members.ts';
 
 /**
  * Returns the values in the order of the extra columns of every table. A column is found by its name, or by its index if its name had

@@ -4,13 +4,13 @@ import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { extraColumnsOf } from '../../engine/map/creation-options.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
 import { isSameName, type QName, type SourceModel } from '../../engine/model/source-model.ts';
-import { knownOrigins } from '../../catalog/schemas/named.ts';
-import { familiesOf } from '../../catalog/schemas/logical-schema.ts';
+import { knownOrigins } from '../../service/catalog/named.ts';
+import { familiesOf } from '../../service/catalog/logical-schema.ts';
 import { AppError } from '../../errors.ts';
-import { storesNothing, type ToolRequest } from '../../jobs/request/tool-request.ts';
-import { inactiveLines } from '../../catalog/schemas/dictionary.ts';
+import { storesNothing, type ToolRequest } from '../../service/jobs/request/tool-request.ts';
+import { inactiveLines } from '../../service/catalog/dictionary.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
-import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import type { TargetLoad } from '../../ports/rows/sink.ts';
 import {
   findBasis,
   pinnedLogicalSchema,
@@ -22,7 +22,7 @@ import {
 import type { ToolSession } from '../session/tool-session.ts';
 import { recogniseLoads } from './target-loads.ts';
 import { engineIdentity } from '../../installation.ts';
-import { sha256Of } from '../../adapters/file-staging/durable-file.ts';
+import { sha256Of } from '../../storage/staging/durable-file.ts';
 import { shapingOptions } from './set-fingerprint.ts';
 
 /** Returns whether options shape tables: with one of them a stored model is not used unchanged. */

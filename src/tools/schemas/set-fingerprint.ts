@@ -1,9 +1,9 @@
 /** The fingerprint of an XSD set: two with the same one are compiled and mapped to the same models. */
 import type { EngineLimits } from '../../engine/limits.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import { engineIdentity } from '../../installation.ts';
-import { sha256Of } from '../../adapters/file-staging/durable-file.ts';
-import type { XsdSetFiles } from '../inputs/xsd-files.ts';
+import { sha256Of } from '../../storage/staging/durable-file.ts';
+import type { XsdSetFiles } from '../../inputs/xsd-files.ts';
 import { defaultMapLevel } from './choice.ts';
 
 /** SHA-256, hexadecimal, of the files, the options that shape models, and the program itself. */

@@ -3,7 +3,7 @@
  * one.
  */
 import { posix } from 'node:path';
-import { familiesOf } from '../../catalog/schemas/logical-schema.ts';
+import { familiesOf } from '../../service/catalog/logical-schema.ts';
 import { AppError } from '../../errors.ts';
 import type {
   OriginFile,
@@ -11,14 +11,14 @@ import type {
   CatalogStore,
   StoredLogicalSchema,
 } from '../../ports/stores/catalog.ts';
-import type { TargetLoad } from '../../ports/rows/target-load.ts';
-import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
-import type { XsdSetFiles } from '../inputs/xsd-files.ts';
+import type { TargetLoad } from '../../ports/rows/sink.ts';
+import { isXsdName } from '../../service/jobs/options/xsd-inputs.ts';
+import type { XsdSetFiles } from '../../inputs/xsd-files.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
 import { drawXsdSet } from './convert-xsd.ts';
 import { defaultName, firstInput } from './store-origin.ts';
 import { recogniseLoads } from './target-loads.ts';
-import { sha256Of } from '../../adapters/file-staging/durable-file.ts';
+import { sha256Of } from '../../storage/staging/durable-file.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 

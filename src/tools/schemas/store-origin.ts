@@ -2,8 +2,8 @@
 import { basename, resolve } from 'node:path';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import { AppError } from '../../errors.ts';
-import { rowSourceOf } from '../../jobs/request/row-source.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import { rowSourceOf } from '../../service/jobs/request/row-source.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import type { NewOriginFile, OriginRecord } from '../../ports/stores/catalog.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 

@@ -3,7 +3,7 @@
  * numbers are given out again after the database was restored from a backup, and other installations have numbers of their own.
  */
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
-import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import type { TargetLoad } from '../../ports/rows/sink.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 export type LogicalSchemaFacts = Omit<StoredLogicalSchema, 'model'>;

@@ -1,4 +1,4 @@
-/** The program of the thread of src/tools/schemas/compile-in-thread.ts: compiles an XSD set to its source model. */
+/** The program of the thread of src/tools/schemas/convert-xsd.ts: compiles an XSD set to its source model. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { InputError, type Diagnostic } from '../../engine/diagnostics.ts';
 import { compileXsdSet } from '../../engine/xsd/compile-set.ts';

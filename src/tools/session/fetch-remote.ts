@@ -1,7 +1,7 @@
 /** Fetches inputs from buckets and the web to a folder of the job on this machine. */
-import { parseRemoteLocation } from '../../files/remote-location.ts';
-import type { WatchedFiles } from '../../jobs/request/shape.ts';
-import { fetchLocation } from '../../runtime/remote/fetch.ts';
+import { parseRemoteLocation } from '../../service/files/remote-location.ts';
+import type { WatchedFiles } from '../../service/jobs/request/shape.ts';
+import { fetchLocation } from '../../inputs/remote/fetch.ts';
 import { counted } from '../reports/summary.ts';
 import { localFolder, accessFor, checksOf } from './remote-sources.ts';
 import type { ToolSession } from './tool-session.ts';

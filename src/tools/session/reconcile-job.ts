@@ -1,4 +1,4 @@
-/** Whether the rows of a job that died while it published are in its target: asked by its worker (src/jobs/worker/reconcile.ts). */
+/** Whether the rows of a job that died while it published are in its target: asked by its worker (src/service/jobs/worker/supervise-job.ts). */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import { openSink } from '../targets/kinds.ts';

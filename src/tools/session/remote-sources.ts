@@ -1,23 +1,23 @@
 /** The operator's places for inputs and targets, and how a job reaches them. */
-import { checkAddress, createOutgoingGuard } from '../../access/outgoing-guard.ts';
-import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
-import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
+import { checkAddress, createOutgoingGuard } from '../../service/access/outgoing-guard.ts';
+import { createHostResolver } from '../../network/host-resolver.ts';
+import type { PlaceAccess } from '../../inputs/remote/requests.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { readAccess } from '../../config/source-access.ts';
 import type { CheckedHost } from '../../ports/network.ts';
 import { AppError } from '../../errors.ts';
-import { credentialMisfit } from '../../files/credentials.ts';
-import { sourceAt, type RemoteLocation } from '../../files/remote-location.ts';
-import { noSource } from '../../runtime/remote/sftp.ts';
+import { credentialMisfit } from '../../service/files/credentials.ts';
+import { sourceAt, type RemoteLocation } from '../../service/files/remote-location.ts';
+import { noSource } from '../../inputs/sftp/place.ts';
 import type { ToolSession } from './tool-session.ts';
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
-import { fetchFiles } from '../../adapters/local-files/file-store.ts';
-import { matchedLength, type PathPattern } from '../../files/path-pattern.ts';
+import { fetchFiles } from '../../storage/local/file-store.ts';
+import { matchedLength, type PathPattern } from '../../service/files/path-pattern.ts';
 import { jobFolder } from '../../runtime/open-installation.ts';
-import { createLookBudget } from '../inputs/walk-files.ts';
+import { createLookBudget } from '../../inputs/walk-files.ts';
 
 /** `by`: party that named the host. AppError `host_not_allowed` if it may not be reached. */
 type CheckHost = (url: URL, by: 'request' | 'operator') => Promise<CheckedHost>;

@@ -1,9 +1,9 @@
 /** Resolves the inputs of a run. A person may name any path; a worker reads only the folders that its organisation may use. */
 import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
-import { parsePathPattern, type PathPattern } from '../../files/path-pattern.ts';
-import { isRemoteLocation } from '../../files/remote-location.ts';
-import { kindOf, matchingFiles } from '../inputs/walk-files.ts';
+import { parsePathPattern, type PathPattern } from '../../service/files/path-pattern.ts';
+import { isRemoteLocation } from '../../service/files/remote-location.ts';
+import { kindOf, matchingFiles } from '../../inputs/walk-files.ts';
 import type { Fetching } from './fetch-remote.ts';
 import { localCopies, isRemote, matching } from './remote-sources.ts';
 import type { ToolSession } from './tool-session.ts';

@@ -1,27 +1,27 @@
 /** One run of a tool: its request, its job record, and its output. */
+import { type DiskSpace, createDiskSpace } from '../../service/files/disk-space.ts';
+import { AppError, type Outage } from '../../errors.ts';
+import type { LogAppender } from '../../ports/files.ts';
 import { rm } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { EngineLimits } from '../../engine/limits.ts';
 import { factsOf } from '../../engine/model/facts.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import { logName } from '../../adapters/local-files/file-store.ts';
-import { keepHeapSmall } from '../../adapters/processes/process-group.ts';
+import { logName } from '../../storage/local/file-store.ts';
+import { keepHeapSmall } from '../../process/group.ts';
 import { createTokenizerKernels, type TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
-import { AppError, type Outage } from '../../errors.ts';
-import { createDiskSpace } from '../../files/disk-space.ts';
-import { createMask, oneLine } from '../../jobs/mask-secrets.ts';
-import { secretsIn } from '../../jobs/request/known-secrets.ts';
-import { openRequest, sealRequest } from '../../jobs/request/stored-request.ts';
-import { type Credential, findCredential, noCredential } from '../../files/credentials.ts';
-import { openSources } from '../../files/remote-location.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import { createMask, oneLine } from '../../service/jobs/mask-secrets.ts';
+import { secretsIn } from '../../service/jobs/request/known-secrets.ts';
+import { openRequest, sealRequest } from '../../service/jobs/request/stored-request.ts';
+import { type Credential, findCredential, noCredential } from '../../service/files/credentials.ts';
+import { openSources } from '../../service/files/remote-location.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import type { CatalogStore } from '../../ports/stores/catalog.ts';
 import type { JobProgress, Claim, JobStore } from '../../ports/stores/jobs.ts';
-import { newJob } from '../../jobs/new-job.ts';
-import { archiveLimitsOf, type ArchiveLimits } from '../inputs/archives/limits.ts';
-import { FileSpool } from '../inputs/file-spool.ts';
+import { newJob } from '../../service/jobs/new-job.ts';
+import { archiveLimitsOf, type ArchiveLimits } from '../../inputs/archives/kinds.ts';
+import { FileSpool } from '../../inputs/file-spool.ts';
 import { keepLeaseByHand, type WorkSize } from '../lease/by-hand.ts';
-import { watchDisk, type DiskWatch } from './disk-watch.ts';
 import type { SchemaChosen, WrittenSoFar } from '../reports/conversion-result.ts';
 import type { Interruption } from '../cli/interruption.ts';
 import {
@@ -31,7 +31,6 @@ import {
   summaryOfWork,
   type RunSoFar,
 } from '../reports/summary.ts';
-import { keepLog, type KeptLog } from '../reports/kept-log.ts';
 import { createProgressLines, type PassProgress } from '../reports/progress-lines.ts';
 import { createRejects, type Rejects, createRootAdvice } from '../load/findings.ts';
 import { createPathMask } from '../../runtime/host-paths.ts';
@@ -40,6 +39,82 @@ import { readWorkerIdentity } from '../../runtime/worker-identity.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { secretsOfAccess } from '../../config/source-access.ts';
 import type { Adapters } from '../../ports/adapters.ts';
+
+// Ends a job that writes files into its organisation's folder if they take more of the disk than allowed.
+/** between two looks at the disk while the job runs */
+const diskCheckMs = 10_000;
+
+interface DiskWatch {
+  /** Called before a file is written there. AppError `payload_too_large` if no room is left. */
+  begin(): Promise<void>;
+  /** Called now and then: throws the result of the last check of the disk, and begins the next check. */
+  goOn(): void;
+}
+
+function watchDisk(space: Pick<DiskSpace, 'check'>, idOrg: number): DiskWatch {
+  let lookedMs: number | null = null;
+  let full: AppError | null = null;
+
+  async function look(): Promise<void> {
+    lookedMs = performance.now();
+    await space.check(idOrg, 0);
+  }
+
+  return {
+    begin: look,
+    goOn() {
+      if (full !== null) throw full;
+      if (lookedMs === null || performance.now() - lookedMs < diskCheckMs) return;
+      look().catch((error: unknown) => {
+        if (error instanceof AppError) full = error;
+      });
+    },
+  };
+}
+
+// The log of a job that a person runs: written beside the terminal to the place where the service reads logs of jobs.
+interface KeptLog {
+  /** The line is written soon, behind those before it. */
+  write(line: string): void;
+  /** Resolves when all lines are written. The first fault is passed to `onFault`, and ends the log. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+function keepLog(open: () => Promise<LogAppender>, onFault: (error: unknown) => void): KeptLog {
+  const encoder = new TextEncoder();
+  let log: LogAppender | null = null;
+  let failed = false;
+  let waiting: string[] = [];
+  let writing: Promise<void> = Promise.resolve();
+  const guarded = async (work: () => Promise<void>): Promise<void> => {
+    if (failed) return;
+    try {
+      await work();
+    } catch (error) {
+      failed = true;
+      onFault(error);
+    }
+  };
+  const write = async (): Promise<void> => {
+    const lines = waiting;
+    waiting = [];
+    if (lines.length === 0) return;
+    log ??= await open();
+    await log.append(encoder.encode(lines.map((line) => `${line}\n`).join('')));
+  };
+  return {
+    write(line) {
+      waiting.push(line);
+      if (waiting.length === 1) writing = writing.then(() => guarded(write));
+    },
+    flush: () => writing,
+    async close() {
+      await writing;
+      await guarded(async () => log?.close());
+    },
+  };
+}
 
 export interface ToolSession {
   readonly home: OpenedInstallation;
@@ -93,7 +168,7 @@ export interface ToolSession {
   reported(): Promise<void>;
   /**
    * Returns whether this attempt still holds the job, and nobody has killed it: checked in the last moment before rows are committed.
-   * From then on only the target knows how the job ends (src/jobs/worker/reconcile.ts); `written` is the content of its record in that
+   * From then on only the target knows how the job ends (src/service/jobs/worker/supervise-job.ts); `written` is the content of its record in that
    * case.
    */
   beginCommit(written: WrittenSoFar): Promise<boolean>;

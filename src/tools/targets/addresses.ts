@@ -1,8 +1,8 @@
 /** Decides which addresses the connections of a job's database target may reach. */
-import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
-import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
-import { isMetadataDatabase } from '../../jobs/request/check-access.ts';
-import type { Target } from '../../jobs/request/target.ts';
+import { createOutgoingGuard } from '../../service/access/outgoing-guard.ts';
+import { createHostResolver } from '../../network/host-resolver.ts';
+import { isMetadataDatabase } from '../../service/jobs/request/check-access.ts';
+import type { Target } from '../../service/jobs/request/target.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 /**

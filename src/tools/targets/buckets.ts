@@ -1,9 +1,9 @@
 /** Folders of tables in buckets: those that a request names by their address, and those of the shared store of the service. */
 import type { DecidingStore } from '../../ports/files.ts';
-import type { S3Transport } from '../../adapters/object-store/s3-requests.ts';
+import type { S3Transport } from '../../storage/object-store/s3-requests.ts';
 import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
-import type { Target } from '../../jobs/request/target.ts';
+import type { Target } from '../../service/jobs/request/target.ts';
 import { checksOf, sourceFor, type Asker } from '../session/remote-sources.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
@@ -41,8 +41,8 @@ export async function openBucketFolder(
     throw new AppError('target_not_allowed', `${location}: svc.sources.NAME.writable is not set for it`);
   const send = await checkedRequests(session, 'operator');
   if (access.kind === 'az') {
-    const { createAzureObjectStore } = await import('../../adapters/object-store/azure.ts');
-    const { createBlobSignatures } = await import('../../adapters/remote-inputs/remote-requests.ts');
+    const { createAzureObjectStore } = await import('../../storage/object-store/azure.ts');
+    const { createBlobSignatures } = await import('../../inputs/remote/requests.ts');
     const sign = createBlobSignatures(access, bucket, use);
     return {
       objects: createAzureObjectStore(
@@ -53,7 +53,7 @@ export async function openBucketFolder(
       prefix,
     };
   }
-  const { createS3ObjectStore } = await import('../../adapters/object-store/s3.ts');
+  const { createS3ObjectStore } = await import('../../storage/object-store/s3.ts');
   return {
     objects: createS3ObjectStore({ ...access, bucket }, s3Transport(send)),
     location,
@@ -82,7 +82,7 @@ export async function sharedFolder({ home }: ToolSession, resolved: string): Pro
   // a path that resolves to such a place is in that store
   const { bucket, prefix: before } = objectStore!;
   const prefix = `${before}files/${resolved.replace(/^object:\/+/, '')}`;
-  const { createS3ObjectStore } = await import('../../adapters/object-store/s3.ts');
+  const { createS3ObjectStore } = await import('../../storage/object-store/s3.ts');
   return {
     objects: createS3ObjectStore(objectStore!),
     location: `s3://${bucket}/${prefix}`,
@@ -92,7 +92,7 @@ export async function sharedFolder({ home }: ToolSession, resolved: string): Pro
 
 /** Connections to the addresses that were checked, as for everything that jobs reach. `by`: who named the host. */
 export async function checkedRequests(session: Asker, by: 'operator' | 'request'): Promise<SendChecked> {
-  const { createPinnedHttp } = await import('../../adapters/outgoing/checked-http.ts');
+  const { createPinnedHttp } = await import('../../network/checked-http.ts');
   const http = createPinnedHttp({ keepsConnections: true });
   const check = checksOf(session);
   return async ({ method, url, headers, body }, signal) =>

@@ -3,10 +3,10 @@ import type { CatalogueLogin, CatalogueTransport } from '../../targets/files/lak
 import type { OpenTableStore } from '../../targets/files/lake/catalogue/tables.ts';
 import type { LakeTarget } from '../../targets/files/lake/place.ts';
 import { AppError } from '../../errors.ts';
-import { isLoopbackName, sourceAt } from '../../files/remote-location.ts';
-import { catalogueLogin, type CatalogueAccess } from '../../jobs/request/catalogue-login.ts';
-import type { Target } from '../../jobs/request/target.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import { isLoopbackName, sourceAt } from '../../service/files/remote-location.ts';
+import { catalogueLogin, type CatalogueAccess } from '../../service/jobs/request/check-access.ts';
+import type { Target } from '../../service/jobs/request/target.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import { checkedRequests, openBucketFolder, s3Transport } from './buckets.ts';
 import type { KindOfTarget } from './kind.ts';
 import { lakeRemover, lakeSink, lakeSource } from './lakes.ts';
@@ -113,7 +113,7 @@ function storesOf(asker: Asker, use: 'read' | 'write'): OpenTableStore {
         'host_not_allowed',
         `${location}: the catalogue names a store without TLS; only this machine is written to without`,
       );
-    const { createS3ObjectStore } = await import('../../adapters/object-store/s3.ts');
+    const { createS3ObjectStore } = await import('../../storage/object-store/s3.ts');
     const send = await checkedRequests(asker, 'request');
     return { objects: createS3ObjectStore({ ...vended, bucket }, s3Transport(send)), prefix };
   };

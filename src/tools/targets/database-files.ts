@@ -1,12 +1,11 @@
 /** Targets that are one file of a database on this machine. */
 import { resolve } from 'node:path';
 import { AppError } from '../../errors.ts';
-import type { Target } from '../../jobs/request/target.ts';
+import type { Target } from '../../service/jobs/request/target.ts';
 import { isRemote, localCopies } from '../session/remote-sources.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { KindOfTarget, WhatWasRun } from './kind.ts';
-import type { RowRemover } from '../../ports/rows/remover.ts';
-import type { RowSink } from '../../ports/rows/sink.ts';
+import type { RowRemover, RowSink } from '../../ports/rows/sink.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
 
 type FileTarget = Extract<Target, { kind: 'sqlite' | 'duckdb' }>;

@@ -5,8 +5,8 @@
 import { resolve } from 'node:path';
 import { AppError } from '../../errors.ts';
 import { startThread } from '../../installation.ts';
-import type { Target } from '../../jobs/request/target.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import type { Target } from '../../service/jobs/request/target.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import {
   defaultLayout,
   fileLayoutTitles,
@@ -59,7 +59,7 @@ export const folderKind: KindOfTarget<FolderTarget> = {
   async openSink(session, { path }) {
     const directory = session.byHand ? resolve(path) : await session.resolvePath(path, false);
     if (isRemote(directory)) {
-      const { takeAdvisoryLock } = await import('../../adapters/postgres/client/advisory-lock.ts');
+      const { takeAdvisoryLock } = await import('../../postgres/advisory-lock.ts');
       // all machines have the metadata database in common
       return openInBucket(session, await sharedFolder(session, directory), path, () =>
         takeAdvisoryLock(session.home.sql, `conversion-job-service ${directory}`, lockTimeoutMs),
@@ -168,8 +168,8 @@ async function openFolder(
   };
   if (target.kind === 'bucket') {
     const folder = await openBucketFolder(session, target, use);
-    const { createBucketFiles } = await import('../../adapters/object-store/file-store.ts');
-    const { fetchFiles } = await import('../../adapters/local-files/file-store.ts');
+    const { createBucketFiles } = await import('../../storage/object-store/file-store.ts');
+    const { fetchFiles } = await import('../../storage/local/file-store.ts');
     return {
       lake: await inBucket(folder, target.location),
       localDirectory: () =>

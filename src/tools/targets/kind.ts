@@ -1,9 +1,8 @@
 /** The facts about a kind of target that the tools need. */
 import type { DialectName } from '../../engine/sql/dialects/every-dialect.ts';
-import type { Target } from '../../jobs/request/target.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
-import type { RowRemover } from '../../ports/rows/remover.ts';
-import type { RowSink } from '../../ports/rows/sink.ts';
+import type { Target } from '../../service/jobs/request/target.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
+import type { RowRemover, RowSink } from '../../ports/rows/sink.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 

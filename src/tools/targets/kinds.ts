@@ -1,13 +1,12 @@
 /**
  * The registry of the kinds of targets: it maps the text of a target (`-o`, `-i`) to the code that writes its rows, reads them and
- * removes documents. A new kind is a member of `Target` (`src/jobs/request/target.ts`), a file beside this one, and a line here.
+ * removes documents. A new kind is a member of `Target` (`src/service/jobs/request/target.ts`), a file beside this one, and a line here.
  */
 import type { DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import { AppError } from '../../errors.ts';
-import { parseTarget, type Target } from '../../jobs/request/target.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
-import type { RowRemover } from '../../ports/rows/remover.ts';
-import type { RowSink } from '../../ports/rows/sink.ts';
+import { parseTarget, type Target } from '../../service/jobs/request/target.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
+import type { RowRemover, RowSink } from '../../ports/rows/sink.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { catalogueKind } from './catalogue.ts';

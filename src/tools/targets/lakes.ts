@@ -1,8 +1,7 @@
 /** Delta and Iceberg tables as targets, in folders and in buckets. */
 import { AppError } from '../../errors.ts';
-import type { ToolRequest } from '../../jobs/request/tool-request.ts';
-import type { RowRemover } from '../../ports/rows/remover.ts';
-import type { RowSink } from '../../ports/rows/sink.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
+import type { RowRemover, RowSink } from '../../ports/rows/sink.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
 import type { LakeTarget } from '../../targets/files/lake/place.ts';
 import type { LakeFormatName } from '../../targets/files/lake/table-format.ts';

@@ -1,6 +1,6 @@
 /** Targets in MySQL and MariaDB: their addresses and users. */
 import type { MysqlAddress } from '../../targets/sql/mysql/connection.ts';
-import type { Target } from '../../jobs/request/target.ts';
+import type { Target } from '../../service/jobs/request/target.ts';
 import { targetAddresses } from './addresses.ts';
 import type { KindOfTarget } from './kind.ts';
 import type { ToolSession } from '../session/tool-session.ts';

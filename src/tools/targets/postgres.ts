@@ -1,6 +1,6 @@
 /** Targets in PostgreSQL: the user’s own server, or the metadata database; their addresses and users. */
 import { AppError } from '../../errors.ts';
-import { connectionUrl, isHostAllowed, type Target } from '../../jobs/request/target.ts';
+import { connectionUrl, isHostAllowed, type Target } from '../../service/jobs/request/target.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { targetAddresses } from './addresses.ts';
 import type { KindOfTarget } from './kind.ts';

@@ -1,8 +1,7 @@
 /** Targets of kinds that a host application registered. */
 import { AppError } from '../../errors.ts';
-import { registeredTarget } from '../../jobs/request/registered-targets.ts';
-import type { Target } from '../../jobs/request/target.ts';
-import type { RowStore } from '../../ports/rows/registered.ts';
+import { registeredTarget, type Target } from '../../service/jobs/request/target.ts';
+import type { RowStore } from '../../ports/rows/sink.ts';
 import { localFolder } from '../session/remote-sources.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { KindOfTarget } from './kind.ts';
@@ -19,7 +18,7 @@ export const registeredKind: KindOfTarget<RegisteredKind> = {
   async openSink(session, target) {
     const { createStoreRowSink } = await import('../../targets/files/folder/sink.ts');
     const { jobMark } = await import('../../targets/files/folder/file-names.ts');
-    const { takeAdvisoryLock } = await import('../../adapters/postgres/client/advisory-lock.ts');
+    const { takeAdvisoryLock } = await import('../../postgres/advisory-lock.ts');
     return createStoreRowSink({
       store: await openStore(session, target),
       label: target.location,

@@ -3,7 +3,7 @@
  * installed, it checks large documents.
  */
 import { startThread } from '../../installation.ts';
-import { notInTime } from '../../adapters/validators/messages.ts';
+import { notInTime } from '../../process/validators/messages.ts';
 import { AppError } from '../../errors.ts';
 import type { DocumentValidator, Validity } from '../../ports/processes.ts';
 import type { ToolSession } from '../session/tool-session.ts';
@@ -20,8 +20,8 @@ export async function openValidator(session: ToolSession, idSch: number): Promis
   );
   if (set.assertions > 0)
     session.log(`assertions (XSD 1.1) of the XSD set are not checked: ${set.assertions}`);
-  const { createLibxml2Validator } = await import('../../adapters/validators/libxml2.ts');
-  const { createXmllintValidator, findXmllint } = await import('../../adapters/validators/xmllint.ts');
+  const { createLibxml2Validator } = await import('../../process/validators/libxml2.ts');
+  const { createXmllintValidator, findXmllint } = await import('../../process/validators/xmllint.ts');
   const { interrupted } = session;
   const { validationTimeMs: timeMs } = session.home.config.limits;
   const own = await createLibxml2Validator(set, {

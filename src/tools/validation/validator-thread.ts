@@ -1,7 +1,6 @@
 /** The program of the WebAssembly validator's thread: answers each document with its Validity. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { openSet } from '../../adapters/validators/libxml2-documents.ts';
-import type { Libxml2Opened } from '../../adapters/validators/libxml2.ts';
+import { openSet, type Libxml2Opened } from '../../process/validators/libxml2.ts';
 import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
 import type { Validity } from '../../ports/processes.ts';
 

@@ -4,11 +4,11 @@
  * content.
  */
 import { resolve } from 'node:path';
-import { originFamily } from '../../catalog/schemas/logical-schema.ts';
+import { originFamily } from '../../service/catalog/logical-schema.ts';
 import { factsOf } from '../../engine/model/facts.ts';
 import { AppError } from '../../errors.ts';
-import { saveModeLetters } from '../../jobs/options/values.ts';
-import { parseTarget } from '../../jobs/request/target.ts';
+import { saveModeLetters } from '../../service/jobs/options/table.ts';
+import { parseTarget } from '../../service/jobs/request/target.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';

@@ -13,8 +13,7 @@ import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { ConversionDetails } from '../reports/conversion-result.ts';
 import { findByHash } from '../schemas/target-loads.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import { safeName } from './document-names.ts';
-import type { DocumentFolder } from './output-files.ts';
+import { safeName, type DocumentFolder } from './output-files.ts';
 
 /** The counts of the documents that were written back. */
 export interface WrittenBack {

@@ -1,9 +1,8 @@
 /** Calls of the interface, as any client makes them. */
 import { keptKey } from './key.ts';
 import { serviceUrl } from '../service-url.ts';
-import type { PageChoices } from '../../http/page/choices.ts';
-import type { JobRecord } from '../../jobs/record.ts';
-import type { StatusLetter } from '../../jobs/status-letters.ts';
+import type { PageChoices } from '../../http/routes/page.ts';
+import type { JobRecord, StatusLetter } from '../../service/jobs/record.ts';
 
 interface Call {
   readonly method?: 'GET' | 'POST' | 'DELETE';

@@ -28,7 +28,7 @@ import {
   type PlannedOption,
 } from './plan.ts';
 import { filePicker, sendAndStart } from './files.ts';
-import type { PageChoices, OptionChoice } from '../../http/page/choices.ts';
+import type { PageChoices, OptionChoice } from '../../http/routes/page.ts';
 
 interface Extensions {
   readonly action_params: { readonly commands: boolean };

@@ -1,6 +1,6 @@
 /** Draws a scene: boxes with columns and lines with crow's feet. Content that is too small to read, or out of sight, is left out. */
 import { fill, svg } from '../parts/controls.ts';
-import type { DiagramRecord } from '../../catalog/diagrams/stored-drawing.ts';
+import type { DiagramRecord } from '../../service/catalog/diagram.ts';
 
 const headerHeight = 26;
 const rowHeight = 18;

@@ -1,5 +1,5 @@
 /** The diagram of a schema: all of it, or a table with its neighbours; a list of the tables beside it describes the same in words. */
-import type { DiagramRecord } from '../../catalog/diagrams/stored-drawing.ts';
+import type { DiagramRecord } from '../../service/catalog/diagram.ts';
 import { call, getJson } from '../api/client.ts';
 import {
   actionButton,

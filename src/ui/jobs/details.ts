@@ -23,7 +23,7 @@ import {
 } from '../parts/controls.ts';
 import { linkTo, type ViewContext } from '../shell/views.ts';
 import { timeTaken } from './listing.ts';
-import type { FeedRunDetails } from '../../catalog/feeds/runs.ts';
+import type { FeedRunDetails } from '../../service/catalog/run-feed.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { grid, searchedGrid } from '../parts/grid.ts';
 

@@ -1,5 +1,5 @@
 /** Compares two versions side by side: the content of only one of them, and the differences. */
-import type { MappingComparison } from '../../catalog/mappings/comparison.ts';
+import type { MappingComparison } from '../../service/catalog/comparison.ts';
 import type { MappingRecord, OriginRecord } from '../../ports/stores/catalog.ts';
 import { getJson } from '../api/client.ts';
 import { selectOf, fill, h, type Content, count, empty, fillLater } from '../parts/controls.ts';

@@ -21,7 +21,7 @@ import { linkTo, type ViewContext } from '../shell/views.ts';
 import { comparisonPart } from './comparison.ts';
 import { tablesPart } from './tables.ts';
 import { type PartContext, logicalQuery } from './part-context.ts';
-import type { MappingStatistics } from '../../catalog/mappings/statistics.ts';
+import type { MappingStatistics } from '../../service/catalog/mapping-statistics.ts';
 import { searchedGrid, grid } from '../parts/grid.ts';
 import { sourceWord } from './listing.ts';
 

@@ -1,6 +1,6 @@
 /** Shows the tables of a logical schema, each with its columns: types, keys, sources of values, and their descriptions in the schema. */
-import type { FeedLineage } from '../../catalog/feeds/lineage.ts';
-import type { DiagramRecord } from '../../catalog/diagrams/stored-drawing.ts';
+import type { FeedLineage } from '../../service/catalog/lineage.ts';
+import type { DiagramRecord } from '../../service/catalog/diagram.ts';
 import type { MappingRecord } from '../../ports/stores/catalog.ts';
 import { getJson } from '../api/client.ts';
 import { searchField, fill, h, type Content, counted, empty } from '../parts/controls.ts';

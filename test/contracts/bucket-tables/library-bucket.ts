@@ -4,8 +4,8 @@ import type { LakeFormatName } from '../../../src/targets/files/lake/table-forma
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { bucketLake } from '../../../src/targets/files/lake/bucket.ts';
 import type { LakeTarget } from '../../../src/targets/files/lake/place.ts';
-import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
-import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
+import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
+import type { S3Settings } from '../../../src/storage/object-store/s3-requests.ts';
 import { AppError } from '../../../src/errors.ts';
 import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { copyObjects, type ObjectServer } from '../../support/servers/object-server.ts';

@@ -123,7 +123,7 @@ test('a table’s folder that somebody else filled is left alone', async () => {
   const foreign = 'elsewhere/';
   server.put(`${foreign}book/part-0.parquet`, 'x');
   const { bucketLake } = await import('../../../src/targets/files/lake/bucket.ts');
-  const { createS3ObjectStore } = await import('../../../src/adapters/object-store/s3.ts');
+  const { createS3ObjectStore } = await import('../../../src/storage/object-store/s3.ts');
   const { createLakeRowSink } = await import('../../../src/targets/files/lake/sink.ts');
   const sink = createLakeRowSink({
     target: bucketLake({

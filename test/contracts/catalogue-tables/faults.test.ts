@@ -328,7 +328,7 @@ test('what the catalogue gives for its store is used, and asked for again before
   const openStore: CatalogueLakeOptions['openStore'] = async (location, vended) => {
     expect(vended).toMatchObject({ secretAccessKey: 'given-secret', sessionToken: 'given-session' });
     used.set(location, (used.get(location) ?? 0) + 1);
-    const { createS3ObjectStore } = await import('../../../src/adapters/object-store/s3.ts');
+    const { createS3ObjectStore } = await import('../../../src/storage/object-store/s3.ts');
     const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]+)\/(.*)$/.exec(location) ?? [];
     return { objects: createS3ObjectStore({ ...vended!, bucket }), prefix: `${prefix}/` };
   };

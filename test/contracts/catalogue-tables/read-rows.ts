@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
+import type { S3Settings } from '../../../src/storage/object-store/s3-requests.ts';
 import { duckDbRows, type TextRow } from '../row-sinks/readers.ts';
 import { runPyiceberg } from '../targets/readers/pyiceberg.ts';
 

@@ -1,8 +1,8 @@
 /** Objects of real stores: an S3-compatible server, and the emulator of Azure's. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAzureObjectStore, type AzureTransport } from '../../../src/adapters/object-store/azure.ts';
-import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
-import { createBlobSignatures } from '../../../src/adapters/remote-inputs/remote-requests.ts';
+import { createAzureObjectStore, type AzureTransport } from '../../../src/storage/object-store/azure.ts';
+import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
+import { createBlobSignatures } from '../../../src/inputs/remote/requests.ts';
 import { readAccess } from '../../../src/config/source-access.ts';
 import type { DecidingStore } from '../../../src/ports/files.ts';
 import { needs } from '../../support/needs.ts';

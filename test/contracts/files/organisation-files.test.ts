@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, readFile, readdir, realpath, rm, stat, symlink, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createObjectFileStore } from '../../../src/adapters/object-store/file-store.ts';
-import { openObjectLog } from '../../../src/adapters/object-store/job-log.ts';
-import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
-import { createLocalFileStore } from '../../../src/adapters/local-files/file-store.ts';
+import { createObjectFileStore } from '../../../src/storage/object-store/file-store.ts';
+import { openObjectLog } from '../../../src/storage/object-store/job-log.ts';
+import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
+import { createLocalFileStore } from '../../../src/storage/local/file-store.ts';
 import type { FileStore } from '../../../src/ports/files.ts';
 import { createMemoryFileStore } from '../../support/memory/files.ts';
 import { startS3Server } from '../../support/servers/s3-server.ts';

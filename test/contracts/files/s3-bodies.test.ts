@@ -2,7 +2,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
+import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
 import type { ObjectStore } from '../../../src/ports/files.ts';
 import { collectGarbage } from '../../support/garbage.ts';
 

@@ -3,15 +3,15 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createOutgoingGuard } from '../../../src/access/outgoing-guard.ts';
-import { blobsIn } from '../../../src/adapters/object-store/s3-requests.ts';
-import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts';
-import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
-import { downloadFile } from '../../../src/adapters/remote-inputs/download.ts';
-import { createRemoteRequests } from '../../../src/adapters/remote-inputs/remote-requests.ts';
-import { openRemoteStore } from '../../../src/adapters/remote-inputs/stores.ts';
+import { createOutgoingGuard } from '../../../src/service/access/outgoing-guard.ts';
+import { blobsIn } from '../../../src/storage/object-store/s3-requests.ts';
+import { createPinnedHttp } from '../../../src/network/checked-http.ts';
+import { createHostResolver } from '../../../src/network/host-resolver.ts';
+import { downloadFile } from '../../../src/inputs/remote/download.ts';
+import { createRemoteRequests } from '../../../src/inputs/remote/requests.ts';
+import { openRemoteStore } from '../../../src/inputs/remote/listing.ts';
 import { readAccess } from '../../../src/config/source-access.ts';
-import { parseRemoteLocation, storeLocation } from '../../../src/files/remote-location.ts';
+import { parseRemoteLocation, storeLocation } from '../../../src/service/files/remote-location.ts';
 import {
   startCloudStorage,
   type CloudFolder,

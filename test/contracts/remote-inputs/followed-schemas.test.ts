@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
-import { addressedSchemas, followSchemas, keyedSchemas } from '../../../src/runtime/remote/fetch.ts';
+import { addressedSchemas, followSchemas, keyedSchemas } from '../../../src/inputs/remote/fetch.ts';
 
 const folders: string[] = [];
 afterEach(async () => {

@@ -1,6 +1,6 @@
 /** Keys that a store lists: those outside of what was asked for, and those that no store has, are refused with short names. */
 import { expect, it } from 'vitest';
-import { openRemoteStore } from '../../../src/adapters/remote-inputs/stores.ts';
+import { openRemoteStore } from '../../../src/inputs/remote/listing.ts';
 
 const s3 = {
   kind: 's3',

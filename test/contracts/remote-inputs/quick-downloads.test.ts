@@ -3,17 +3,13 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AwsClient } from 'aws4fetch';
 import { describe, expect, it } from 'vitest';
-import { createOutgoingGuard } from '../../../src/access/outgoing-guard.ts';
-import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts';
-import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
-import { createQuickAnswers } from '../../../src/adapters/outgoing/quick-answers.ts';
-import type { QuickAnswer } from '../../../src/adapters/outgoing/quick-connection.ts';
-import { downloadParts } from '../../../src/adapters/remote-inputs/download.ts';
-import {
-  createRemoteRequests,
-  createS3Signatures,
-} from '../../../src/adapters/remote-inputs/remote-requests.ts';
-import { objectUrl } from '../../../src/adapters/remote-inputs/stores.ts';
+import { createOutgoingGuard } from '../../../src/service/access/outgoing-guard.ts';
+import { createPinnedHttp } from '../../../src/network/checked-http.ts';
+import { createHostResolver } from '../../../src/network/host-resolver.ts';
+import { createQuickAnswers, type QuickAnswer } from '../../../src/network/quick-answers.ts';
+import { downloadParts } from '../../../src/inputs/remote/download.ts';
+import { createRemoteRequests, createS3Signatures } from '../../../src/inputs/remote/requests.ts';
+import { objectUrl } from '../../../src/inputs/remote/listing.ts';
 import { file, useServed, whole } from './served.ts';
 
 const { serve, fetched, refusal, newPath } = useServed();

@@ -1,14 +1,11 @@
 /** Files that are read where they lie: ranges of one version, over connections that break, from hosts that may be reached. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createOutgoingGuard } from '../../../src/access/outgoing-guard.ts';
-import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts';
-import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
-import { lookAt, remoteBytes } from '../../../src/adapters/remote-inputs/remote-bytes.ts';
-import {
-  createRemoteRequests,
-  type RemoteRequests,
-} from '../../../src/adapters/remote-inputs/remote-requests.ts';
+import { createOutgoingGuard } from '../../../src/service/access/outgoing-guard.ts';
+import { createPinnedHttp } from '../../../src/network/checked-http.ts';
+import { createHostResolver } from '../../../src/network/host-resolver.ts';
+import { lookAt, remoteBytes } from '../../../src/inputs/remote/download.ts';
+import { createRemoteRequests, type RemoteRequests } from '../../../src/inputs/remote/requests.ts';
 import { useServed, whole } from './served.ts';
 
 const { serve } = useServed();

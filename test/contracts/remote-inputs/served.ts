@@ -5,14 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { createOutgoingGuard } from '../../../src/access/outgoing-guard.ts';
-import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts';
-import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
-import { downloadFile } from '../../../src/adapters/remote-inputs/download.ts';
-import {
-  createRemoteRequests,
-  type PlaceAccess,
-} from '../../../src/adapters/remote-inputs/remote-requests.ts';
+import { createOutgoingGuard } from '../../../src/service/access/outgoing-guard.ts';
+import { createPinnedHttp } from '../../../src/network/checked-http.ts';
+import { createHostResolver } from '../../../src/network/host-resolver.ts';
+import { downloadFile } from '../../../src/inputs/remote/download.ts';
+import { createRemoteRequests, type PlaceAccess } from '../../../src/inputs/remote/requests.ts';
 import { AppError } from '../../../src/errors.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, number: number) => void;

@@ -9,7 +9,7 @@ import { physicalName, physicalTables } from '../../../src/engine/sql/physical-m
 import { withListTables } from '../../../src/engine/sql/list-tables.ts';
 import type { TestMariadb } from '../../support/servers/mariadb.ts';
 import { libraryModel } from '../../unit/engine/sql/library-model.ts';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 
 export type TextRow = Readonly<Record<string, string | null>>;
 

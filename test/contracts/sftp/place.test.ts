@@ -5,8 +5,8 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openPlace, type SftpPlace } from '../../../src/adapters/sftp/place.ts';
-import type { SftpAddress } from '../../../src/adapters/sftp/ssh.ts';
+import { openPlace, type SftpPlace } from '../../../src/inputs/sftp/place.ts';
+import type { SftpAddress } from '../../../src/inputs/sftp/ssh.ts';
 import { AppError } from '../../../src/errors.ts';
 import { needs } from '../../support/needs.ts';
 import { startSshd, type TestSshd } from '../../support/servers/sshd.ts';

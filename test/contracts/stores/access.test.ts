@@ -1,5 +1,5 @@
 /** The contract of access stores, on PostgreSQL and in memory. */
-import { createPostgresAccessStore } from '../../../src/adapters/postgres/metadb/access-store.ts';
+import { createPostgresAccessStore } from '../../../src/metadb/access-store.ts';
 import { createTestDatabase } from '../../support/servers/postgres.ts';
 import { describeAccessStore } from './access-contract.ts';
 

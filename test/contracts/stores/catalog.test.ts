@@ -1,6 +1,6 @@
 /** The contract of catalogue stores, on PostgreSQL and in memory. */
-import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
-import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
+import { createPostgresCatalogStore } from '../../../src/metadb/catalog-store.ts';
+import { createPostgresJobStore } from '../../../src/metadb/job-store.ts';
 import { createTestDatabase } from '../../support/servers/postgres.ts';
 import { describeCatalogStore } from './catalog/contract.ts';
 import { submission } from './jobs/contract.ts';

@@ -1,8 +1,8 @@
 /** The contract of stores of credentials, on PostgreSQL and in memory. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPostgresCredentialStore } from '../../../src/adapters/postgres/metadb/credential-store.ts';
-import { withinOrganisation } from '../../../src/adapters/postgres/client/organisation-pools.ts';
-import type { CredentialStore } from '../../../src/ports/stores/credentials.ts';
+import { createPostgresCredentialStore } from '../../../src/metadb/access-store.ts';
+import { withinOrganisation } from '../../../src/postgres/organisation-pools.ts';
+import type { CredentialStore } from '../../../src/ports/stores/access.ts';
 import { createMemoryCredentialStore } from '../../support/memory/credentials.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
 

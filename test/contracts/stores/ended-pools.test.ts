@@ -2,8 +2,8 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
-import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
-import { createSocketOpener } from '../../../src/adapters/postgres/client/watched-socket.ts';
+import { connectPostgres } from '../../../src/postgres/connect.ts';
+import { createSocketOpener } from '../../../src/postgres/checked-socket.ts';
 import { connectTarget } from '../../../src/targets/sql/postgres/connection.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { useTrial } from '../../support/service/trial.ts';

@@ -1,8 +1,8 @@
 /** The outbox on a real database: what the ends of jobs write there, and how deliveries take it. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPostgresEventOutbox } from '../../../src/adapters/postgres/metadb/event-outbox.ts';
-import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
-import { isJobEvent, readStoredEvent } from '../../../src/events/deliver.ts';
+import { createPostgresEventOutbox } from '../../../src/metadb/event-outbox.ts';
+import { createPostgresJobStore } from '../../../src/metadb/job-store.ts';
+import { isJobEvent, readStoredEvent } from '../../../src/service/events/deliver.ts';
 import type { EventOutbox } from '../../../src/ports/stores/event-outbox.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';
 import { startNextJob, submitJobs } from '../../support/memory/job-records.ts';

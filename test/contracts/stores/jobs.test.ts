@@ -1,11 +1,9 @@
 /** The contract of job stores, on PostgreSQL and in memory, and what the job table itself refuses. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
-import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
-import { legalTransitions } from '../../../src/jobs/record.ts';
-import type { JobStatus } from '../../../src/jobs/record.ts';
-import { statusLetters } from '../../../src/jobs/status-letters.ts';
+import { createPostgresCatalogStore } from '../../../src/metadb/catalog-store.ts';
+import { createPostgresJobStore } from '../../../src/metadb/job-store.ts';
+import { legalTransitions, type JobStatus, statusLetters } from '../../../src/service/jobs/record.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
 import { emptySourceModel } from './catalog/contract.ts';
 import { relational } from './catalog/models.ts';

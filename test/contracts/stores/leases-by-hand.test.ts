@@ -1,7 +1,7 @@
 /** The lease of a run by hand is renewed while its thread computes without a pause: no other process takes its job. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
+import { createPostgresJobStore } from '../../../src/metadb/job-store.ts';
 import { keepLeaseByHand } from '../../../src/tools/lease/by-hand.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { newJob, worker } from './jobs/contract.ts';

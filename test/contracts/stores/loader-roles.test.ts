@@ -1,9 +1,9 @@
 /** The loader role of an organisation: PostgreSQL keeps it away from other organisations' targets, whatever SQL it runs. */
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { claimTargetSchema, removeTargetSchema } from '../../../src/adapters/postgres/metadb/target-names.ts';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { ensureLoaderRole, loaderRoleOf, prepareLoaderRoles } from '../../../src/adapters/postgres/roles.ts';
+import { claimTargetSchema, removeTargetSchema } from '../../../src/metadb/catalog-store.ts';
+import { connectPostgres, type Sql } from '../../../src/postgres/connect.ts';
+import { ensureLoaderRole, loaderRoleOf, prepareLoaderRoles } from '../../../src/postgres/roles.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { useTrial } from '../../support/service/trial.ts';
 

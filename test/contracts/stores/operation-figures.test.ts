@@ -1,7 +1,7 @@
 /** Figures of the installation, as the metadata database has them. */
 import { beforeAll, expect, test } from 'vitest';
-import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
-import { readOperationFigures } from '../../../src/adapters/postgres/metadb/operation-figures.ts';
+import { createPostgresJobStore } from '../../../src/metadb/job-store.ts';
+import { readOperationFigures } from '../../../src/metadb/operation-figures.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { submission, worker } from './jobs/contract.ts';

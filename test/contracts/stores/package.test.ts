@@ -2,17 +2,14 @@
 import { cp, link, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  createLocalPackageFolder,
-  replaceFolder,
-} from '../../../src/adapters/transfer/local-package-folder.ts';
-import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
-import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
-import { createPostgresTransferStore } from '../../../src/adapters/postgres/metadb/transfer-store.ts';
+import { createLocalPackageFolder, replaceFolder } from '../../../src/tools/transfer/local-package-folder.ts';
+import { createPostgresCatalogStore } from '../../../src/metadb/catalog-store.ts';
+import { createPostgresJobStore } from '../../../src/metadb/job-store.ts';
+import { createPostgresTransferStore } from '../../../src/metadb/transfer-store.ts';
 import { AppError } from '../../../src/errors.ts';
-import { exportPackage } from '../../../src/transfer/package/export.ts';
-import { importPackage } from '../../../src/transfer/package/import.ts';
-import { manifestName, partNames } from '../../../src/transfer/package/format.ts';
+import { exportPackage } from '../../../src/service/transfer/package-export.ts';
+import { importPackage } from '../../../src/service/transfer/package-import.ts';
+import { manifestName, partNames } from '../../../src/service/transfer/package-format.ts';
 import type { Claim, JobStore } from '../../../src/ports/stores/jobs.ts';
 import { sha256, signPart } from '../../support/transfer/sign-part.ts';
 import { dumpFamily } from '../../support/transfer/tables.ts';

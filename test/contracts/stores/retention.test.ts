@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createLocalFileStore } from '../../../src/adapters/local-files/file-store.ts';
-import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
-import { createPostgresRetentionStore } from '../../../src/adapters/postgres/metadb/retention-store.ts';
-import { sweepExpired } from '../../../src/jobs/retention.ts';
+import { createLocalFileStore } from '../../../src/storage/local/file-store.ts';
+import { createPostgresJobStore } from '../../../src/metadb/job-store.ts';
+import { createPostgresRetentionStore } from '../../../src/metadb/retention-store.ts';
+import { sweepExpired } from '../../../src/service/jobs/retention.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';
 import { createMemoryLogger } from '../../support/memory/adapters.ts';
 import { newDonutJob, startNextJob, submitJobs } from '../../support/memory/job-records.ts';

@@ -1,7 +1,7 @@
 /** Roles belong to the whole server: services of several databases may start at the same time. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { prepareLoaderRoles, ensureRole, ensureServiceRole } from '../../../src/adapters/postgres/roles.ts';
-import { migrate } from '../../../src/adapters/postgres/metadb/schema/run-migrations.ts';
+import { prepareLoaderRoles, ensureRole, ensureServiceRole } from '../../../src/postgres/roles.ts';
+import { migrate } from '../../../src/metadb/migrations.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
 
 const databases: TestDatabase[] = [];

@@ -1,13 +1,10 @@
 /** Organisations are kept apart by the database too: what the service asks for one is answered with that one's rows. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
-import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
-import { ensureLoaderRole, loaderRoleOf, serviceRole } from '../../../src/adapters/postgres/roles.ts';
-import { type Sql, connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
-import {
-  withinOrganisation,
-  createOrganisationPools,
-} from '../../../src/adapters/postgres/client/organisation-pools.ts';
+import { createPostgresCatalogStore } from '../../../src/metadb/catalog-store.ts';
+import { createPostgresJobStore } from '../../../src/metadb/job-store.ts';
+import { ensureLoaderRole, loaderRoleOf, serviceRole } from '../../../src/postgres/roles.ts';
+import { type Sql, connectPostgres } from '../../../src/postgres/connect.ts';
+import { withinOrganisation, createOrganisationPools } from '../../../src/postgres/organisation-pools.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { submission, worker } from './jobs/contract.ts';

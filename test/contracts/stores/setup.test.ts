@@ -1,16 +1,16 @@
 /** What comes before the stores: connections, migrations, the role that loads run under. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
-import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
-import { ensureLoaderRole, loaderRoleOf, prepareLoaderRoles } from '../../../src/adapters/postgres/roles.ts';
+import { connectPostgres } from '../../../src/postgres/connect.ts';
+import { ensureLoaderRole, loaderRoleOf, prepareLoaderRoles } from '../../../src/postgres/roles.ts';
 import {
   appliedAsJson,
   migrate,
   missingMigrations,
   readMigrations,
   versionFault,
-} from '../../../src/adapters/postgres/metadb/schema/run-migrations.ts';
-import { createSocketOpener } from '../../../src/adapters/postgres/client/watched-socket.ts';
+} from '../../../src/metadb/migrations.ts';
+import { createSocketOpener } from '../../../src/postgres/checked-socket.ts';
 import { openGate } from '../../support/gate.ts';
 import {
   createEmptyDatabase,

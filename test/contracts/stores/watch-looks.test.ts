@@ -1,8 +1,8 @@
 /** A look at a location that is under way while a person changes the watch: what it meets is not recorded for the watch as it is by then. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { JobStoreSettings } from '../../../src/adapters/postgres/metadb/jobs/settings.ts';
-import { createPostgresWatchSchedule } from '../../../src/adapters/postgres/metadb/watches/schedule.ts';
-import { createPostgresWatchStore } from '../../../src/adapters/postgres/metadb/watches/store.ts';
+import type { JobStoreSettings } from '../../../src/metadb/job-queue.ts';
+import { createPostgresWatchSchedule } from '../../../src/metadb/watch-schedule.ts';
+import { createPostgresWatchStore } from '../../../src/metadb/watch-store.ts';
 import type { WatchDefinition, WatchSchedule, WatchStore } from '../../../src/ports/stores/watches.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
 

@@ -1,10 +1,10 @@
 /** Databases whose owner wishes the service ill: what they say is bounded, in order, and no reason to wait or to ask again. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { connectTarget } from '../../../src/targets/sql/postgres/connection.ts';
-import { createMessageCheck } from '../../../src/adapters/postgres/client/message-check.ts';
+import { createMessageCheck } from '../../../src/postgres/checked-socket.ts';
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
 import { createPostgresRowSource } from '../../../src/targets/sql/postgres/source.ts';
-import { openTransferDatabase } from '../../../src/tools/package-transfer.ts';
+import { openTransferDatabase } from '../../../src/tools/transfer/package-transfer.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
 import {
   accepted,

@@ -2,11 +2,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { beforeAll, expect, it } from 'vitest';
-import { createLocalPackageFolder } from '../../../src/adapters/transfer/local-package-folder.ts';
-import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
-import { createPostgresTransferStore } from '../../../src/adapters/postgres/metadb/transfer-store.ts';
-import { exportPackage } from '../../../src/transfer/package/export.ts';
-import { importPackage } from '../../../src/transfer/package/import.ts';
+import { createLocalPackageFolder } from '../../../src/tools/transfer/local-package-folder.ts';
+import { createPostgresCatalogStore } from '../../../src/metadb/catalog-store.ts';
+import { createPostgresTransferStore } from '../../../src/metadb/transfer-store.ts';
+import { exportPackage } from '../../../src/service/transfer/package-export.ts';
+import { importPackage } from '../../../src/service/transfer/package-import.ts';
 import { donutRelationalModel, donutSourceModel } from '../../support/models/donut.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { useTrial } from '../../support/service/trial.ts';

@@ -9,7 +9,7 @@ import { createServer as createSilentServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { some } from '../../support/needs.ts';
 import { startEventReceiver, type EventReceiver } from '../../support/servers/event-receiver.ts';
 import { execution, type Options, type RunAnswer } from '../../support/service/client.ts';

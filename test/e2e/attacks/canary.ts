@@ -2,7 +2,7 @@
 import { mkdir, readFile, readdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { secretForms } from '../../../src/jobs/mask-secrets.ts';
+import { secretForms } from '../../../src/service/jobs/mask-secrets.ts';
 
 /** What all of them hold; each has a name beside it, and what ends a word, a part of an address or a text somewhere. */
 const core = 'zqCanary9';

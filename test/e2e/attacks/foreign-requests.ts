@@ -1,6 +1,6 @@
 /** Requests of one organisation that name what another has: for each operation addresses, queries and bodies. */
 import { join } from 'node:path';
-import { grantableScopes } from '../../../src/access/keys.ts';
+import { grantableScopes } from '../../../src/service/access/keys.ts';
 import { addressOf } from '../../support/contract-values.ts';
 import type { ListedOperation } from '../../support/openapi-document.ts';
 import { execution } from '../../support/service/client.ts';

@@ -1,7 +1,7 @@
 /** An organisation that has one of everything, all of it named so that no answer can have it by chance. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { grantableScopes } from '../../../src/access/keys.ts';
+import { grantableScopes } from '../../../src/service/access/keys.ts';
 import { createServiceClient, execution, type ServiceClient } from '../../support/service/client.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { watchClient } from '../../support/service/watches.ts';

@@ -2,8 +2,8 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { secretForms } from '../../../src/jobs/mask-secrets.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
+import { secretForms } from '../../../src/service/jobs/mask-secrets.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { execution, type JobAnswer, type Problem, type RunAnswer } from '../../support/service/client.ts';
 import { useTrial } from '../../support/service/trial.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { convert } from '../../../examples/typed-client.ts';
-import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres } from '../../../src/postgres/connect.ts';
 import { freightDocumentFolder } from '../../support/service/fixtures.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { useTrial } from '../../support/service/trial.ts';

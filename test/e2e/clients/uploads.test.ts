@@ -1,7 +1,7 @@
 /** What can be uploaded, alone and together; and requests that come again. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { tarGzipped, zipped } from '../../support/service/archives.ts';
 import { execution, type RunAnswer } from '../../support/service/client.ts';

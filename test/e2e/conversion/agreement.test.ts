@@ -1,6 +1,6 @@
 /** The numbers that different endpoints give for one conversion agree with each other, and with the rows in the target. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { execution, type JobAnswer, type MappingAnswer } from '../../support/service/client.ts';
 import { convertFreight, type Conversion } from '../../support/service/conversion.ts';
 import { freightDocuments } from '../../support/service/fixtures.ts';

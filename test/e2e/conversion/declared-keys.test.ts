@@ -2,8 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { createPostgresCatalogStore } from '../../../src/metadb/catalog-store.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
 import { useTrial } from '../../support/service/trial.ts';

@@ -1,6 +1,6 @@
 /** Every row of every table names its document. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres, type Sql } from '../../../src/postgres/connect.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { bytesOf, compiled, modelOf } from '../../support/models/shredding.ts';
 import { loadIntoPostgres, readFromPostgres } from '../../support/round-trip/postgres.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { corpusDirectory, needs } from '../../support/needs.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { zipped } from '../../support/service/archives.ts';

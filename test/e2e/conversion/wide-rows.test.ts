@@ -1,6 +1,6 @@
 /** Rows wider than one table, through a real PostgreSQL and back: full rows, several jobs, and a target that gets wider. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres, type Sql } from '../../../src/postgres/connect.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';

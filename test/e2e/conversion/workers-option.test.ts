@@ -4,7 +4,7 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool, type Summary } from '../../support/service/tools.ts';

@@ -1,7 +1,7 @@
 /** A worker that is told to end while it runs a job, as `kubectl drain` does: the job loses no attempt, and another worker completes it. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { execution } from '../../support/service/client.ts';
 import { projectRoot, serviceEnvironment } from '../../support/service/start.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';

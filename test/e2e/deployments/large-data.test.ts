@@ -1,7 +1,7 @@
 /** Answers stay bounded where there is much: 10,000 jobs, a schema of 500 tables and 20,000 mappings. Sizes, never times. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { issueKey } from '../../../src/access/keys.ts';
-import { createPackageAssetStore } from '../../../src/adapters/server/package-asset-store.ts';
+import { issueKey } from '../../../src/service/access/keys.ts';
+import { createPackageAssetStore } from '../../../src/runtime/package-asset-store.ts';
 import { createApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/properties.ts';
 import { allScopes } from '../../../src/ports/stores/access.ts';

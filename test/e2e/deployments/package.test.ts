@@ -7,7 +7,7 @@ import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'n
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
+import { stopEmbeddedPostgres } from '../../../src/process/embedded-postgres/server.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
 import { freightDocumentFolder } from '../../support/service/fixtures.ts';
 import { projectRoot } from '../../rules/project-files.ts';

@@ -1,6 +1,6 @@
 /** A process beside a newer release that has migrated the metadata database: it takes no jobs, and charges none an attempt. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { execution } from '../../support/service/client.ts';
 import type { RunningService } from '../../support/service/start.ts';
 import { useTrial } from '../../support/service/trial.ts';

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
-import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
+import { createPostgresCatalogStore } from '../../../src/metadb/catalog-store.ts';
 import { clarkName } from '../../../src/engine/model/source-model.ts';
 import { convert } from '../../support/service/tools.ts';
 import type { Trial } from '../../support/service/trial.ts';

@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openService } from '../../../src/runtime/open-service.ts';
-import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
+import { stopEmbeddedPostgres } from '../../../src/process/embedded-postgres/server.ts';
 import { filesBelow, freightDocuments, freightXsdFolder } from '../../support/service/fixtures.ts';
 import { needs } from '../../support/needs.ts';
 import { useTrial } from '../../support/service/trial.ts';

@@ -2,7 +2,7 @@
 import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
+import { stopEmbeddedPostgres } from '../../../src/process/embedded-postgres/server.ts';
 import { readText } from '../../rules/project-files.ts';
 import { needs } from '../../support/needs.ts';
 import { startExternalPostgres } from '../../support/service/external-postgres.ts';

@@ -4,7 +4,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { compareWithDocuments } from '../../support/service/census.ts';
 import { startExternalPostgres, type ExternalPostgres } from '../../support/service/external-postgres.ts';

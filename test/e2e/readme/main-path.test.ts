@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readEvents } from '../../../scripts/demo/server-sent-events.ts';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { zipped } from '../../support/service/archives.ts';
 import { compareWithDocuments } from '../../support/service/census.ts';

@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { some } from '../../support/needs.ts';
 import { execution } from '../../support/service/client.ts';

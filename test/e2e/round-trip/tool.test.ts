@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compileXsdSet } from '../../../src/engine/xsd/compile-set.ts';
-import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres } from '../../../src/postgres/connect.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import {

@@ -1,6 +1,6 @@
 /** The integration catalogue with a thousand schemas and many jobs, cloned by SQL: each list answers soon, whole and in pages. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { isHere } from '../../support/needs.ts';
 import { execution } from '../../support/service/client.ts';
 import type { RunningService } from '../../support/service/start.ts';

@@ -6,9 +6,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
-import { secretForms } from '../../../src/jobs/mask-secrets.ts';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
+import { secretForms } from '../../../src/service/jobs/mask-secrets.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { needs } from '../../support/needs.ts';
 import { startS3Server } from '../../support/servers/s3-server.ts';
 import {

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
+import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
 import { needs } from '../../support/needs.ts';
 import { startS3Server } from '../../support/servers/s3-server.ts';
 import { createServiceClient, execution } from '../../support/service/client.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { execution, type JobAnswer, type Options } from '../../support/service/client.ts';
 import { zipped } from '../../support/service/archives.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';

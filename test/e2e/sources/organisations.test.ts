@@ -2,7 +2,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { grantableScopes } from '../../../src/access/keys.ts';
+import { grantableScopes } from '../../../src/service/access/keys.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
 import {
   createServiceClient,

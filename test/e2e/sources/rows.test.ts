@@ -2,8 +2,8 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { secretForms } from '../../../src/jobs/mask-secrets.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
+import { secretForms } from '../../../src/service/jobs/mask-secrets.ts';
 import { createServiceClient, type Problem, type ServiceClient } from '../../support/service/client.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { runTool, type ToolRun } from '../../support/service/tools.ts';

@@ -1,6 +1,6 @@
 /** One deployment of the service as the suite meets it: its clients, and every answer held against its own description. */
 import { expect } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import type { IdentityProvider } from '../../support/servers/identity-provider.ts';
 import {
   createDocumentChecker,

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
+import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
 import { needs, programOf } from '../../support/needs.ts';
 import { startS3Server } from '../../support/servers/s3-server.ts';
 import {

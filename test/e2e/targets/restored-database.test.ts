@@ -2,7 +2,7 @@
 import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
+import { stopEmbeddedPostgres } from '../../../src/process/embedded-postgres/server.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { some } from '../../support/needs.ts';
 import type { ServiceHome } from '../../support/service/start.ts';

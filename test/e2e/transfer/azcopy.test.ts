@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createAzcopyTransfer, isAzcopyThere } from '../../../src/adapters/transfer/azcopy.ts';
+import { createAzcopyTransfer, isAzcopyThere } from '../../../src/tools/transfer/azcopy.ts';
 import { installAzcopy } from '../../support/servers/cloud-storage.ts';
 import { needs } from '../../support/needs.ts';
 

@@ -5,7 +5,7 @@ import { createServer as createTcpServer, type AddressInfo, type Server } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres, type Sql } from '../../../src/postgres/connect.ts';
 import { installAzcopy, startCloudStorage, type CloudStorage } from '../../support/servers/cloud-storage.ts';
 import { makeRichSchema, type RichSchema } from '../../support/transfer/fixtures.ts';
 import { dumpFamily } from '../../support/transfer/tables.ts';

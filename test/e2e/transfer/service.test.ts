@@ -3,7 +3,7 @@ import { access, cp, mkdir, mkdtemp, readFile, readdir, rm, stat } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres, type Sql } from '../../../src/postgres/connect.ts';
 import { makeRichSchema, type RichSchema } from '../../support/transfer/fixtures.ts';
 import { dumpFamily, type TableDump } from '../../support/transfer/tables.ts';
 import {

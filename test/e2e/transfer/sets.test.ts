@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres } from '../../../src/postgres/connect.ts';
 import { corpusDirectory, isHere, needs } from '../../support/needs.ts';
 import { gathered, moveSet, type Installed, type MovedSet } from '../../support/transfer/between.ts';
 import { corpusGroups } from '../../support/round-trip/corpus.ts';

@@ -1,6 +1,6 @@
 /** Ids and references of real documents in PostgreSQL: which row each means, against the documents themselves. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres, type Sql } from '../../../src/postgres/connect.ts';
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
 import type { MapLevel, RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import { readCorpus } from '../../support/corpus.ts';

@@ -7,7 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
-import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres } from '../../../src/postgres/connect.ts';
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
 import { createSqliteRowSink } from '../../../src/targets/sql/sqlite/driver.ts';
 import { allIds } from '../../../src/engine/model/references.ts';

@@ -2,8 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
+import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
 import { needs } from '../../support/needs.ts';
 import { startS3Server } from '../../support/servers/s3-server.ts';
 import { createServiceClient, type ServiceClient } from '../../support/service/client.ts';

@@ -2,7 +2,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { startEventReceiver, type EventReceiver } from '../../support/servers/event-receiver.ts';
 import { tarGzipped, zipped } from '../../support/service/archives.ts';
 import { useTrial } from '../../support/service/trial.ts';

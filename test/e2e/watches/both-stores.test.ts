@@ -1,7 +1,7 @@
 /** The same watch over two S3 servers of different makers: more keys than a page has, odd ones among them, and an object of several parts. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import type { ObjectStore } from '../../../src/ports/files.ts';
 import { isHere, skipFor, type Part } from '../../support/needs.ts';
 import { s3Programs, startS3Server, type S3Program, type S3Server } from '../../support/servers/s3-server.ts';

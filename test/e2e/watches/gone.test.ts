@@ -3,7 +3,7 @@ import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import type { WatchFileRecord } from '../../../src/ports/stores/watches.ts';
 import { zipped } from '../../support/service/archives.ts';
 import type { RunningService } from '../../support/service/start.ts';

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import type { WatchFileRecord, WatchRecord } from '../../../src/ports/stores/watches.ts';
 import { isHere } from '../../support/needs.ts';
 import {

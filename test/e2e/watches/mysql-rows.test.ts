@@ -1,7 +1,7 @@
 /** Rows of a MariaDB that are watched by a running service: each is loaded once, as it comes. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { secretForms } from '../../../src/jobs/mask-secrets.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
+import { secretForms } from '../../../src/service/jobs/mask-secrets.ts';
 import { needs } from '../../support/needs.ts';
 import { mariadbParts, startMariadb, type TestMariadb } from '../../support/servers/mariadb.ts';
 import { freePort } from '../../support/free-port.ts';

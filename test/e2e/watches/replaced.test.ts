@@ -2,7 +2,7 @@
 import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { zipped } from '../../support/service/archives.ts';
 import { convert } from '../../support/service/tools.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';

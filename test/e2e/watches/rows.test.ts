@@ -1,7 +1,7 @@
 /** Rows of a PostgreSQL that are watched by a running service: each is loaded once, whatever comes meanwhile and whoever dies. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { secretForms } from '../../../src/jobs/mask-secrets.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
+import { secretForms } from '../../../src/service/jobs/mask-secrets.ts';
 import type { ServiceClient } from '../../support/service/client.ts';
 import type { RunningService } from '../../support/service/start.ts';
 import { useTrial } from '../../support/service/trial.ts';

@@ -1,6 +1,6 @@
 /** Folders that are there by what lies in them alone: of the store that an installation keeps its files in, and of buckets; with `--delete-missing`. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import {
   startObjectServer,
   type ObjectServer,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { InputError } from '../../../src/engine/diagnostics.ts';
-import { openInputs } from '../../../src/tools/inputs/list-files.ts';
+import { openInputs } from '../../../src/inputs/list-files.ts';
 import { tarred, zipped } from '../../support/service/archives.ts';
 import { Finding, type FuzzTarget } from '../fuzzer.ts';
 import { mutate } from '../mutate.ts';

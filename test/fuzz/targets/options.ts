@@ -2,14 +2,14 @@
 import { properties, readConfig } from '../../../src/config/properties.ts';
 import { ConfigError } from '../../../src/config/wrong-settings.ts';
 import { AppError } from '../../../src/errors.ts';
-import { maskSecrets } from '../../../src/jobs/mask-secrets.ts';
-import { parseTarget } from '../../../src/jobs/request/target.ts';
-import { tools } from '../../../src/jobs/request/tools.ts';
-import { toolOptions } from '../../../src/jobs/options/table.ts';
+import { maskSecrets } from '../../../src/service/jobs/mask-secrets.ts';
+import { parseTarget } from '../../../src/service/jobs/request/target.ts';
+import { tools } from '../../../src/service/jobs/request/tools.ts';
+import { toolOptions } from '../../../src/service/jobs/options/table.ts';
 import { parseProperties } from '../../../src/config/java-properties.ts';
 import { Finding, type FuzzTarget } from '../fuzzer.ts';
 import type { Random } from '../random.ts';
-import { parseExecution, parseToolArguments } from '../../../src/jobs/request/read-request.ts';
+import { parseExecution, parseToolArguments } from '../../../src/service/jobs/request/read-request.ts';
 
 const secret = 'c4n4ryS3cret';
 const pieces = [

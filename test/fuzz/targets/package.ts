@@ -3,8 +3,12 @@ import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../../src/errors.ts';
-import { checkPackage } from '../../../src/transfer/package/import.ts';
-import { manifestName, partNames, type PackageManifest } from '../../../src/transfer/package/format.ts';
+import { checkPackage } from '../../../src/service/transfer/package-import.ts';
+import {
+  manifestName,
+  partNames,
+  type PackageManifest,
+} from '../../../src/service/transfer/package-format.ts';
 import type { PackageFolder, PartDigest } from '../../../src/ports/files.ts';
 import { zipped } from '../../support/service/archives.ts';
 import { execution } from '../../support/service/client.ts';

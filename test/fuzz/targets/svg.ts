@@ -1,6 +1,6 @@
 /** Drawings: what is kept is well-formed by another parser too, and holds nothing that runs, loads or leads away. */
 import { XmlDocument } from 'libxml2-wasm';
-import { checkSvg } from '../../../src/catalog/diagrams/svg-check.ts';
+import { checkSvg } from '../../../src/service/catalog/svg-check.ts';
 import { AppError } from '../../../src/errors.ts';
 import { Finding, type FuzzTarget } from '../fuzzer.ts';
 import { mutate } from '../mutate.ts';

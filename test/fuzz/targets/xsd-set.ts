@@ -29,7 +29,7 @@ import {
   type XsdNode,
 } from '../xsd/trees.ts';
 import { xsdWords } from '../xsd/words.ts';
-import { parseToolArguments } from '../../../src/jobs/request/read-request.ts';
+import { parseToolArguments } from '../../../src/service/jobs/request/read-request.ts';
 
 const utf8 = new TextEncoder();
 const longestMs = 15_000;

@@ -1,5 +1,5 @@
 /** Random documents with row elements (`--row-tag row`), as inputs. */
-import type { InputMember } from '../../../src/tools/inputs/members.ts';
+import type { InputMember } from '../../../src/inputs/members.ts';
 import type { Choices } from './random.ts';
 
 export const rowTag = { namespaceUri: null, localName: 'row' };

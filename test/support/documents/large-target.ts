@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { createServiceHome, type ServiceHome } from '../service/start.ts';
 import { execution, type ServiceClient } from '../service/client.ts';
 import { freightXsdFolder } from '../service/fixtures.ts';

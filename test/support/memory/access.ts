@@ -1,7 +1,7 @@
 /** Organisations, keys and upload tokens in memory. */
 import { AppError } from '../../../src/errors.ts';
 import type { AccessStore, ApiKeyRecord, AuditRecord, OrgRecord } from '../../../src/ports/stores/access.ts';
-import type { Clock } from '../../../src/ports/clock.ts';
+import type { Clock } from '../../../src/ports/environment.ts';
 
 export interface MemoryAccessStore extends AccessStore {
   addOrg(org: Pick<OrgRecord, 'id_org' | 'name'>): void;

@@ -1,15 +1,13 @@
 /** Everything `createApp` is given, in memory, with handles to steer it. */
-import { createServiceLog, type WrittenLog } from '../../../src/adapters/system/service-log.ts';
-import { issueKey } from '../../../src/access/keys.ts';
+import { createServiceLog, type WrittenLog } from '../../../src/runtime/system/logs.ts';
+import { issueKey } from '../../../src/service/access/keys.ts';
 import { createApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/properties.ts';
 import type { Config } from '../../../src/config/shape.ts';
-import type { Scope } from '../../../src/ports/stores/access.ts';
+import type { Scope, SecretBox } from '../../../src/ports/stores/access.ts';
 import type { Adapters } from '../../../src/ports/adapters.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';
-import type { HealthComponent } from '../../../src/ports/health-probe.ts';
-import type { Logger } from '../../../src/ports/log.ts';
-import type { SecretBox } from '../../../src/ports/stores/secret-box.ts';
+import type { HealthComponent, Logger } from '../../../src/ports/environment.ts';
 import { createMemoryAccessStore, type MemoryAccessStore } from './access.ts';
 import { createMemoryCatalogStore } from './catalog.ts';
 import { createMemoryCredentialStore } from './credentials.ts';

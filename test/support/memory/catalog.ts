@@ -1,27 +1,27 @@
 /** Origins, logical schemas, mappings and statistics in memory. */
 import { keyOf, parentOf } from './table-keys.ts';
 import { createMemoryJobStatistics } from './statistics.ts';
-import { maySchemaBeCalled } from '../../../src/ports/stores/schema-name.ts';
-import { sha256Hex } from '../../../src/access/keys.ts';
+import {
+  maySchemaBeCalled,
+  type CatalogStore,
+  type ColumnRecord,
+  type MappingRecord,
+  type NaturalKeyColumn,
+  type NewOrigin,
+  type NewOriginFile,
+  type OriginRecord,
+  type OriginVersion,
+  type StoredLogicalSchema,
+  type TableRecord,
+} from '../../../src/ports/stores/catalog.ts';
+import { sha256Hex } from '../../../src/service/access/keys.ts';
 import { bareTypeName } from '../../../src/engine/sql/dialects/postgresql.ts';
 import type { Diagnostic } from '../../../src/engine/diagnostics.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
 import { sequenceCount, summarizeModel, type ModelSummary } from '../../../src/engine/model/summary.ts';
 import { AppError } from '../../../src/errors.ts';
-import type {
-  CatalogStore,
-  ColumnRecord,
-  MappingRecord,
-  NaturalKeyColumn,
-  NewOrigin,
-  NewOriginFile,
-  OriginRecord,
-  OriginVersion,
-  StoredLogicalSchema,
-  TableRecord,
-} from '../../../src/ports/stores/catalog.ts';
-import type { Clock } from '../../../src/ports/clock.ts';
+import type { Clock } from '../../../src/ports/environment.ts';
 import { xsdContents } from './origin-files.ts';
 
 interface OriginRow {

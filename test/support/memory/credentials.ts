@@ -1,7 +1,7 @@
 /** Credentials of organisations in memory. */
 import { AppError } from '../../../src/errors.ts';
-import type { Clock } from '../../../src/ports/clock.ts';
-import type { CredentialRecord, CredentialStore } from '../../../src/ports/stores/credentials.ts';
+import type { Clock } from '../../../src/ports/environment.ts';
+import type { CredentialRecord, CredentialStore } from '../../../src/ports/stores/access.ts';
 
 const keyOf = (idOrg: number, name: string): string => `${idOrg} ${name}`;
 

@@ -1,9 +1,8 @@
 /** The job table in memory: the same states, epochs and leases as the real one, by the clock it is given. */
 import { AppError } from '../../../src/errors.ts';
-import { legalTransitions, terminalStatuses } from '../../../src/jobs/record.ts';
-import type { JobStatus } from '../../../src/jobs/record.ts';
-import { parseTraceparent } from '../../../src/jobs/trace-context.ts';
-import { pause } from '../../../src/jobs/worker/waiting.ts';
+import { legalTransitions, terminalStatuses, type JobStatus } from '../../../src/service/jobs/record.ts';
+import { parseTraceparent } from '../../../src/service/jobs/trace-context.ts';
+import { pause } from '../../../src/service/jobs/worker/waiting.ts';
 import {
   copyOf,
   endedJobOf,
@@ -20,7 +19,7 @@ import {
 } from './rows-of-jobs.ts';
 import { defaultJobLimits, type MemoryJobStoreOptions } from './rows-of-jobs.ts';
 import type { Row, WorkflowRow } from './rows-of-jobs.ts';
-import type { Clock } from '../../../src/ports/clock.ts';
+import type { Clock } from '../../../src/ports/environment.ts';
 import type {
   Claim,
   JobStore,

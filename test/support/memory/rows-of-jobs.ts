@@ -1,6 +1,5 @@
 /** What the job table in memory holds, and how it is read. */
-import { statusLetters } from '../../../src/jobs/status-letters.ts';
-import { terminalStatuses, type JobRecord } from '../../../src/jobs/record.ts';
+import { statusLetters, terminalStatuses, type JobRecord } from '../../../src/service/jobs/record.ts';
 import type {
   EndedJob,
   JobRun,

@@ -1,5 +1,5 @@
 /** Compiles in this process, from files in memory. */
-import { nextModel } from '../../../src/catalog/schemas/logical-schema.ts';
+import { nextModel } from '../../../src/service/catalog/logical-schema.ts';
 import { formatDiagnostic, InputError } from '../../../src/engine/diagnostics.ts';
 import { inferSourceModel } from '../../../src/engine/infer/source-model.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';

@@ -1,6 +1,6 @@
 /** Watches in memory, as people ask for them: no scheduler runs here. */
 import { AppError } from '../../../src/errors.ts';
-import type { Clock } from '../../../src/ports/clock.ts';
+import type { Clock } from '../../../src/ports/environment.ts';
 import type { Page } from '../../../src/ports/stores/jobs.ts';
 import {
   watchFileStatuses,

@@ -5,15 +5,15 @@ import { defaultEngineLimits } from '../../../src/engine/limits.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { RowChunk } from '../../../src/engine/shred/rows/output.ts';
 import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
-import { requestDefaults } from '../../../src/jobs/request/tool-request.ts';
+import { requestDefaults } from '../../../src/service/jobs/request/tool-request.ts';
 import type { UnconvertedValue } from '../../../src/ports/rows/sink.ts';
-import type { InputMember } from '../../../src/tools/inputs/members.ts';
+import type { InputMember } from '../../../src/inputs/members.ts';
 import {
   countPieces,
   levelCutsOfPieces,
   surveyPiece,
   memberOfRange,
-} from '../../../src/tools/inputs/readable-ranges.ts';
+} from '../../../src/inputs/readable-ranges.ts';
 import type { PieceOfRows } from '../../../src/engine/shred/row-tag/pieces.ts';
 import { addFindings, type LoadFindings, createRejects } from '../../../src/tools/load/findings.ts';
 import { checkLastKeys, KeyRanges } from '../../../src/tools/load/document-cut.ts';

@@ -7,7 +7,7 @@ import { createFastXmlTokenizer } from '../../../src/engine/xml/tokenizer/fast.t
 import { createNameTable } from '../../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';
 import type { NameTable, TextLocation, TokenBatch, XmlTokenizer } from '../../../src/engine/xml/tokens.ts';
-import { sha256Of } from '../../../src/adapters/file-staging/durable-file.ts';
+import { sha256Of } from '../../../src/storage/staging/durable-file.ts';
 import { bytesOf } from './shredding.ts';
 import { uuidOfJob } from './job-names.ts';
 

@@ -1,5 +1,5 @@
 /** Answers of queries beside the truth: as sets of rows, each value by its meaning and not by how it is written. */
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import type { AnswerRow } from './truth.ts';
 
 /** What a query answers, each value as JSON's text; times with a zone in UTC. */

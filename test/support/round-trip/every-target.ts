@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { compareXml } from '../documents/canonical-xml.ts';
 import { compiled } from '../models/shredding.ts';
 import type { ServiceHome } from '../service/start.ts';

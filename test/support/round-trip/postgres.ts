@@ -2,8 +2,7 @@
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
 import { createPostgresRowSource } from '../../../src/targets/sql/postgres/source.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
-import type { MergeOrder } from '../../../src/ports/rows/merge.ts';
-import type { Published, RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { MergeOrder, Published, RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import type { RowSource } from '../../../src/ports/rows/source.ts';
 import { createShredder } from '../../../src/engine/shred/shredder.ts';
 import { createNameTable } from '../../../src/engine/xml/names/interned.ts';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { linkLibraries } from '../../../src/adapters/embedded-postgres/binaries.ts';
+import { linkLibraries } from '../../../src/process/embedded-postgres/process.ts';
 import { toolCache } from '../tool-cache.ts';
 
 /** The newest package of each version that is maintained, and is loaded. */

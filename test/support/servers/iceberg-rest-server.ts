@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
+import type { S3Settings } from '../../../src/storage/object-store/s3-requests.ts';
 import { freePort } from '../service/external-postgres.ts';
 
 export interface IcebergRestServer {

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
+import type { S3Settings } from '../../../src/storage/object-store/s3-requests.ts';
 
 export interface StoreRequest {
   readonly method: string;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { clustersVariable } from '../service/cluster-template.ts';
-import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
+import { stopEmbeddedPostgres } from '../../../src/process/embedded-postgres/server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

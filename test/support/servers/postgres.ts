@@ -1,11 +1,11 @@
 /** Databases for tests: each fresh, migrated, and on one real server that the whole run shares. */
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { joinEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { migrate } from '../../../src/adapters/postgres/metadb/schema/run-migrations.ts';
-import { everyOrganisation } from '../../../src/adapters/postgres/client/organisation-pools.ts';
-import { ensureServiceRole, serviceRole } from '../../../src/adapters/postgres/roles.ts';
+import { joinEmbeddedPostgres } from '../../../src/process/embedded-postgres/server.ts';
+import { connectPostgres, type Sql } from '../../../src/postgres/connect.ts';
+import { migrate } from '../../../src/metadb/migrations.ts';
+import { everyOrganisation } from '../../../src/postgres/organisation-pools.ts';
+import { ensureServiceRole, serviceRole } from '../../../src/postgres/roles.ts';
 
 export interface TestDatabase {
   /** `postgres://…`, of a superuser */

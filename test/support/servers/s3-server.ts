@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
+import type { S3Settings } from '../../../src/storage/object-store/s3-requests.ts';
 import { freePort } from '../free-port.ts';
 
 export interface S3Server {

@@ -3,7 +3,7 @@
  * every value, is named by its document and by the positions of the rows it hangs from, and must be there exactly once.
  */
 import { withoutExponent } from '../round-trip/census.ts';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import type { MappingAnswer } from './client.ts';
 import { readXml, type ReadElement } from './xml-reader.ts';
 

@@ -5,9 +5,11 @@
 import { cpSync, existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findPostgresBinaries } from '../../../src/adapters/embedded-postgres/binaries.ts';
-import { initialise } from '../../../src/adapters/embedded-postgres/process.ts';
-import { openFolder } from '../../../src/adapters/embedded-postgres/state.ts';
+import {
+  findPostgresBinaries,
+  initialise,
+  openFolder,
+} from '../../../src/process/embedded-postgres/process.ts';
 
 /** Names the run's folder; set by test/support/servers/postgres-setup.ts, absent outside of a run. */
 export const clustersVariable = 'TEST_CLUSTERS';

@@ -1,6 +1,6 @@
 /** Jobs that wait for their next attempt. The lengths of their pauses are proven by test/unit/jobs/worker.test.ts. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import type { JobAnswer, ServiceClient } from './client.ts';
 
 /** Ends the pauses of all jobs that wait for their next attempt. `metadb`: a connection of the superuser. */

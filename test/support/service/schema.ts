@@ -1,6 +1,6 @@
 /** What the service says of a schema, and whether a target is what it says. */
 import { expect } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { compareWithDocuments, countFacts, readReferences } from './census.ts';
 import type { MappingAnswer, SchemaAnswer, ServiceClient } from './client.ts';
 import type { FixtureDocument } from './fixtures.ts';

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
+import { stopEmbeddedPostgres } from '../../../src/process/embedded-postgres/server.ts';
 import { copyCluster } from './cluster-template.ts';
 import { createServiceClient, type ServiceClient } from './client.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres, type Sql } from '../../../src/postgres/connect.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../servers/postgres.ts';
 import { createServiceHome, startService, type RunningService, type ServiceHome } from './start.ts';
 

@@ -1,5 +1,5 @@
 /** Watches of a running service, as its clients use them. */
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import type { WatchFileRecord, WatchRecord } from '../../../src/ports/stores/watches.ts';
 import type { ServiceClient } from './client.ts';
 import { eventually } from './waiting.ts';

@@ -2,8 +2,8 @@
 import { cp, mkdir, mkdtemp, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { createPostgresCatalogStore } from '../../../src/metadb/catalog-store.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 import { compareXml } from '../documents/canonical-xml.ts';
 import { dumpFamily } from './tables.ts';
 import type { MappingAnswer, SchemaAnswer } from '../service/client.ts';

@@ -1,6 +1,6 @@
 /** Models, maps and contents of files as the catalog gives them, ids left out. */
-import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { createPostgresCatalogStore } from '../../../src/metadb/catalog-store.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 
 const idOrg = 1;
 

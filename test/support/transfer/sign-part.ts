@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { manifestName } from '../../../src/transfer/package/format.ts';
+import { manifestName } from '../../../src/service/transfer/package-format.ts';
 
 /** Makes the manifest agree with a part as it is now. */
 export async function signPart(path: string, name: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** What the metadata database holds of one family, table by table, so that two installations can be compared. */
 import { unpackedModels } from './models.ts';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../src/postgres/connect.ts';
 
 export type TableDump = Readonly<Record<string, readonly unknown[]>>;
 

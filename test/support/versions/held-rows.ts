@@ -1,6 +1,6 @@
 /** What tables of a target hold, and that later loads leave it as it is. */
 import { expect } from 'vitest';
-import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres, type Sql } from '../../../src/postgres/connect.ts';
 import type { ServiceHome } from '../service/start.ts';
 
 /** rows by their key */

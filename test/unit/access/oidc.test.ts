@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import type { JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createOidcVerifier } from '../../../src/adapters/system/oidc-verifier.ts';
+import { createOidcVerifier } from '../../../src/runtime/system/oidc-verifier.ts';
 import { createTestApp } from '../../support/memory/adapters.ts';
 
 const issuer = 'https://idp.example/realms/main';

@@ -7,10 +7,9 @@ import {
   parseAddress,
   specialRange,
   createOutgoingGuard,
-} from '../../../src/access/outgoing-guard.ts';
-import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
-import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts';
-import { createPinnedProxy } from '../../../src/adapters/outgoing/checked-proxy.ts';
+} from '../../../src/service/access/outgoing-guard.ts';
+import { createHostResolver } from '../../../src/network/host-resolver.ts';
+import { createPinnedHttp, createPinnedProxy } from '../../../src/network/checked-http.ts';
 import type { HostResolver, CheckedHost } from '../../../src/ports/network.ts';
 
 const refused = { code: 'host_not_allowed' };

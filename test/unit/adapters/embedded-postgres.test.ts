@@ -19,15 +19,15 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { linkLibraries } from '../../../src/adapters/embedded-postgres/binaries.ts';
+import { linkLibraries } from '../../../src/process/embedded-postgres/process.ts';
 import {
   joinEmbeddedPostgres,
   startEmbeddedPostgres,
   stopEmbeddedPostgres,
-} from '../../../src/adapters/embedded-postgres/server.ts';
+} from '../../../src/process/embedded-postgres/server.ts';
 import { needs } from '../../support/needs.ts';
 
-const launcher = new URL('../../../src/adapters/embedded-postgres/server.ts', import.meta.url).href;
+const launcher = new URL('../../../src/process/embedded-postgres/server.ts', import.meta.url).href;
 
 let home: string;
 let directory: string;

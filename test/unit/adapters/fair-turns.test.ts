@@ -1,6 +1,6 @@
 /** Turns of organisations at what they share. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTurns, type TurnSettings } from '../../../src/adapters/schema-compiler/fair-turns.ts';
+import { createTurns, type TurnSettings } from '../../../src/process/schema-compiler.ts';
 
 const settings: TurnSettings = { slots: 2, slotsOfOne: 1, mostWaiting: 3, waitMs: 1000, what: 'schemas' };
 

@@ -1,7 +1,7 @@
 /** Faults of the file system, as they are told. */
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { fileFault } from '../../../src/adapters/file-staging/durable-file.ts';
+import { fileFault } from '../../../src/storage/staging/durable-file.ts';
 
 it.each([
   ['read', 'it, or a file of it, is not there; name where it is now (ENOENT)'],

@@ -7,7 +7,7 @@ import {
   LookProcessEnd,
   type LookProcesses,
   type LookProcessesOptions,
-} from '../../../src/adapters/processes/look-processes.ts';
+} from '../../../src/process/look-processes.ts';
 import { collectGarbage } from '../../support/garbage.ts';
 
 const mebi = 1024 * 1024;

@@ -8,8 +8,8 @@ import {
   joinEmbeddedPostgres,
   startEmbeddedPostgres,
   stopEmbeddedPostgres,
-} from '../../../src/adapters/embedded-postgres/server.ts';
-import { processStart } from '../../../src/adapters/embedded-postgres/state.ts';
+} from '../../../src/process/embedded-postgres/server.ts';
+import { processStart } from '../../../src/process/embedded-postgres/process.ts';
 import { eventually } from '../../support/service/waiting.ts';
 
 let home: string;

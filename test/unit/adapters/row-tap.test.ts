@@ -1,6 +1,6 @@
 /** Rows taken off a connection: wherever its pieces are cut, the driver sees all but the rows. */
 import { expect, it } from 'vitest';
-import { createRowTap } from '../../../src/adapters/postgres/client/row-tap.ts';
+import { createRowTap } from '../../../src/postgres/row-tap.ts';
 
 function message(kind: string, body: string): Buffer {
   const head = Buffer.alloc(5);

@@ -2,7 +2,7 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { splitOutput } from '../../../src/adapters/processes/tool-process.ts';
+import { splitOutput } from '../../../src/process/tool-runner.ts';
 
 const ending = 'mark waits\n';
 const piece = Buffer.alloc(60_000, 'a');

@@ -1,15 +1,15 @@
 /** The compiler thread for real: what it makes, and what ends it. */
 import { startThread } from '../../../src/installation.ts';
-import { createSecretBox } from '../../../src/adapters/system/secret-box.ts';
+import { createSecretBox } from '../../../src/runtime/system/secret-box.ts';
 import { createMemoryCredentialStore } from '../../support/memory/credentials.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createIsolatedSchemaCompiler } from '../../../src/adapters/schema-compiler/in-thread.ts';
-import { createSystemClock } from '../../../src/adapters/system/clock.ts';
-import { nextModel } from '../../../src/catalog/schemas/logical-schema.ts';
-import { createSchema } from '../../../src/catalog/schemas/create-schema.ts';
+import { createIsolatedSchemaCompiler } from '../../../src/process/schema-compiler.ts';
+import { createSystemClock } from '../../../src/runtime/system/clock.ts';
+import { nextModel } from '../../../src/service/catalog/logical-schema.ts';
+import { createSchema } from '../../../src/service/catalog/create-schema.ts';
 import { packRelationalModel, packSourceModel } from '../../../src/engine/model/packed/models.ts';
 import { lineIdentity } from '../../../src/engine/map/line-identity.ts';
 import { defaultLimits, type Limits } from '../../../src/config/limits.ts';

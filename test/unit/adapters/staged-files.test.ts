@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, open, readFile, readdir, rm, type FileHandle } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeWhole } from '../../../src/adapters/file-staging/durable-file.ts';
-import { StagedFiles } from '../../../src/adapters/file-staging/staged-files.ts';
+import { writeWhole } from '../../../src/storage/staging/durable-file.ts';
+import { StagedFiles } from '../../../src/storage/staging/staged-files.ts';
 
 let directory = '';
 beforeEach(async () => {

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { boundConnections, needsNoAnswer } from '../../../src/adapters/server/connection-limits.ts';
+import { boundConnections, needsNoAnswer } from '../../../src/runtime/listen.ts';
 import { needs } from '../../support/needs.ts';
 
 const mebibyte = 1024 * 1024;

@@ -2,10 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import {
-  closeWhenStalled,
-  createSocketOpener,
-} from '../../../src/adapters/postgres/client/watched-socket.ts';
+import { closeWhenStalled, createSocketOpener } from '../../../src/postgres/checked-socket.ts';
 
 const limitMs = 400;
 let server: Server | null = null;

@@ -8,7 +8,7 @@ import {
   isRemoteLocation,
   parseRemoteLocation,
   sourceAt,
-} from '../../../src/files/remote-location.ts';
+} from '../../../src/service/files/remote-location.ts';
 import { AppError } from '../../../src/errors.ts';
 import { readText } from '../../rules/project-files.ts';
 import { readBlocks } from '../../e2e/readme/blocks.ts';

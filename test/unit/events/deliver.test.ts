@@ -1,8 +1,8 @@
 /** Deliveries from an outbox in memory: one event that nobody can read holds up no other. */
 import { expect, it } from 'vitest';
-import { createEventDelivery, webhookBody } from '../../../src/events/deliver.ts';
+import { createEventDelivery, webhookBody } from '../../../src/service/events/deliver.ts';
 import type { StoredEvent } from '../../../src/ports/stores/event-outbox.ts';
-import { exampleJob } from '../../../src/http/schemas/jobs.ts';
+import { exampleJob } from '../../../src/http/routes/job-shapes.ts';
 
 const stored = (idEvent: number, job: string): StoredEvent => ({
   idEvent,

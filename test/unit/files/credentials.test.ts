@@ -1,6 +1,6 @@
 /** /v2/admin/credentials: what is kept, what is refused, and what never comes back. */
 import { describe, expect, it } from 'vitest';
-import { findCredential } from '../../../src/files/credentials.ts';
+import { findCredential } from '../../../src/service/files/credentials.ts';
 import { createTestApp } from '../../support/memory/adapters.ts';
 
 const path = '/v2/admin/credentials';

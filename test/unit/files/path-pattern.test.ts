@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parsePathPattern, patternStart, patternStep } from '../../../src/files/path-pattern.ts';
+import { parsePathPattern, patternStart, patternStep } from '../../../src/service/files/path-pattern.ts';
 
 /** Whether a file at this path, relative to the pattern's folder, is what the pattern names. */
 function matches(text: string, path: string): boolean {

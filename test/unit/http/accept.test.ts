@@ -1,6 +1,6 @@
 /** Content negotiation. */
 import { describe, expect, it } from 'vitest';
-import { negotiate } from '../../../src/http/answers/problem.ts';
+import { negotiate } from '../../../src/http/problem.ts';
 
 describe('negotiate', () => {
   const offered = ['application/json', 'text/plain', 'text/event-stream'] as const;

@@ -1,7 +1,7 @@
 /** What an operator watches and turns, in the shapes that clients of Spring Boot's actuator read. */
 import { describe, expect, it } from 'vitest';
-import { byteRange } from '../../../src/http/answers/download.ts';
-import { failureReason } from '../../../src/jobs/record.ts';
+import { byteRange } from '../../../src/http/download.ts';
+import { failureReason } from '../../../src/service/jobs/record.ts';
 import { createTestApp } from '../../support/memory/adapters.ts';
 import type { Scope } from '../../../src/ports/stores/access.ts';
 import { submitJobs } from '../../support/memory/job-records.ts';

@@ -1,6 +1,6 @@
 /** Names that a reader cannot see whole are refused wherever a name is given. */
 import { describe, expect, it } from 'vitest';
-import { parseToolArguments } from '../../../src/jobs/request/read-request.ts';
+import { parseToolArguments } from '../../../src/service/jobs/request/read-request.ts';
 import { createTestApp } from '../../support/memory/adapters.ts';
 
 const hidden = ['\u202e', '\u2028', '\ufeff', '\u200b', '\u2066', '\u0007', '\u009b31m', '\u00ad', '\u061c'];

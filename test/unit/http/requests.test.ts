@@ -1,7 +1,7 @@
 /** Problems, request ids, methods and headers of all operations. */
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { Problem } from '../../../src/http/answers/problem.ts';
+import { Problem } from '../../../src/http/problem.ts';
 import { createTestApp } from '../../support/memory/adapters.ts';
 import { startNextJob, submitJobs } from '../../support/memory/job-records.ts';
 

@@ -1,6 +1,6 @@
 /** Bodies that arrive slowly. */
 import { describe, expect, it } from 'vitest';
-import { atPace } from '../../../src/files/upload.ts';
+import { atPace } from '../../../src/service/files/upload.ts';
 
 /** Sends the chunks with these pauses before them, in milliseconds. */
 function bodyOf(...pieces: readonly (readonly [pauseMs: number, bytes: number])[]) {

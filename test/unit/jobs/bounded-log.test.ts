@@ -1,6 +1,6 @@
 /** A log ends at its size, with whole lines and a last one that says so; over attempts and notes, too. */
 import { describe, expect, it } from 'vitest';
-import { boundedLog } from '../../../src/jobs/bounded-log.ts';
+import { boundedLog } from '../../../src/service/jobs/log.ts';
 
 const encoder = new TextEncoder();
 const last = (most: number): string =>

@@ -1,6 +1,6 @@
 /** Targets that are called as files are, without their kind. */
 import { describe, expect, it } from 'vitest';
-import { parseToolArguments } from '../../../src/jobs/request/read-request.ts';
+import { parseToolArguments } from '../../../src/service/jobs/request/read-request.ts';
 
 describe('a target that is called as a file is', () => {
   it.each([

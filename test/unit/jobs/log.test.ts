@@ -1,7 +1,7 @@
 /** Job logs: slices, last lines, followers. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { JobStatus } from '../../../src/jobs/record.ts';
-import { followJobLog, maxSliceBytes, readJobLog, streamJobLog } from '../../../src/jobs/log.ts';
+import type { JobStatus } from '../../../src/service/jobs/record.ts';
+import { followJobLog, maxSliceBytes, readJobLog, streamJobLog } from '../../../src/service/jobs/log.ts';
 import { createMemoryAdapters } from '../../support/memory/adapters.ts';
 import type { MemoryAdapters } from '../../support/memory/adapters.ts';
 

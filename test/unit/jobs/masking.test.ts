@@ -1,6 +1,6 @@
 /** What is masked of texts that people read. */
 import { describe, expect, it } from 'vitest';
-import { maskKnownSecrets, maskSecrets } from '../../../src/jobs/mask-secrets.ts';
+import { maskKnownSecrets, maskSecrets } from '../../../src/service/jobs/mask-secrets.ts';
 
 describe('masking', () => {
   it.each([

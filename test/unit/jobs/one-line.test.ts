@@ -1,6 +1,6 @@
 /** Text of strangers in a line of a log. */
 import { expect, it } from 'vitest';
-import { oneLine } from '../../../src/jobs/mask-secrets.ts';
+import { oneLine } from '../../../src/service/jobs/mask-secrets.ts';
 
 it.each([
   ['plain\ttext é \u{1F600} «»', 'plain\ttext é \u{1F600} «»'],

@@ -1,10 +1,10 @@
 /** A secret that a request names in one place and repeats in another: in clear nowhere that is stored or read. */
 import { expect, it } from 'vitest';
-import { newJob } from '../../../src/jobs/new-job.ts';
-import { parseToolArguments } from '../../../src/jobs/request/read-request.ts';
-import { openRequest, sealRequest } from '../../../src/jobs/request/stored-request.ts';
+import { newJob } from '../../../src/service/jobs/new-job.ts';
+import { parseToolArguments } from '../../../src/service/jobs/request/read-request.ts';
+import { openRequest, sealRequest } from '../../../src/service/jobs/request/stored-request.ts';
 import { createMemoryAdapters } from '../../support/memory/adapters.ts';
-import { shownSecrets } from '../../../src/watches/define.ts';
+import { shownSecrets } from '../../../src/service/watches/define.ts';
 
 const cases: readonly (readonly [address: string, plain: string])[] = [
   ['mysql://rdr:kestrel77@db/crm', 'kestrel77'],

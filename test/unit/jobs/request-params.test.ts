@@ -2,15 +2,14 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createSecretBox } from '../../../src/adapters/system/secret-box.ts';
+import { createSecretBox } from '../../../src/runtime/system/secret-box.ts';
 import { readConfig } from '../../../src/config/properties.ts';
-import { maskedParams, paramsJson } from '../../../src/jobs/request/params.ts';
-import { parseModeLetters, saveModeLetters } from '../../../src/jobs/options/values.ts';
-import { checkStoredRequest } from '../../../src/jobs/request/shape.ts';
-import { openRequest, sealRequest } from '../../../src/jobs/request/stored-request.ts';
-import { newJob } from '../../../src/jobs/new-job.ts';
-import type { Tool } from '../../../src/jobs/request/tools.ts';
-import { parseToolArguments } from '../../../src/jobs/request/read-request.ts';
+import { maskedParams, paramsJson, newJob } from '../../../src/service/jobs/new-job.ts';
+import { parseModeLetters, saveModeLetters } from '../../../src/service/jobs/options/table.ts';
+import { checkStoredRequest } from '../../../src/service/jobs/request/shape.ts';
+import { openRequest, sealRequest } from '../../../src/service/jobs/request/stored-request.ts';
+import type { Tool } from '../../../src/service/jobs/request/tools.ts';
+import { parseToolArguments } from '../../../src/service/jobs/request/read-request.ts';
 
 const engine = { master: 'local[*]' };
 const newBox = () => createSecretBox(Uint8Array.from(randomBytes(32)));

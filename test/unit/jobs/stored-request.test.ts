@@ -1,7 +1,7 @@
 /** A stored request is checked before a tool is started with it. */
 import { expect, it } from 'vitest';
-import { checkStoredRequest, type StoredRequest } from '../../../src/jobs/request/shape.ts';
-import { parseExecution, parseToolArguments } from '../../../src/jobs/request/read-request.ts';
+import { checkStoredRequest, type StoredRequest } from '../../../src/service/jobs/request/shape.ts';
+import { parseExecution, parseToolArguments } from '../../../src/service/jobs/request/read-request.ts';
 
 const request = parseToolArguments('xml2er', [
   ...'a.xml b.zip -x 4 -a 3,9 -g 0 -o postgresql://u:p@h/d -p c4n4ry'.split(' '),

@@ -2,10 +2,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/properties.ts';
 import type { AppError } from '../../../src/errors.ts';
-import type { Execution } from '../../../src/jobs/request/execution-request.ts';
-import { rerunJob } from '../../../src/jobs/rerun.ts';
-import { openRequest } from '../../../src/jobs/request/stored-request.ts';
-import { submitCommands } from '../../../src/jobs/submit.ts';
+import type { Execution } from '../../../src/service/jobs/request/execution-request.ts';
+import { rerunJob, submitCommands } from '../../../src/service/jobs/submit.ts';
+import { openRequest } from '../../../src/service/jobs/request/stored-request.ts';
 import { createMemoryAdapters } from '../../support/memory/adapters.ts';
 import type { MemoryAdapters } from '../../support/memory/adapters.ts';
 

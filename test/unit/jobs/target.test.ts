@@ -1,6 +1,6 @@
 /** Targets, read from their text. */
 import { describe, expect, it } from 'vitest';
-import { isHostAllowed, parseTarget } from '../../../src/jobs/request/target.ts';
+import { isHostAllowed, parseTarget } from '../../../src/service/jobs/request/target.ts';
 
 describe('target', () => {
   it('reads the four kinds', () => {

@@ -1,10 +1,13 @@
 /** Command lines, read into requests. */
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
-import { parseModeOf, requestDefaults } from '../../../src/jobs/request/tool-request.ts';
-import type { RequestItem } from '../../../src/jobs/request/tool-request.ts';
-import type { Tool } from '../../../src/jobs/request/tools.ts';
-import { parseExecution, parseToolArguments } from '../../../src/jobs/request/read-request.ts';
+import {
+  parseModeOf,
+  requestDefaults,
+  type RequestItem,
+} from '../../../src/service/jobs/request/tool-request.ts';
+import type { Tool } from '../../../src/service/jobs/request/tools.ts';
+import { parseExecution, parseToolArguments } from '../../../src/service/jobs/request/read-request.ts';
 
 function failure(act: () => unknown): AppError {
   try {

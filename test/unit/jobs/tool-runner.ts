@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { openLocalLog } from '../../../src/adapters/processes/tool-process.ts';
 import {
+  openLocalLog,
   createProcessRunner,
   type ProcessRunnerOptions,
-} from '../../../src/adapters/processes/tool-runner.ts';
+} from '../../../src/process/tool-runner.ts';
 import type { ProcessRunner } from '../../../src/ports/processes.ts';
 
 export interface TestRunner {

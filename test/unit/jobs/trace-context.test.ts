@@ -1,6 +1,6 @@
 /** `traceparent` as W3C Trace Context has it. */
 import { describe, expect, it } from 'vitest';
-import { childOf, formatTraceparent, parseTraceparent } from '../../../src/jobs/trace-context.ts';
+import { childOf, formatTraceparent, parseTraceparent } from '../../../src/service/jobs/trace-context.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const spanId = '00f067aa0ba902b7';

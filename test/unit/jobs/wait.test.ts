@@ -1,7 +1,7 @@
 /** Waiting for the jobs of a workflow. */
 import { expect, it } from 'vitest';
-import type { JobStatus } from '../../../src/jobs/record.ts';
-import { waitForJobs } from '../../../src/jobs/wait.ts';
+import type { JobStatus } from '../../../src/service/jobs/record.ts';
+import { waitForJobs } from '../../../src/service/jobs/submit.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';
 import { createMemoryAdapters } from '../../support/memory/adapters.ts';
 

@@ -4,18 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
-import { terminalStatuses } from '../../../src/jobs/record.ts';
-import type { JobRecord, JobStatus } from '../../../src/jobs/record.ts';
-import { createWorker } from '../../../src/jobs/worker/run-jobs.ts';
-import type { Worker } from '../../../src/jobs/worker/run-jobs.ts';
+import { createPostgresJobStore } from '../../../src/metadb/job-store.ts';
+import { terminalStatuses, type JobRecord, type JobStatus } from '../../../src/service/jobs/record.ts';
+import { createWorker, type Worker } from '../../../src/service/jobs/worker/run-jobs.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { createTestRunner, eventually, runs, temporaryFolder } from './tool-runner.ts';
 import type { TestRunner } from './tool-runner.ts';
-import type { JobStoreSettings } from '../../../src/adapters/postgres/metadb/jobs/settings.ts';
-import type { WorkerOptions } from '../../../src/jobs/worker/options.ts';
+import type { JobStoreSettings } from '../../../src/metadb/job-queue.ts';
+import type { WorkerOptions } from '../../../src/service/jobs/worker/supervise-job.ts';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

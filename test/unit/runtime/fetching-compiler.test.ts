@@ -1,13 +1,10 @@
 /** The time that fetching the sources of a schema may take. */
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { LookProcessEnd, type LookProcess } from '../../../src/adapters/processes/look-processes.ts';
+import { LookProcessEnd, type LookProcess } from '../../../src/process/look-processes.ts';
 import { fixedLimits } from '../../../src/config/limits.ts';
 import type { SchemaCompiler } from '../../../src/ports/processes.ts';
-import {
-  createAddressCompiler,
-  type AddressedSources,
-} from '../../../src/runtime/remote/fetching-compiler.ts';
+import { createAddressCompiler, type AddressedSources } from '../../../src/runtime/fetching-compiler.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

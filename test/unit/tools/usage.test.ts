@@ -1,8 +1,8 @@
 /** Usage texts. */
 import { describe, expect, it } from 'vitest';
-import { toolOptions } from '../../../src/jobs/options/table.ts';
-import { requestDefaults } from '../../../src/jobs/request/tool-request.ts';
-import { tools } from '../../../src/jobs/request/tools.ts';
+import { toolOptions } from '../../../src/service/jobs/options/table.ts';
+import { requestDefaults } from '../../../src/service/jobs/request/tool-request.ts';
+import { tools } from '../../../src/service/jobs/request/tools.ts';
 import { usageOf } from '../../../src/tools/cli/run-tool.ts';
 
 /** options whose value is one of a few words, and the word that holds without them */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { createLocalPackageFolder } from '../../../src/adapters/transfer/local-package-folder.ts';
+import { createLocalPackageFolder } from '../../../src/tools/transfer/local-package-folder.ts';
 
 it.each<[string, (file: string) => Promise<unknown>]>([
   ['a pipe', (file) => promisify(execFile)('mkfifo', [file])],

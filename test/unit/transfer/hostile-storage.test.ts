@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createBlobTransfer } from '../../../src/adapters/transfer/azure-blob.ts';
+import { createBlobTransfer } from '../../../src/tools/transfer/azure-blob.ts';
 import { some } from '../../support/needs.ts';
 import { useTrial } from '../../support/service/trial.ts';
 

@@ -1,6 +1,6 @@
 /** One run of the transfer program. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { runTransfer, type PlannedRun } from '../../../src/transfer/run-transfer.ts';
+import { runTransfer, type PlannedRun } from '../../../src/service/transfer/run-transfer.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';
 import type { TransferProgram } from '../../../src/ports/processes.ts';
 import { createMemoryAdapters, type MemoryAdapters } from '../../support/memory/adapters.ts';

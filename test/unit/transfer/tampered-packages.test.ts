@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
-import { checkPackage } from '../../../src/transfer/package/import.ts';
-import { manifestName, partNames, writeManifest } from '../../../src/transfer/package/format.ts';
+import { checkPackage } from '../../../src/service/transfer/package-import.ts';
+import { manifestName, partNames, writeManifest } from '../../../src/service/transfer/package-format.ts';
 import type { PackageFolder, PartDigest } from '../../../src/ports/files.ts';
 import { compiled, statisticsOf } from '../../support/models/shredding.ts';
 

@@ -1,6 +1,6 @@
 /** How many transfers of an organisation run at a time. */
 import { describe, expect, it } from 'vitest';
-import { createSlots } from '../../../src/transfer/run-transfer.ts';
+import { createSlots } from '../../../src/service/transfer/run-transfer.ts';
 
 /** Work that goes on until it is told to end, and how much of it is under way. */
 function createWork() {

@@ -1,6 +1,6 @@
 /** Which documents are those of files. */
 import { describe, expect, it } from 'vitest';
-import { documentsOf, nameTest } from '../../../src/watches/define.ts';
+import { documentsOf, nameTest } from '../../../src/service/watches/define.ts';
 
 describe('documents of files', () => {
   const isOf = documentsOf(['in/a.xml', 'b.xml.gz', 'c.zip']);

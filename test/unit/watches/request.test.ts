@@ -1,6 +1,6 @@
 /** What a watch asks of its tool, and what it decides itself. */
 import { describe, expect, it } from 'vitest';
-import { shownSecrets, watchRequest, type BatchMembers } from '../../../src/watches/define.ts';
+import { shownSecrets, watchRequest, type BatchMembers } from '../../../src/service/watches/define.ts';
 
 const members = (options: BatchMembers['options']): BatchMembers => ({
   location: 'inbox',

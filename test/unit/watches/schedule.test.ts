@@ -1,6 +1,6 @@
 /** When a watch looks: durations, and five fields of cron in UTC. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { parseDuration, parseSchedule } from '../../../src/watches/schedule.ts';
+import { parseDuration, parseSchedule } from '../../../src/service/watches/define.ts';
 
 const at = (text: string): number => Date.parse(`${text}Z`);
 const shown = (ms: number): string => new Date(ms).toISOString().slice(0, 16);

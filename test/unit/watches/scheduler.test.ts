@@ -11,7 +11,7 @@ import {
   createTurnShares,
   type TurnShares,
   takeTurn,
-} from '../../../src/watches/turn.ts';
+} from '../../../src/service/watches/turn.ts';
 
 /** Takes turns of these organisations, each as often as it gets one. */
 function takeAll(shares: TurnShares, idOrg: number): number {

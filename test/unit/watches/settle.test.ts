@@ -1,7 +1,7 @@
 /** From the end of a job of a watch to the state of its files. */
 import { describe, expect, it } from 'vitest';
 import type { OnDrift, OpenJob } from '../../../src/ports/stores/watches.ts';
-import { changedFileCode, settle } from '../../../src/watches/settle.ts';
+import { changedFileCode, settle } from '../../../src/service/watches/turn.ts';
 
 type Reject = OpenJob['rejects'][number];
 const reject = (document: string | null, more: Partial<Reject> = {}): Reject =>

@@ -5,15 +5,13 @@ import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts
 import { AppError } from '../../../errors.ts';
 import { PreReleaseFault } from '../../rows/pre-release.ts';
 import { isFileLayout, isTableLayout, type FileLayoutName } from '../../../ports/rows/layouts.ts';
-import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import type { TargetLoad, SinkPlan, ZonesThere, ZoneTable, UnitFile } from '../../../ports/rows/sink.ts';
 import { hasOtherKeys } from '../../../engine/model/keys.ts';
 import { passed, memberOf } from '../../../engine/model/packed/lazy-array.ts';
 import { lookedAt } from '../../../engine/model/packed/reader.ts';
 import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
 import { isOpenToZones } from '../../../engine/model/zones.ts';
 import type { ColumnType, RelationalModel, Table } from '../../../engine/model/relational-model.ts';
-import type { SinkPlan, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
-import type { UnitFile } from '../../../ports/rows/units.ts';
 import { columnId, tableOfId, widenedWords, type WidenedTypes } from '../../rows/unfit-columns.ts';
 
 export const loadScriptName = 'load.sql';

@@ -12,8 +12,14 @@ import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { codesTable } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import { layoutFacts, type FileLayoutName } from '../../../ports/rows/layouts.ts';
-import type { Published, RowEncoding, RowSink, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
-import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import type {
+  Published,
+  RowEncoding,
+  RowSink,
+  ZonesThere,
+  ZoneTable,
+  TargetLoad,
+} from '../../../ports/rows/sink.ts';
 import {
   loadsOf,
   dataPackageName,
@@ -33,11 +39,7 @@ import {
   widenedInWords,
 } from './manifest.ts';
 import { documentFiles } from './loaded-documents.ts';
-import {
-  StagedFiles,
-  type FinishedFile,
-  type HandedRows,
-} from '../../../adapters/file-staging/staged-files.ts';
+import { StagedFiles, type FinishedFile, type HandedRows } from '../../../storage/staging/staged-files.ts';
 import { tableColumns, type KeptCodes } from './table-columns.ts';
 import { hasScript, layoutOf, scriptNames, writeScripts } from './layouts/every-layout.ts';
 import { type FileMaking, type FolderLayout, TableRows } from './layouts/folder-layout.ts';

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tmpdir } from 'node:os';
 import { AppError } from '../../../errors.ts';
-import { isDeadLock, lockFolder, lockName } from '../../../adapters/file-staging/lock.ts';
+import { isDeadLock, lockFolder, lockName } from '../../../storage/staging/lock.ts';
 import { journalName, manifestName } from '../place/journal.ts';
 import { HeldDiskPlace, DiskPlace } from '../place/disk.ts';
 import { endStep, folderRecords, diskFolder } from './place.ts';
@@ -19,9 +19,9 @@ import { LazyReader, createFileRowSource, type SourceTables } from '../../sql/du
 import { loadsOf, modelHashOfJob, manifestText } from './manifest.ts';
 import { tableColumns } from './table-columns.ts';
 import { layoutOf } from './layouts/every-layout.ts';
-import { refuseLink } from '../../../adapters/local-files/plain-files.ts';
-import { pinFolder } from '../../../adapters/local-files/open-folder.ts';
-import type { RowStore } from '../../../ports/rows/registered.ts';
+import { refuseLink } from '../../../storage/local/plain-files.ts';
+import { pinFolder } from '../../../storage/local/open-folder.ts';
+import type { RowStore } from '../../../ports/rows/sink.ts';
 import { fetchBatch, readStore } from './row-store.ts';
 
 interface ReadingTurn {

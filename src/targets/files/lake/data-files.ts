@@ -9,7 +9,7 @@ import { AppError } from '../../../errors.ts';
 import { exactDigits } from '../../sql/duckdb/csv-import.ts';
 import { openDuckDb, pathLiteral, type DuckDb } from '../../sql/duckdb/database.ts';
 import { converted, type DecimalDigits } from '../../sql/duckdb/types.ts';
-import { makeFolder } from '../../../adapters/file-staging/folders.ts';
+import { makeFolder } from '../../../storage/staging/folders.ts';
 import { fieldIdsOption } from '../parquet/writing.ts';
 import type { ColumnFacts } from '../../../engine/parquet/file-writer.ts';
 

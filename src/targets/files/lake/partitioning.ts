@@ -28,7 +28,7 @@ import { type DataFiles, parquet, type TypedName } from './data-files.ts';
 import type { TablesThere } from './tables-there.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { fieldIdsOption } from '../parquet/writing.ts';
-import { syncPath } from '../../../adapters/file-staging/durable-file.ts';
+import { syncPath } from '../../../storage/staging/durable-file.ts';
 
 /** the maximum number of columns that a message names */
 const mostNamed = 8;

@@ -7,11 +7,19 @@ import { join } from 'node:path';
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/keys.ts';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../../ports/rows/merge.ts';
-import type { Fence, Published, RowSink, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
-import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import type {
+  CurrentDocument,
+  MergeOrder,
+  UnmappedOfDocument,
+  Fence,
+  Published,
+  RowSink,
+  ZonesThere,
+  ZoneTable,
+  TargetLoad,
+} from '../../../ports/rows/sink.ts';
 import { StagedFileSink } from '../sink.ts';
-import { StagedFiles, type HandedRows } from '../../../adapters/file-staging/staged-files.ts';
+import { StagedFiles, type HandedRows } from '../../../storage/staging/staged-files.ts';
 import type { KeptCodes } from '../folder/table-columns.ts';
 import { jobMark } from '../folder/file-names.ts';
 import { holderOf, type HeldLakePlace, type LakeTarget } from './place.ts';

@@ -17,11 +17,9 @@ import { type LakeFormatName, type FieldIds, type LakeField, fieldOf } from './t
 import { typeToWrite } from './commit/next-files.ts';
 import { type PartitionField, typeFault } from './partition-fields.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
-import { sideTables, type SideTable } from '../../../ports/rows/sink.ts';
-import type { UnitFile } from '../../../ports/rows/units.ts';
+import { sideTables, type SideTable, type UnitFile, type UnitSink } from '../../../ports/rows/sink.ts';
 import { typesOf } from '../parquet/writing.ts';
 import { derivedColumns, splitFiles } from './partitioning.ts';
-import type { UnitSink } from '../../../ports/rows/unit-sink.ts';
 import { fileStatistics, rowsTold, type TypedName, openDataFiles } from './data-files.ts';
 import { AppError } from '../../../errors.ts';
 

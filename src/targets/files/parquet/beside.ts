@@ -5,7 +5,7 @@
 import type { ColumnsThread, StartThread, ColumnTyping, ParquetSettings } from './writing.ts';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { AppendedFile, FinishedFile } from '../../../adapters/file-staging/staged-files.ts';
+import type { AppendedFile, FinishedFile } from '../../../storage/staging/staged-files.ts';
 
 /**
  * The minimum size on disk, of all tables and of the largest one: with fewer rows the load would end before the thread has done anything.

@@ -6,7 +6,7 @@ import type { TransformOptions } from 'node:stream';
 import zlib, { type ZstdOptions } from 'node:zlib';
 import { ParquetWriter, type ColumnFacts, type ParquetOptions } from '../../../engine/parquet/file-writer.ts';
 import { WriterMemory } from '../../../engine/parquet/writer-memory.ts';
-import { writeWhole } from '../../../adapters/file-staging/durable-file.ts';
+import { writeWhole } from '../../../storage/staging/durable-file.ts';
 import type { RowsReader } from './staged-rows.ts';
 import type { SpareBuffers } from '../../../engine/spare-buffers.ts';
 

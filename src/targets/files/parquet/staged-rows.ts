@@ -1,7 +1,7 @@
 /** The staged rows of one table in COPY text, on disk or in memory. */
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import type { FinishedFile } from '../../../adapters/file-staging/staged-files.ts';
+import type { FinishedFile } from '../../../storage/staging/staged-files.ts';
 
 export interface StagedRows {
   /** Opens the rows from the first one on. */

@@ -9,9 +9,9 @@ import type { ListItems } from '../../../engine/parquet/lists.ts';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { columnSqlType, larger, typeForDigits, type DecimalDigits } from '../../sql/duckdb/types.ts';
-import type { FinishedFile } from '../../../adapters/file-staging/staged-files.ts';
+import type { FinishedFile } from '../../../storage/staging/staged-files.ts';
 import type { NamedColumn } from '../folder/table-columns.ts';
-import { syncPath } from '../../../adapters/file-staging/durable-file.ts';
+import { syncPath } from '../../../storage/staging/durable-file.ts';
 import { stagedRows } from './staged-rows.ts';
 
 /** The field ids by column: its own, and that of the items of a list. */

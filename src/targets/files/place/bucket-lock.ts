@@ -6,11 +6,11 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../errors.ts';
-import { isGoneProcess, startOfProcess } from '../../../adapters/file-staging/lock.ts';
+import { isGoneProcess, startOfProcess } from '../../../storage/staging/lock.ts';
 import { parsed } from '../json.ts';
 import type { DecidingStore } from '../../../ports/files.ts';
 import type { PlaceLock } from './journal.ts';
-import { neverConditional } from '../../../adapters/object-store/s3.ts';
+import { neverConditional } from '../../../storage/object-store/s3.ts';
 
 export const bucketLockName = '.svc-lock';
 const refreshMs = 10_000;

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { makeFolders, makeStaging, removeDeadStaging } from '../../../adapters/file-staging/folders.ts';
+import { makeFolders, makeStaging, removeDeadStaging } from '../../../storage/staging/folders.ts';
 import {
   createOnce,
   readIfThere,
@@ -13,9 +13,9 @@ import {
   replaceFile,
   syncPath,
   writeDurably,
-} from '../../../adapters/file-staging/durable-file.ts';
-import { lockFolder } from '../../../adapters/file-staging/lock.ts';
-import { inPinnedFolder, pinFolder } from '../../../adapters/local-files/open-folder.ts';
+} from '../../../storage/staging/durable-file.ts';
+import { lockFolder } from '../../../storage/staging/lock.ts';
+import { inPinnedFolder, pinFolder } from '../../../storage/local/open-folder.ts';
 import { AppError } from '../../../errors.ts';
 import {
   checkLock,
@@ -30,7 +30,7 @@ import {
   type StagedStep,
   type StepRecords,
 } from './journal.ts';
-import { checkFolder, plainFile } from '../../../adapters/local-files/plain-files.ts';
+import { checkFolder, plainFile } from '../../../storage/local/plain-files.ts';
 
 export interface DiskOptions {
   readonly directory: string;

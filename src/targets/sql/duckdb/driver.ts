@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
-import type { RowRemover } from '../../../ports/rows/remover.ts';
-import type { RowSink } from '../../../ports/rows/sink.ts';
-import { fileFault } from '../../../adapters/file-staging/durable-file.ts';
+import type { RowRemover, RowSink } from '../../../ports/rows/sink.ts';
+import { fileFault } from '../../../storage/staging/durable-file.ts';
 import { columnId, usualRoom } from '../../rows/unfit-columns.ts';
 import {
   createDatabaseFileRemover,

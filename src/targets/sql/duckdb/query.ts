@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
-import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/query.ts';
+import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/source.ts';
 import { findParameter, parameterFault, type ParameterMark } from '../../rows/query-parameters.ts';
 import { selectRows, tableOf, textsOf } from '../../rows/query-text.ts';
 import { openDuckDbReader, pathLiteral } from './database.ts';

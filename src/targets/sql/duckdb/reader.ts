@@ -4,13 +4,13 @@
  * does not fit into memory is spilled to disk.
  */
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
-import { fileFault } from '../../../adapters/file-staging/durable-file.ts';
+import { fileFault } from '../../../storage/staging/durable-file.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import type { StoredForm } from '../../../engine/parquet/reading/stored-column.ts';
 import { textBlock } from '../../../engine/unshred/rows/values.ts';
 import { AppError } from '../../../errors.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
-import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import type { TargetLoad } from '../../../ports/rows/sink.ts';
 import { decoded, fieldBlock, type FieldPlan, type ValueDecoder } from '../../rows/field-blocks.ts';
 import {
   createTableRowSource,

@@ -9,7 +9,7 @@ import { storedForm } from '../../../engine/parquet/reading/stored-column.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import type { TargetLoad } from '../../../ports/rows/sink.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
 import { refusePreRelease } from '../../rows/pre-release.ts';
 import { readFileLoads } from '../database-files.ts';

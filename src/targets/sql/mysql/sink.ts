@@ -13,8 +13,8 @@ import {
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { doubleForReal } from '../../../engine/sql/mysql-values.ts';
 import { physicalSideTable } from '../../../engine/sql/physical-model.ts';
-import type { MergeOrder } from '../../../ports/rows/merge.ts';
 import type {
+  MergeOrder,
   Fence,
   Published,
   RowSink,
@@ -23,8 +23,8 @@ import type {
   UnconvertedValue,
   ZonesThere,
   ZoneTable,
+  TargetLoad,
 } from '../../../ports/rows/sink.ts';
-import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import {

@@ -20,7 +20,7 @@ import type {
 import { decodedRows, textBlock, type TextRow } from '../../../engine/unshred/rows/values.ts';
 import { AppError } from '../../../errors.ts';
 import type { RowSource, StoredDocument } from '../../../ports/rows/source.ts';
-import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import type { TargetLoad } from '../../../ports/rows/sink.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { refusePreRelease } from '../../rows/pre-release.ts';
 import { targetLoads } from '../ledger.ts';

@@ -2,7 +2,7 @@
  * Codes that the schema enumerates (`--codes`), in the transaction that publishes: the table `_codes`, and checks of columns. A column has
  * a check as long as every row has a value of the list. Documents may have other values, and their rows are loaded nevertheless.
  */
-import { sqlState, type TransactionSql } from '../../../adapters/postgres/client/connect.ts';
+import { sqlState, type TransactionSql } from '../../../postgres/connect.ts';
 import { constraintName } from '../../../engine/map/names/constraint-name.ts';
 import { codesTable } from '../../../engine/model/side-tables.ts';
 import {

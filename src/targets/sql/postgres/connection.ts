@@ -7,10 +7,9 @@ import {
   type Sql,
   type TransactionSql,
   createPoolSockets,
-} from '../../../adapters/postgres/client/connect.ts';
-import { createCheckedSockets } from '../../../adapters/postgres/client/checked-socket.ts';
-import type { RowTap } from '../../../adapters/postgres/client/row-tap.ts';
-import { ServerFault, closeWhenStalled } from '../../../adapters/postgres/client/watched-socket.ts';
+} from '../../../postgres/connect.ts';
+import { createCheckedSockets, ServerFault, closeWhenStalled } from '../../../postgres/checked-socket.ts';
+import type { RowTap } from '../../../postgres/row-tap.ts';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError, isOutOfMemory, serverOutage } from '../../../errors.ts';
 import { createSilenceWatch, type SilenceWatch } from '../silence-watch.ts';

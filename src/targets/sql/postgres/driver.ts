@@ -8,9 +8,9 @@ import { runAll as runStatements, type SqlDatabase } from '../database.ts';
 import { relationOf, type FoundTable, type FoundTables, type SqlNames } from '../found-tables.ts';
 import { keepCodeTexts, keepHigherKey, type PublishingWays, type SqlDriver } from '../publication.ts';
 import type { Notes } from '../removal.ts';
-import type { TransactionSql, Sql } from '../../../adapters/postgres/client/connect.ts';
+import type { TransactionSql, Sql } from '../../../postgres/connect.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
-import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import type { TargetLoad } from '../../../ports/rows/sink.ts';
 import { targetLoads } from '../ledger.ts';
 import {
   addressLabel,

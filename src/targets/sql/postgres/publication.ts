@@ -1,5 +1,5 @@
 /** The state that the steps of a publishing transaction share. */
-import type { TransactionSql } from '../../../adapters/postgres/client/connect.ts';
+import type { TransactionSql } from '../../../postgres/connect.ts';
 import { hasOffsetBehind } from '../../../engine/model/zones.ts';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';

@@ -1,5 +1,5 @@
 /** The steps of publishing that are specific to PostgreSQL, within one transaction. */
-import { sqlState } from '../../../adapters/postgres/client/connect.ts';
+import { sqlState } from '../../../postgres/connect.ts';
 import {
   fileKeyName,
   mergeColumns,

@@ -10,8 +10,8 @@ import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { ownPrefix, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { MergeOrder } from '../../../ports/rows/merge.ts';
 import type {
+  MergeOrder,
   Fence,
   UnconvertedValue,
   Published,
@@ -20,9 +20,10 @@ import type {
   SinkPlan,
   ZonesThere,
   ZoneTable,
+  TargetLoad,
+  UnitTarget,
 } from '../../../ports/rows/sink.ts';
-import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import type { Sql, TransactionSql } from '../../../adapters/postgres/client/connect.ts';
+import type { Sql, TransactionSql } from '../../../postgres/connect.ts';
 import {
   addressLabel,
   connectTarget,
@@ -58,7 +59,6 @@ import { publishRows } from '../publish.ts';
 import { defineStaged, StagingArea } from './staging/area.ts';
 import { keyAlterations, primaryKey, makeTablesAhead } from './tables.ts';
 import { createUnitTarget, type PostgresUnitTarget } from './units/publisher.ts';
-import type { UnitTarget } from '../../../ports/rows/units.ts';
 import {
   readCounters,
   readTarget,

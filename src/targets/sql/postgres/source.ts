@@ -21,9 +21,9 @@ import type {
 import { decodedRows, type TextRow } from '../../../engine/unshred/rows/values.ts';
 import { AppError } from '../../../errors.ts';
 import type { RowSource, StoredDocument } from '../../../ports/rows/source.ts';
-import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import { sqlState, type Sql } from '../../../adapters/postgres/client/connect.ts';
-import { createRowTap, type RowTap } from '../../../adapters/postgres/client/row-tap.ts';
+import type { TargetLoad } from '../../../ports/rows/sink.ts';
+import { sqlState, type Sql } from '../../../postgres/connect.ts';
+import { createRowTap, type RowTap } from '../../../postgres/row-tap.ts';
 import { askTargetLoads, namesIn } from './driver.ts';
 import {
   addressLabel,

@@ -1,5 +1,5 @@
 /** Tables of the target: they are made, widened, or moved there from staging with their rows, and get their keys and comments. */
-import { sqlState, type Sql, type TransactionSql } from '../../../adapters/postgres/client/connect.ts';
+import { sqlState, type Sql, type TransactionSql } from '../../../postgres/connect.ts';
 import { constraintName } from '../../../engine/map/names/constraint-name.ts';
 import { truncateToBytes } from '../../../engine/map/names/identifiers.ts';
 import { ownPrefix, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';

@@ -2,7 +2,7 @@
  * Makes views of business entities (`--views`) in the transaction that publishes. Only views that loads made are changed: their comment
  * ends with a mark, and they belong to their loader. A view that nothing depends on blocks no change, and no fault of a view fails a load.
  */
-import { sqlState } from '../../../adapters/postgres/client/connect.ts';
+import { sqlState } from '../../../postgres/connect.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';

@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { AppError } from '../../../errors.ts';
-import { fileFault } from '../../../adapters/file-staging/durable-file.ts';
+import { fileFault } from '../../../storage/staging/durable-file.ts';
 
 /** A value as it is read: whole numbers are bigints. */
 export type SqliteValue = string | number | bigint | Uint8Array | null;

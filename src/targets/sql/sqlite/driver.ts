@@ -5,8 +5,7 @@
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
-import type { RowRemover } from '../../../ports/rows/remover.ts';
-import type { RowSink } from '../../../ports/rows/sink.ts';
+import type { RowRemover, RowSink } from '../../../ports/rows/sink.ts';
 import {
   createDatabaseFileRemover,
   DatabaseFileSink,

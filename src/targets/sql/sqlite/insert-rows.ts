@@ -6,7 +6,7 @@ import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
-import type { MergedDocument } from '../../../ports/rows/merge.ts';
+import type { MergedDocument } from '../../../ports/rows/sink.ts';
 import { documentIdentity } from '../../rows/merging.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
 import type { KeyOffsets, Publication } from '../publication.ts';

@@ -1,7 +1,7 @@
 /** Reads rows of a query of a SQLite file, which is opened for reading only. */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
-import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/query.ts';
+import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/source.ts';
 import { parameterFault } from '../../rows/query-parameters.ts';
 import { columnOf, selectRows, tableOf } from '../../rows/query-text.ts';
 import { openSqlite, sqliteFault, type SqliteDb, type SqliteValue } from './database.ts';

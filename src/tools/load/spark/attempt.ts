@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
+import { writeNewFile } from '../../../storage/staging/durable-file.ts';
 import { InputError } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
-import { memberOfRange } from '../../inputs/readable-ranges.ts';
-import { documentTest } from '../../inputs/document-names.ts';
-import { openInputs } from '../../inputs/list-files.ts';
-import { fileElsewhere, walkFiles, type Walk } from '../../inputs/walk-files.ts';
-import { openDescribed, type RemotePlace } from '../../../runtime/remote/read-place.ts';
+import { memberOfRange } from '../../../inputs/readable-ranges.ts';
+import { documentTest } from '../../../inputs/document-names.ts';
+import { openInputs } from '../../../inputs/list-files.ts';
+import { fileElsewhere, walkFiles, type Walk } from '../../../inputs/walk-files.ts';
+import { openDescribed, type RemotePlace } from '../../../inputs/remote/read-place.ts';
 import { checksOf } from '../../session/remote-sources.ts';
 import {
   commitAttempt,
@@ -22,7 +22,7 @@ import {
   type UnitMember,
 } from './work.ts';
 import type { ReadingJob } from '../row-loader.ts';
-import type { InputMember } from '../../inputs/members.ts';
+import type { InputMember } from '../../../inputs/members.ts';
 import { createInterface } from 'node:readline';
 
 /** The answer of a unit's task. `failure` is the reason why no attempt can succeed because of the documents. */

@@ -3,14 +3,13 @@
  * published here, once.
  */
 import { rm } from 'node:fs/promises';
-import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
+import { writeNewFile } from '../../../storage/staging/durable-file.ts';
 import { InputError } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
-import { noSpark } from '../../../jobs/submit.ts';
+import { noSpark } from '../../../service/jobs/submit.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
-import type { RowSink } from '../../../ports/rows/sink.ts';
-import type { UnitToken } from '../../../ports/rows/units.ts';
-import type { InputSet } from '../../inputs/list-files.ts';
+import type { RowSink, UnitToken } from '../../../ports/rows/sink.ts';
+import type { InputSet } from '../../../inputs/list-files.ts';
 import type { DocumentHashes } from '../document-hashes.ts';
 import { KeyRanges } from '../document-cut.ts';
 import { type DelegatedLoad, type Loader, type LoadOptions, loadingJob } from '../row-loader.ts';

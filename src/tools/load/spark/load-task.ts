@@ -2,18 +2,18 @@
 import { access } from 'node:fs/promises';
 import type { InputError } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
-import type { UnitReceipt, UnitToken } from '../../../ports/rows/units.ts';
-import type { UnitSink } from '../../../ports/rows/unit-sink.ts';
+import type { UnitReceipt, UnitToken, UnitSink } from '../../../ports/rows/sink.ts';
 import { openUnit } from '../../targets/units.ts';
-import type { InputMember } from '../../inputs/members.ts';
-import { hashDocument } from '../../inputs/read-document.ts';
-import { hashWhole } from '../../inputs/readable-ranges.ts';
+import type { InputMember } from '../../../inputs/members.ts';
+import { hashDocument } from '../../../inputs/read-document.ts';
+import { hashWhole } from '../../../inputs/readable-ranges.ts';
 import { checkLastKeys } from '../document-cut.ts';
 import { Loader, loaderSession } from '../row-loader.ts';
 import { createRejects } from '../findings.ts';
 import { membersOf, serveAttempts, type Attempt, type PlacedJob } from './attempt.ts';
-import { openRowFile, type RowWriter } from './row-file.ts';
 import {
+  openRowFile,
+  type RowWriter,
   readJson,
   targetFile,
   type SparkJob,

@@ -7,7 +7,7 @@ import { collectStatistics, type CollectedStatistics } from '../collect-statisti
 import type { StatisticsJob, StatisticsReport } from './survey-on-spark.ts';
 import { membersOf, serveAttempts, type PlacedJob } from './attempt.ts';
 import type { UnitMember } from './work.ts';
-import type { InputMember } from '../../inputs/members.ts';
+import type { InputMember } from '../../../inputs/members.ts';
 
 serveAttempts(
   (job: StatisticsJob & PlacedJob) =>

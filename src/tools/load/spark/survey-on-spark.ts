@@ -2,14 +2,14 @@
 import { writeFile } from 'node:fs/promises';
 import type { PieceOfRows } from '../../../engine/shred/row-tag/pieces.ts';
 import { AppError } from '../../../errors.ts';
-import type { InputSet } from '../../inputs/list-files.ts';
-import type { DocumentRange, InputMember } from '../../inputs/members.ts';
+import type { InputSet } from '../../../inputs/list-files.ts';
+import type { DocumentRange, InputMember } from '../../../inputs/members.ts';
 import {
   countPieces,
   levelCutsOfPieces,
   rangesOfPieces,
   type SurveyedRows,
-} from '../../inputs/readable-ranges.ts';
+} from '../../../inputs/readable-ranges.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import { hashHere, type InputHashes } from '../document-hashes.ts';
 import type { Rejects } from '../findings.ts';

@@ -2,8 +2,8 @@
  * `node src/tools/load/spark/survey-task.ts WORK`: returns the SHA-256 of the documents of units, or the rows found in pieces of files.
  */
 import { AppError } from '../../../errors.ts';
-import { hashDocument } from '../../inputs/read-document.ts';
-import { surveyPiece } from '../../inputs/readable-ranges.ts';
+import { hashDocument } from '../../../inputs/read-document.ts';
+import { surveyPiece } from '../../../inputs/readable-ranges.ts';
 import { modifiedOf } from '../document-hashes.ts';
 import { membersOf, serveAttempts, type PlacedJob, type UnitAnswer } from './attempt.ts';
 import type { HashReport, PieceReport, SurveyJob } from './survey-on-spark.ts';

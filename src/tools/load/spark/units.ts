@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { RowElementName } from '../../../engine/shred/row-tag/elements.ts';
 import { AppError } from '../../../errors.ts';
-import { hashDocument } from '../../inputs/read-document.ts';
-import { splitDocument } from '../../inputs/readable-ranges.ts';
-import type { InputSet } from '../../inputs/list-files.ts';
+import { hashDocument } from '../../../inputs/read-document.ts';
+import { splitDocument } from '../../../inputs/readable-ranges.ts';
+import type { InputSet } from '../../../inputs/list-files.ts';
 import type { KeyRange, KeyRanges } from '../document-cut.ts';
 import { cutOrSay, type OneDocumentOptions, type SurveyedDocument } from '../one-document.ts';
 import {
@@ -16,17 +16,16 @@ import {
   readReport,
   type RowFile,
   type UnitReport,
+  copyRowFile,
 } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
-import type { DocumentRange, InputMember } from '../../inputs/members.ts';
+import type { DocumentRange, InputMember } from '../../../inputs/members.ts';
 import { UnitStatistics } from '../../../engine/infer/merge-ranges.ts';
-import type { RowSink } from '../../../ports/rows/sink.ts';
-import type { UnitReceipt, UnitToken, UnsettledUnits } from '../../../ports/rows/units.ts';
+import type { RowSink, UnitReceipt, UnitToken, UnsettledUnits } from '../../../ports/rows/sink.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { openUnit, type UnitPlace } from '../../targets/units.ts';
 import { addFindings, type LoadFindings } from '../findings.ts';
 import type { DelegatedLoad } from '../row-loader.ts';
-import { copyRowFile } from './row-file.ts';
 
 /** documents of a unit: they share the cost of starting a process */
 const maxUnitDocuments = 200;

@@ -10,22 +10,21 @@
  */
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
-import { makeFolder } from '../../../adapters/file-staging/folders.ts';
+import { writeNewFile } from '../../../storage/staging/durable-file.ts';
+import { makeFolder } from '../../../storage/staging/folders.ts';
 import type { QName } from '../../../engine/model/source-model.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
-import type { UnconvertedValue, SideTable } from '../../../ports/rows/sink.ts';
-import type { UnitReceipt } from '../../../ports/rows/units.ts';
+import type { UnconvertedValue, SideTable, UnitReceipt, RowSink } from '../../../ports/rows/sink.ts';
 import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
 import type { LoadFindings } from '../findings.ts';
 import type { KeyRange } from '../document-cut.ts';
-import type { PlaceDescription } from '../../../runtime/remote/read-place.ts';
+import type { PlaceDescription } from '../../../inputs/remote/read-place.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import type { LoadingJob, ReadingJob } from '../row-loader.ts';
-import type { DocumentRange, MemberSource } from '../../inputs/members.ts';
-import type { SurveyedLevel } from '../../inputs/readable-ranges.ts';
+import type { DocumentRange, MemberSource } from '../../../inputs/members.ts';
+import type { SurveyedLevel } from '../../../inputs/readable-ranges.ts';
 
 /**
  * An order to the driver. `order.json` holds one order at a time, each with its number, from 0, the name of the application, and the
@@ -95,7 +94,7 @@ export interface RowFile {
 }
 
 /** The place of a unit's rows: in the target, or in a file. */
-export type UnitRows =
+type UnitRows =
   | { readonly receipt: UnitReceipt }
   /** `why`: reason why the rows are not in the target, if it accepts units */
   | { readonly file: RowFile; readonly why?: string };
@@ -121,7 +120,7 @@ export const jobFile = (work: string): string => join(work, 'job.json');
 const placesFile = (work: string): string => join(work, 'places.json');
 
 /** The places where documents of a job stay, and how to reach them; `description.access` is secret. */
-export interface SparkPlaces {
+interface SparkPlaces {
   readonly places: readonly PlaceDescription[];
   /** hosts that the job may reach by its request; those of the operator it may */
   readonly allowedHosts: readonly string[];
@@ -184,4 +183,68 @@ export async function makePassFolder(folder: string): Promise<string> {
   await makeFolder(folder, 0o700);
   for (const name of ['units', 'attempts', 'done']) await makeFolder(join(folder, name), 0o700);
   return folder;
+}
+
+// Stores rows of a unit in a file of its folder, if the target does not accept them from executors: written by a task, read by the
+// tool.
+/** The destination of a unit's rows. */
+export type RowWriter = Pick<RowSink, 'write' | 'writeSide' | 'unconverted' | 'allowNull'>;
+
+interface RowFileWriter extends RowWriter {
+  /** All rows are on the disk. */
+  finish(): Promise<RowFile>;
+  close(): Promise<void>;
+}
+
+/** `folder`: of the attempt. */
+export async function openRowFile(folder: string): Promise<RowFileWriter> {
+  const file = await open(join(folder, 'rows'), 'wx', 0o600);
+  const unconvertedValues: RowFile['unconvertedValues'][number][] = [];
+  const nullAllowed: RowFile['nullAllowed'][number][] = [];
+  const chunks: RowFile['chunks'][number][] = [];
+  return {
+    write: async (table, rows, rowCount, release) => {
+      chunks.push([table, rows.byteLength, rowCount]);
+      await file.writeFile(rows);
+      release?.(rows);
+    },
+    writeSide: async (table, rows, rowCount) => {
+      chunks.push([table, rows.byteLength, rowCount]);
+      await file.writeFile(rows);
+    },
+    unconverted: async (value) => void unconvertedValues.push(value),
+    allowNull: (table, column) => void nullAllowed.push([table, column]),
+    async finish() {
+      await file.sync();
+      return { unconvertedValues, nullAllowed, chunks };
+    },
+    close: () => file.close(),
+  };
+}
+
+/** `folder`: of the unit. */
+export async function copyRowFile(
+  folder: string,
+  { unconvertedValues, nullAllowed, chunks }: RowFile,
+  to: RowWriter,
+): Promise<void> {
+  const path = join(folder, 'rows');
+  for (const unconverted of unconvertedValues) await to.unconverted(unconverted);
+  for (const [table, column] of nullAllowed) to.allowNull(table, column);
+  const file = await open(path, 'r');
+  try {
+    for (const [table, size, rowCount] of chunks) {
+      const rows = new Uint8Array(size);
+      let read = 0;
+      while (read < size) {
+        const { bytesRead } = await file.read(rows, read, size - read);
+        if (bytesRead === 0) throw new Error(`${path}: staged rows are cut short`);
+        read += bytesRead;
+      }
+      if (typeof table === 'number') await to.write(table, rows, rowCount);
+      else await to.writeSide(table, rows, rowCount);
+    }
+  } finally {
+    await file.close();
+  }
 }

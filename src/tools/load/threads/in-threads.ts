@@ -6,9 +6,7 @@
 import { packRelationalModel } from '../../../engine/model/packed/models.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import { loadingJob, type DelegatedLoad } from '../row-loader.ts';
-import { Gathering } from './gathering.ts';
-import type { ThreadJob } from './messages.ts';
-import { Thread, Threads } from './pool.ts';
+import { Gathering, type ThreadJob, Thread, Threads } from './pool.ts';
 import { unitsOf, type ThreadLoad } from './unit-place.ts';
 
 /** Least size of a unit: the cost of beginning one is small beside that. */

@@ -1,15 +1,191 @@
 /** Threads of a load, as their owner sees them. */
+import { type Diagnostic, InputError } from '../../../engine/diagnostics.ts';
+import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
+import type { QName } from '../../../engine/model/source-model.ts';
+import type { PackedRelationalModel } from '../../../engine/model/packed/models.ts';
+import { type ErrorCode, AppError } from '../../../errors.ts';
+import type { SideTable, UnconvertedValue, ReleaseRows, RowSink } from '../../../ports/rows/sink.ts';
+import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
+import { type LoadFindings, addFindings } from '../findings.ts';
+import type { KeyRange } from '../document-cut.ts';
+import type { LoadingJob, DelegatedLoad } from '../row-loader.ts';
+import type { UnitMember } from '../spark/work.ts';
+import { UnitStatistics } from '../../../engine/infer/merge-ranges.ts';
+import type { PassProgress } from '../../reports/progress-lines.ts';
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../../installation.ts';
-import type { Gathering } from './gathering.ts';
-import {
-  slotBytes,
-  type FromThread,
-  type RowsOfTable,
-  type ThreadJob,
-  type ThreadUnit,
-  type ToThread,
-} from './messages.ts';
+
+// The messages between a load and its threads.
+/** size of a slot: as large as the chunks in which rows of a table are handed over, except very long rows */
+export const slotBytes = 192 * 1024;
+
+export interface ThreadJob extends LoadingJob {
+  readonly packed: PackedRelationalModel;
+  readonly stored: Omit<StoredLogicalSchema, 'model'>;
+  /** SHA-256 of the documents are known */
+  readonly hashed: boolean;
+}
+
+/** Documents that follow one another. */
+export interface ThreadUnit extends KeyRange {
+  readonly number: number;
+  readonly members: readonly UnitMember[];
+}
+
+export type ToThread =
+  | { readonly kind: 'unit'; readonly unit: ThreadUnit }
+  /** path of a file whose SHA-256 is asked for */
+  | { readonly kind: 'hash'; readonly file: string }
+  /** the sink has consumed that number of bytes, and their slots are free */
+  | { readonly kind: 'taken'; readonly bytes: number; readonly slots: readonly number[] }
+  | { readonly kind: 'end' };
+
+/**
+ * Rows in memory that both see, which is used again and again: buffers that change hands cost the one who gets them a collection of
+ * garbage for each few of them.
+ */
+export interface SlotRows {
+  readonly slot: number;
+  readonly length: number;
+  /** set when the slot is used for the first time */
+  readonly memory: SharedArrayBuffer | null;
+}
+
+export interface RowsOfTable {
+  readonly table: number | SideTable;
+  readonly rows: SlotRows | Uint8Array;
+  readonly rowCount: number;
+}
+
+type ThreadFault =
+  | { readonly diagnostic: Diagnostic }
+  | { readonly code: ErrorCode; readonly message: string };
+
+export type FromThread =
+  | { readonly kind: 'rows'; readonly tables: readonly RowsOfTable[] }
+  | { readonly kind: 'unconverted'; readonly value: UnconvertedValue }
+  | { readonly kind: 'allowNull'; readonly table: number; readonly column: number }
+  | {
+      readonly kind: 'unit';
+      readonly unit: number;
+      readonly statistics: DocumentStatistics | null;
+      /** for a range of one document: the elements that are open around it; null: whole documents */
+      readonly open: readonly QName[] | null;
+      /** documents of the unit */
+      readonly documents: number;
+      readonly bytes: number;
+    }
+  | { readonly kind: 'failed'; readonly unit: number; readonly fault: ThreadFault }
+  /** null: the file could not be read */
+  | { readonly kind: 'hashed'; readonly sha256: string | null }
+  | {
+      readonly kind: 'end';
+      readonly findings: LoadFindings;
+      readonly lastKeys: ReadonlyMap<string, number>;
+    };
+
+// Gathers in one place what the threads of a load send.
+interface StatisticsOfUnit extends Pick<FromThread & { kind: 'unit' }, 'unit' | 'open'> {
+  readonly statistics: DocumentStatistics;
+}
+
+/** Passes one message after the other to the sink. */
+export class Gathering {
+  readonly #sink: RowSink;
+  readonly #written: number[];
+  readonly #findings: LoadFindings[] = [];
+  readonly #statistics: StatisticsOfUnit[] = [];
+  readonly #lastKeys = new Map<string, number>();
+  #fault: { readonly unit: number; readonly fault: ThreadFault } | null = null;
+  readonly #done = { documents: 0, bytes: 0, rows: 0 };
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(sink: RowSink, tables: number) {
+    this.#sink = sink;
+    this.#written = Array.from({ length: tables }, () => 0);
+  }
+
+  get failed(): boolean {
+    return this.#fault !== null;
+  }
+
+  /** Returns whether a unit need not be begun. Units before a failed one are still begun, because the first fault must be reported. */
+  needsNot(unit: number): boolean {
+    return this.#fault !== null && this.#fault.unit < unit;
+  }
+
+  /** progress of the units that have ended */
+  get done(): Omit<PassProgress, 'pass'> {
+    return { ...this.#done };
+  }
+
+  /** Hands the rows to the sink after those before them. `own` then returns them as memory that no other thread uses. */
+  rows(
+    { table, rowCount }: Pick<RowsOfTable, 'table' | 'rowCount'>,
+    own: () => Uint8Array,
+    release: ReleaseRows,
+  ): Promise<void> {
+    return this.#next(async () => {
+      const rows = own();
+      if (typeof table !== 'number') return this.#sink.writeSide(table, rows, rowCount, release);
+      this.#written[table]! += rowCount;
+      this.#done.rows += rowCount;
+      return this.#sink.write(table, rows, rowCount, release);
+    });
+  }
+
+  unconverted({ value }: FromThread & { kind: 'unconverted' }): Promise<void> {
+    return this.#next(() => this.#sink.unconverted(value));
+  }
+
+  allowNull({ table, column }: FromThread & { kind: 'allowNull' }): Promise<void> {
+    return this.#next(async () => this.#sink.allowNull(table, column));
+  }
+
+  unit({ unit, statistics, open, documents, bytes }: FromThread & { kind: 'unit' }): void {
+    this.#done.documents += documents;
+    this.#done.bytes += bytes;
+    if (statistics !== null) this.#statistics.push({ unit, statistics, open });
+  }
+
+  fail({ unit, fault }: FromThread & { kind: 'failed' }): void {
+    if (this.#fault === null || unit < this.#fault.unit) this.#fault = { unit, fault };
+  }
+
+  async end({ findings, lastKeys }: FromThread & { kind: 'end' }): Promise<void> {
+    await this.#last;
+    this.#findings.push(findings);
+    for (const [table, key] of lastKeys)
+      this.#lastKeys.set(table, Math.max(key, this.#lastKeys.get(table) ?? 0));
+  }
+
+  result(withStatistics: boolean): DelegatedLoad {
+    if (this.#fault !== null) throw faultOf(this.#fault.fault);
+    const statistics = withStatistics ? this.#addStatistics() : null;
+    const findings = addFindings(this.#findings);
+    return { written: this.#written, findings, statistics, lastKeys: this.#lastKeys };
+  }
+
+  #addStatistics(): DocumentStatistics {
+    const all = new UnitStatistics();
+    for (const { statistics, open } of this.#statistics.toSorted((a, b) => a.unit - b.unit))
+      all.add(statistics, open);
+    return all.result();
+  }
+
+  #next(work: () => Promise<void>): Promise<void> {
+    const next = this.#last.then(work);
+    this.#last = next;
+    // the caller gets this rejection from `next`; each later turn fails too, as it waits for this one
+    next.catch(() => undefined);
+    return next;
+  }
+}
+
+function faultOf(fault: ThreadFault): Error {
+  if ('diagnostic' in fault) return new InputError(fault.diagnostic);
+  return new AppError(fault.code, fault.message);
+}
 
 const spareCopies = 32;
 

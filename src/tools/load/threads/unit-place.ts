@@ -2,19 +2,18 @@
 import { createHash } from 'node:crypto';
 import type { RowSink } from '../../../ports/rows/sink.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
-import type { InputSet } from '../../inputs/list-files.ts';
-import type { DocumentRange, InputMember } from '../../inputs/members.ts';
-import { smallFileBytes } from '../../inputs/open-file.ts';
-import { hashDocument } from '../../inputs/read-document.ts';
-import { rangesAsFound, splitDocument } from '../../inputs/readable-ranges.ts';
+import type { InputSet } from '../../../inputs/list-files.ts';
+import type { DocumentRange, InputMember } from '../../../inputs/members.ts';
+import { smallFileBytes } from '../../../inputs/open-file.ts';
+import { hashDocument } from '../../../inputs/read-document.ts';
+import { rangesAsFound, splitDocument } from '../../../inputs/readable-ranges.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import type { DocumentHashes } from '../document-hashes.ts';
 import { KeyRanges, type KeyRange } from '../document-cut.ts';
 import { cutOrSay } from '../one-document.ts';
 import type { LoadOptions } from '../row-loader.ts';
 import type { UnitMember } from '../spark/work.ts';
-import type { ThreadUnit } from './messages.ts';
-import type { Threads } from './pool.ts';
+import type { ThreadUnit, Threads } from './pool.ts';
 
 export interface ThreadLoad {
   readonly inputs: InputSet;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMysqlRowSink } from '../../../../src/targets/sql/mysql/sink.ts';
 import { itemsOf } from '../../../../src/targets/sql/mysql/staging.ts';
 import { settledType } from '../../../../src/targets/sql/mysql/types.ts';
-import { parseTarget } from '../../../../src/jobs/request/target.ts';
+import { parseTarget } from '../../../../src/service/jobs/request/target.ts';
 import type { RowSink } from '../../../../src/ports/rows/sink.ts';
 import { needs, some } from '../../../support/needs.ts';
 import { mariadbParts, startMariadb, type TestMariadb } from '../../../support/servers/mariadb.ts';

@@ -1,6 +1,6 @@
 /** A key that a later version of a model has between two tables that are there already. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectPostgres, type Sql } from '../../../../src/adapters/postgres/client/connect.ts';
+import { connectPostgres, type Sql } from '../../../../src/postgres/connect.ts';
 import { createPostgresRowSink } from '../../../../src/targets/sql/postgres/sink.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';

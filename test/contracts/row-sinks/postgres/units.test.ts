@@ -8,9 +8,7 @@ import {
   openPostgresUnit,
   type PostgresUnitToken,
 } from '../../../../src/targets/sql/postgres/units/executor.ts';
-import type { RowSink, SinkPlan } from '../../../../src/ports/rows/sink.ts';
-import type { UnitReceipt } from '../../../../src/ports/rows/units.ts';
-import type { UnitSink } from '../../../../src/ports/rows/unit-sink.ts';
+import type { RowSink, SinkPlan, UnitReceipt, UnitSink } from '../../../../src/ports/rows/sink.ts';
 import { at } from '../../../unit/engine/sql/library-model.ts';
 import { needs, some } from '../../../support/needs.ts';
 import { eventually } from '../../../support/service/waiting.ts';

@@ -1,7 +1,7 @@
 /** Jobs by hand, reruns, waiting, and the records that are kept of jobs. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { terminalStatuses } from '../../../../src/jobs/record.ts';
+import { terminalStatuses } from '../../../../src/service/jobs/record.ts';
 import type { NewJob } from '../../../../src/ports/stores/jobs.ts';
 import { minute, newJob, submission, worker, type JobStoreUse } from './submissions.ts';
 

@@ -4,9 +4,12 @@ import { link, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { takeName } from '../../../../src/adapters/file-staging/durable-file.ts';
-import { safeName } from '../../../../src/tools/write-back/document-names.ts';
-import { createDocumentFolder, isEmptyFolder } from '../../../../src/tools/write-back/output-files.ts';
+import { takeName } from '../../../../src/storage/staging/durable-file.ts';
+import {
+  safeName,
+  createDocumentFolder,
+  isEmptyFolder,
+} from '../../../../src/tools/write-back/output-files.ts';
 
 describe('names of files', () => {
   it.each([

@@ -8,7 +8,7 @@ import {
   CILMapping,
   CILSequence,
   KeysResponse,
-} from '../../../../src/http/schemas/cil.ts';
+} from '../../../../src/http/routes/cil.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';
 import { newDonutJob } from '../../../support/memory/job-records.ts';
 import { inferred } from '../../../support/models/shredding.ts';

@@ -1,6 +1,6 @@
 /** POST /v2/schema/create. */
 import { describe, expect, it } from 'vitest';
-import { SchemaDetails } from '../../../../src/http/schemas/catalog.ts';
+import { SchemaDetails } from '../../../../src/http/routes/catalog-shapes.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';
 
 const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="items"><xs:complexType><xs:sequence>

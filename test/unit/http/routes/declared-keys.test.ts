@@ -1,7 +1,7 @@
 /** Keys and references that an XSD declares, as the integration catalogue and the DDL show them. */
 import { describe, expect, it } from 'vitest';
 import { renderDdl } from '../../../../src/engine/sql/ddl.ts';
-import { KeysResponse } from '../../../../src/http/schemas/cil.ts';
+import { KeysResponse } from '../../../../src/http/routes/cil.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 

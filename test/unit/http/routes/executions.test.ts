@@ -7,7 +7,7 @@ import {
   JobLog,
   Workflow,
   WorkflowsResponse,
-} from '../../../../src/http/schemas/jobs.ts';
+} from '../../../../src/http/routes/job-shapes.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';
 import type { TestApp } from '../../../support/memory/adapters.ts';
 import { startNextJob, submitJobs } from '../../../support/memory/job-records.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { inferSourceModel } from '../../../../src/engine/infer/source-model.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
-import { MappingComparison } from '../../../../src/http/schemas/catalog.ts';
+import { MappingComparison } from '../../../../src/http/routes/catalog-shapes.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';
 import { statisticsOf } from '../../../support/models/shredding.ts';
 

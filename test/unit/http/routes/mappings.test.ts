@@ -1,6 +1,11 @@
 /** /v2/mapping: statistics, activation, comparison, downloads. */
 import { describe, expect, it } from 'vitest';
-import { MappingComparison, Mapping, StatsMapping, XMLSchema } from '../../../../src/http/schemas/catalog.ts';
+import {
+  MappingComparison,
+  Mapping,
+  StatsMapping,
+  XMLSchema,
+} from '../../../../src/http/routes/catalog-shapes.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { inferSourceModel } from '../../../../src/engine/infer/source-model.ts';
 import { mergeStatistics } from '../../../../src/engine/infer/merge-statistics.ts';

@@ -1,12 +1,16 @@
 /** /v2/run: commands and reruns. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { preferredWait } from '../../../../src/http/requests/operation.ts';
-import { recipes } from '../../../../src/http/schemas/recipes.ts';
-import { RerunJobResponse, RunCmdResponse, executionRequest } from '../../../../src/http/schemas/run.ts';
-import { executionItems } from '../../../../src/jobs/request/execution-request.ts';
-import { parseExecution } from '../../../../src/jobs/request/read-request.ts';
-import { isTool } from '../../../../src/jobs/request/tools.ts';
+import { preferredWait } from '../../../../src/http/operation.ts';
+import {
+  recipes,
+  RerunJobResponse,
+  RunCmdResponse,
+  executionRequest,
+} from '../../../../src/http/routes/run.ts';
+import { executionItems } from '../../../../src/service/jobs/request/execution-request.ts';
+import { parseExecution } from '../../../../src/service/jobs/request/read-request.ts';
+import { isTool } from '../../../../src/service/jobs/request/tools.ts';
 import { createTestApp, type TestApp } from '../../../support/memory/adapters.ts';
 import { startNextJob, submitJobs } from '../../../support/memory/job-records.ts';
 

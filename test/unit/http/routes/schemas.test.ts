@@ -1,7 +1,7 @@
 /** /v2/schema: reading and generating. */
 import { describe, expect, it } from 'vitest';
 import { dialectNames } from '../../../../src/engine/sql/dialects/every-dialect.ts';
-import { Mapping, SchemaShortInfoResponse, XMLSchema } from '../../../../src/http/schemas/catalog.ts';
+import { Mapping, SchemaShortInfoResponse, XMLSchema } from '../../../../src/http/routes/catalog-shapes.ts';
 import { donutRelationalModel, donutSourceModel } from '../../../support/models/donut.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';
 

@@ -1,6 +1,6 @@
 /** Texts of a mapping in tables for spreadsheet programs: no formulas, and no other texts than they are. */
 import { expect, it } from 'vitest';
-import { renderCsv, renderXlsx, zip } from '../../../../src/catalog/mappings/download.ts';
+import { renderCsv, renderXlsx, zip } from '../../../../src/service/catalog/mapping-download.ts';
 import { readZip } from '../../../support/read-zip.ts';
 
 async function workbook(rows: readonly (readonly string[])[]): Promise<Uint8Array> {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { documentStart } from '../../../../src/engine/xsd/read/document.ts';
-import { documentTest } from '../../../../src/tools/inputs/document-names.ts';
-import { openInputs, type InputSet } from '../../../../src/tools/inputs/list-files.ts';
+import { documentTest } from '../../../../src/inputs/document-names.ts';
+import { openInputs, type InputSet } from '../../../../src/inputs/list-files.ts';
 import { tarOf, zipped } from '../../../support/service/archives.ts';
 
 const utf8 = new TextEncoder();

@@ -8,9 +8,9 @@ import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { describeRecord } from '../../../../src/engine/xml/kernel/tape.ts';
 import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fast.ts';
-import { documentTest } from '../../../../src/tools/inputs/document-names.ts';
-import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
-import { readDocument } from '../../../../src/tools/inputs/read-document.ts';
+import { documentTest } from '../../../../src/inputs/document-names.ts';
+import { openInputs } from '../../../../src/inputs/list-files.ts';
+import { readDocument } from '../../../../src/inputs/read-document.ts';
 import { tarOf, zipped } from '../../../support/service/archives.ts';
 
 const utf8 = new TextEncoder();

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import tar from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
-import { inputFault, smallFileBytes } from '../../../../src/tools/inputs/open-file.ts';
+import { openInputs } from '../../../../src/inputs/list-files.ts';
+import { inputFault, smallFileBytes } from '../../../../src/inputs/open-file.ts';
 
 const limits = { maxExpansion: 100, maxMembers: 1000 };
 const isXml = (name: string): boolean => name.endsWith('.xml');
@@ -119,7 +119,7 @@ describe('inputs', () => {
     await mkdir(many);
     for (let n = 0; n < 600; n += 1) await writeFile(join(many, `${n}.xml`), `<n>${n}</n>`);
     const script = `
-      import { openInputs } from ${JSON.stringify(new URL('../../../../src/tools/inputs/list-files.ts', import.meta.url).href)};
+      import { openInputs } from ${JSON.stringify(new URL('../../../../src/inputs/list-files.ts', import.meta.url).href)};
       const set = await openInputs([process.argv[1]], () => true);
       let bytes = 0;
       for await (const member of set.members()) for await (const chunk of member.chunks('fleeting')) bytes += chunk.length;

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parsePathPattern } from '../../../../src/files/path-pattern.ts';
-import { matchingFiles } from '../../../../src/tools/inputs/walk-files.ts';
+import { parsePathPattern } from '../../../../src/service/files/path-pattern.ts';
+import { matchingFiles } from '../../../../src/inputs/walk-files.ts';
 
 let folder = '';
 

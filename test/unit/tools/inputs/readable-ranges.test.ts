@@ -9,10 +9,10 @@ import { endTagsOf } from '../../../../src/engine/shred/row-tag/ranges.ts';
 import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fast.ts';
 import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { createDocumentCut } from '../../../../src/tools/load/document-cut.ts';
-import { memberOfRange, rangesAsFound, splitDocument } from '../../../../src/tools/inputs/readable-ranges.ts';
-import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
-import { hashDocument, readDocument } from '../../../../src/tools/inputs/read-document.ts';
-import type { DocumentRange, InputMember } from '../../../../src/tools/inputs/members.ts';
+import { memberOfRange, rangesAsFound, splitDocument } from '../../../../src/inputs/readable-ranges.ts';
+import { openInputs } from '../../../../src/inputs/list-files.ts';
+import { hashDocument, readDocument } from '../../../../src/inputs/read-document.ts';
+import type { DocumentRange, InputMember } from '../../../../src/inputs/members.ts';
 import { useTrial } from '../../../support/service/trial.ts';
 
 const rowTag = { namespaceUri: 'urn:o', localName: 'order' };

@@ -1,6 +1,6 @@
 /** What schema documents refer to, without their being read whole. */
 import { describe, expect, it } from 'vitest';
-import { createReferenceReader } from '../../../../src/tools/inputs/xsd-files.ts';
+import { createReferenceReader } from '../../../../src/inputs/xsd-files.ts';
 import { parseXmlTree } from '../../../../src/engine/xml/tree.ts';
 import { corpusFiles, readCorpus } from '../../../support/corpus.ts';
 import { needs, some } from '../../../support/needs.ts';

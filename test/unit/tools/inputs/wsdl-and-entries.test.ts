@@ -9,10 +9,10 @@ import {
   followAnywhere,
   readXsdSet,
   type XsdSetFiles,
-} from '../../../../src/tools/inputs/xsd-files.ts';
+} from '../../../../src/inputs/xsd-files.ts';
 import { defaultLimits } from '../../../../src/config/limits.ts';
 import { setFingerprint } from '../../../../src/tools/schemas/set-fingerprint.ts';
-import { parseToolArguments } from '../../../../src/jobs/request/read-request.ts';
+import { parseToolArguments } from '../../../../src/service/jobs/request/read-request.ts';
 
 const xs = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
 const catalogOf = (content: string): string =>

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { followAnywhere, readXsdSet } from '../../../../src/tools/inputs/xsd-files.ts';
+import { followAnywhere, readXsdSet } from '../../../../src/inputs/xsd-files.ts';
 
 describe('files of one name in an XSD set', () => {
   let folder = '';

@@ -1,6 +1,6 @@
 /** What a load says of elements that the schema gives no type. */
 import { expect, it } from 'vitest';
-import { adviceOnUntyped } from '../../../../src/tools/reports/untyped-texts.ts';
+import { adviceOnUntyped } from '../../../../src/tools/convert/documents.ts';
 import { compiled, modelOf, statisticsOf } from '../../../support/models/shredding.ts';
 
 const source =

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closestWord } from '../../../../src/engine/closest-word.ts';
 import { readConfig } from '../../../../src/config/properties.ts';
-import { parseToolArguments } from '../../../../src/jobs/request/read-request.ts';
-import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
-import { progressLine } from '../../../../src/tools/cli/terminal.ts';
-import { textTable } from '../../../../src/tools/cli/text-table.ts';
+import { parseToolArguments } from '../../../../src/service/jobs/request/read-request.ts';
+import { openInputs } from '../../../../src/inputs/list-files.ts';
+import { progressLine, textTable } from '../../../../src/tools/cli/terminal.ts';
 import { printSummary, type ToolSummary } from '../../../../src/tools/reports/summary.ts';
 
 const summary: ToolSummary = {

@@ -1,6 +1,6 @@
 /** What cells become: names that files can have, values that columns take, bytes that a parser reads as they were meant. */
 import { describe, expect, it } from 'vitest';
-import { bytesOf, nameOf, valueOf } from '../../../../src/tools/row-inputs/spooled.ts';
+import { bytesOf, nameOf, valueOf } from '../../../../src/tools/session/spooled-rows.ts';
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
 

@@ -1,7 +1,7 @@
 /** Compiling in a thread, within time and memory. */
 import { describe, expect, it } from 'vitest';
 import { XsdSetError } from '../../../../src/engine/xsd/report.ts';
-import { compileInThread } from '../../../../src/tools/schemas/compile-in-thread.ts';
+import { compileInThread } from '../../../../src/tools/schemas/convert-xsd.ts';
 
 const xsd = (content: string) => ({
   name: 'a.xsd',

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
-import { parseExtraColumn } from '../../../../src/jobs/options/extra-column.ts';
-import { requestDefaults } from '../../../../src/jobs/request/tool-request.ts';
-import type { ExtraColumn } from '../../../../src/jobs/request/shape.ts';
+import { parseExtraColumn } from '../../../../src/service/jobs/options/table.ts';
+import { requestDefaults } from '../../../../src/service/jobs/request/tool-request.ts';
+import type { ExtraColumn } from '../../../../src/service/jobs/request/shape.ts';
 import {
   extrasOf,
   momentOf,

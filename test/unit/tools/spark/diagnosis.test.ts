@@ -1,6 +1,6 @@
 /** What is said of a Spark that does not run, and whether another attempt may go better. Lines as Spark 4 writes them. */
 import { describe, expect, it } from 'vitest';
-import { createDiagnosis } from '../../../../src/tools/load/spark/diagnosis.ts';
+import { createDiagnosis } from '../../../../src/tools/load/spark/orders.ts';
 
 const master = 'spark://10.0.0.1:7077';
 

@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fast.ts';
-import { defaultArchiveLimits } from '../../../../src/tools/inputs/archives/limits.ts';
-import { splitDocument } from '../../../../src/tools/inputs/readable-ranges.ts';
-import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
-import { hashDocument } from '../../../../src/tools/inputs/read-document.ts';
+import { defaultArchiveLimits } from '../../../../src/inputs/archives/kinds.ts';
+import { splitDocument } from '../../../../src/inputs/readable-ranges.ts';
+import { openInputs } from '../../../../src/inputs/list-files.ts';
+import { hashDocument } from '../../../../src/inputs/read-document.ts';
 import {
   makePassFolder,
   unitFile,

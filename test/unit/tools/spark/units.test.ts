@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fast.ts';
-import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
+import { openInputs } from '../../../../src/inputs/list-files.ts';
 import { KeyRanges } from '../../../../src/tools/load/document-cut.ts';
 import { noneSurveyed, writeUnits, type UnitPlan } from '../../../../src/tools/load/spark/units.ts';
 import { makePassFolder, unitFile, type SparkUnit } from '../../../../src/tools/load/spark/work.ts';

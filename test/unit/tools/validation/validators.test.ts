@@ -3,8 +3,13 @@ import { afterAll, beforeAll, describe, expect, it, type TestOptions } from 'vit
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import { standaloneXsdSet, type StandaloneXsdSet } from '../../../../src/engine/xsd/read/standalone-set.ts';
 import type { DocumentValidator } from '../../../../src/ports/processes.ts';
-import { createFaultFinder, type FaultLead } from '../../../../src/tools/validation/check-documents.ts';
-import { createStreamMarker, createTagMarker, isUtf8 } from '../../../../src/tools/convert/tag-lines.ts';
+import {
+  createFaultFinder,
+  type FaultLead,
+  createStreamMarker,
+  createTagMarker,
+  isUtf8,
+} from '../../../../src/tools/validation/check-documents.ts';
 import { needs } from '../../../support/needs.ts';
 import {
   byXmllint,

@@ -15,7 +15,7 @@ import { ColumnsBeside } from '../../parquet/beside.ts';
 import { workbookLimits } from '../../../../engine/workbook.ts';
 import type { FileLayoutName } from '../../../../ports/rows/layouts.ts';
 import type { SinkPlan } from '../../../../ports/rows/sink.ts';
-import { writeDurably } from '../../../../adapters/file-staging/durable-file.ts';
+import { writeDurably } from '../../../../storage/staging/durable-file.ts';
 import type { TargetManifest } from '../manifest.ts';
 
 const views = viewsScript('views.sql', 'psql');

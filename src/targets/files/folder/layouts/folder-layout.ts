@@ -9,7 +9,7 @@ import type {
   StagedFiles,
   AppendedFile,
   FinishedFile,
-} from '../../../../adapters/file-staging/staged-files.ts';
+} from '../../../../storage/staging/staged-files.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import type { SinkPlan } from '../../../../ports/rows/sink.ts';
 import type { SourceTable } from '../../../sql/duckdb/reader.ts';

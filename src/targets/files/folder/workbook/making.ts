@@ -16,8 +16,8 @@ import {
 } from '../../../../engine/workbook.ts';
 import { membersOf } from '../../../../engine/model/packed/lazy-array.ts';
 import { AppError } from '../../../../errors.ts';
-import type { FinishedFile } from '../../../../adapters/file-staging/staged-files.ts';
-import { syncPath } from '../../../../adapters/file-staging/durable-file.ts';
+import type { FinishedFile } from '../../../../storage/staging/staged-files.ts';
+import { syncPath } from '../../../../storage/staging/durable-file.ts';
 import { sideNames } from '../manifest.ts';
 import type { NamedColumn } from '../table-columns.ts';
 import type { FileMakingOptions } from '../layouts/folder-layout.ts';

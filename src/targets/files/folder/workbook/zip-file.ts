@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createDeflateRaw } from 'node:zlib';
-import { writeWhole } from '../../../../adapters/file-staging/durable-file.ts';
+import { writeWhole } from '../../../../storage/staging/durable-file.ts';
 
 /** Sizes and offsets are 32-bit numbers here, because programs that read workbooks do not all support larger ones (ZIP64). */
 const mostBytes = 0xff_ff_ff_fe;

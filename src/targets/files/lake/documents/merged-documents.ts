@@ -13,11 +13,11 @@ import type {
   MergeOrder,
   CurrentDocument,
   UnmappedOfDocument,
-} from '../../../../ports/rows/merge.ts';
-import type { UnitFile } from '../../../../ports/rows/units.ts';
+  UnitFile,
+} from '../../../../ports/rows/sink.ts';
 import { columnSqlType } from '../../../sql/duckdb/types.ts';
 import { fieldIdsOption } from '../../parquet/writing.ts';
-import { syncPath } from '../../../../adapters/file-staging/durable-file.ts';
+import { syncPath } from '../../../../storage/staging/durable-file.ts';
 import { momentAfter } from '../../../rows/merging.ts';
 import { parquet, type DataFiles } from '../data-files.ts';
 import type { DocumentClosing, LakeJob } from '../manifest.ts';

@@ -3,7 +3,7 @@
  * each with one COPY at a time. A small job's rows stay in memory, and the publishing transaction copies them.
  */
 import { AppError } from '../../../../errors.ts';
-import type { TransactionSql, Sql } from '../../../../adapters/postgres/client/connect.ts';
+import type { TransactionSql, Sql } from '../../../../postgres/connect.ts';
 import { backendAfter, quickCompression, sessionSettings } from '../connection.ts';
 import { startCopy, type Lane } from './copy-stream.ts';
 import { runAll } from '../driver.ts';

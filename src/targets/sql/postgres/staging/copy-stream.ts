@@ -1,7 +1,7 @@
 /** COPY … FROM STDIN on one connection. */
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import type { Sql, TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
+import type { Sql, TransactionSql } from '../../../../postgres/connect.ts';
 
 export interface CopyStream {
   /** Resolves when the bytes have been handed to the system; rejects with the server's error. Takes ownership of the buffer. */

@@ -1,7 +1,7 @@
 /** Removes staging that a dead attempt left, whose lock is no longer held, and the roles with which executors log in to fill it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { sqlState, type Sql } from '../../../../adapters/postgres/client/connect.ts';
+import { sqlState, type Sql } from '../../../../postgres/connect.ts';
 import { applicationName } from '../connection.ts';
 import { AppError } from '../../../../errors.ts';
 

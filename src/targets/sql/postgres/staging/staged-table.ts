@@ -1,5 +1,5 @@
 /** A table whose rows are invisible until their job publishes: its form, the bytes that wait for it, and its state on the server. */
-import type { Sql } from '../../../../adapters/postgres/client/connect.ts';
+import type { Sql } from '../../../../postgres/connect.ts';
 import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';

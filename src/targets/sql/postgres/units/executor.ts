@@ -4,12 +4,16 @@
  */
 import type { Socket } from 'node:net';
 import { AppError } from '../../../../errors.ts';
-import type { SideTable, UnconvertedValue } from '../../../../ports/rows/sink.ts';
-import type { UnitReceipt, UnitToken } from '../../../../ports/rows/units.ts';
-import type { UnitSink } from '../../../../ports/rows/unit-sink.ts';
+import type {
+  SideTable,
+  UnconvertedValue,
+  UnitReceipt,
+  UnitToken,
+  UnitSink,
+} from '../../../../ports/rows/sink.ts';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { columnId, UnfitColumns, plainDigits } from '../../../rows/unfit-columns.ts';
-import { sqlState, type Sql } from '../../../../adapters/postgres/client/connect.ts';
+import { sqlState, type Sql } from '../../../../postgres/connect.ts';
 import {
   watchPostgres,
   applicationName,

@@ -5,9 +5,9 @@
  */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { AppError } from '../../../../errors.ts';
-import type { UnitReceipt, UnitTarget } from '../../../../ports/rows/units.ts';
+import type { UnitReceipt, UnitTarget } from '../../../../ports/rows/sink.ts';
 import { columnId, type UnfitColumns } from '../../../rows/unfit-columns.ts';
-import { sqlState, type Sql } from '../../../../adapters/postgres/client/connect.ts';
+import { sqlState, type Sql } from '../../../../postgres/connect.ts';
 import type { TargetAddress } from '../connection.ts';
 import type { StagingArea } from '../staging/area.ts';
 import { roleMark, asLogin, endJobRole } from '../staging/orphans.ts';

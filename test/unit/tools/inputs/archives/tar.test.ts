@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import tar from 'tar-stream';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { TarReader } from '../../../../../src/tools/inputs/archives/tar.ts';
+import { TarReader } from '../../../../../src/inputs/archives/tar.ts';
 import { tarOf } from '../../../../support/service/archives.ts';
 import { useTrial } from '../../../../support/service/trial.ts';
 

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openInputs } from '../../../../../src/tools/inputs/list-files.ts';
-import { smallFileBytes } from '../../../../../src/tools/inputs/open-file.ts';
+import { openInputs } from '../../../../../src/inputs/list-files.ts';
+import { smallFileBytes } from '../../../../../src/inputs/open-file.ts';
 import { zipped } from '../../../../support/service/archives.ts';
 import { useTrial } from '../../../../support/service/trial.ts';
 

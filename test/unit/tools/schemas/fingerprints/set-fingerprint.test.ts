@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { defaultEngineLimits } from '../../../../../src/engine/limits.ts';
 import { setFingerprint } from '../../../../../src/tools/schemas/set-fingerprint.ts';
-import { parseToolArguments } from '../../../../../src/jobs/request/read-request.ts';
+import { parseToolArguments } from '../../../../../src/service/jobs/request/read-request.ts';
 
 const record = (name: string, sha256: string) => ({ name, sha256, bytes: 1 });
 const set = { records: [record('a.xsd', '1'), record('b.xsd', '2')], entries: undefined };

@@ -1,0 +1,217 @@
+/** Defines routes with their handlers, ordered so that a literal path always takes precedence over its `{id}` sibling. */
+import { OpenAPIHono, type RouteConfig, type RouteHandler, type z } from '@hono/zod-openapi';
+import type { MiddlewareHandler } from 'hono';
+import { AppError, type ErrorDetail } from '../errors.ts';
+import type { AppEnv } from './env.ts';
+import { Problem } from './problem.ts';
+import { createSlots, type Slots } from '../service/transfer/run-transfer.ts';
+
+/** A GET marked so changes something, and is not to be run for HEAD. */
+export const effectfulGet = { 'x-effectful': true } as const;
+
+interface Operation<R extends RouteConfig = RouteConfig> {
+  readonly route: R;
+  // The handler's type follows from its route; a list of operations can only hold the general form.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly handler: any;
+}
+
+export function operation<R extends RouteConfig>(route: R, handler: RouteHandler<R, AppEnv>): Operation<R> {
+  return { route, handler };
+}
+
+/** Defines answers that Zod's types do not describe: several media types, or one chosen at run time. */
+export function rawOperation<R extends RouteConfig>(
+  route: R,
+  handler: (c: Parameters<RouteHandler<R, AppEnv>>[0]) => Response | Promise<Response>,
+): Operation<R> {
+  return { route, handler };
+}
+
+interface JsonContent<S extends z.ZodType> {
+  description: string;
+  content: { 'application/json': { schema: S } };
+}
+
+/** A JSON answer of a route definition. */
+export function json<S extends z.ZodType>(schema: S, description: string): JsonContent<S> {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+/** A status that the API lists and that is never sent: with content, generated clients would mistake it for another answer. */
+export const notSent = { description: 'Not used.' } as const;
+
+/** Describes an answer whose body is not part of the API: the text beside the status is meant for people. */
+export function undeclared(description: string): { description: string } {
+  return { description };
+}
+
+/** The answers of an operation that removes a resource. */
+export const removed = {
+  200: notSent,
+  204: { description: 'It is gone.' },
+} as const;
+
+interface ProblemContent {
+  description: string;
+  content: { 'application/problem+json': { schema: typeof Problem } };
+}
+
+const meanings: Readonly<Record<number, string>> = {
+  400: 'The request is wrong in form.',
+  401: 'A valid key is needed.',
+  403: 'The key may not do this, or the operation is switched off.',
+  404: 'Not there, or of another organisation.',
+  406: 'None of the accepted media types can be given.',
+  409: 'Not in the present state.',
+  413: 'The body is over its limit.',
+  415: 'The media type of the body is not understood.',
+  416: 'There is nothing in that range.',
+  422: 'Understood, and still not possible.',
+  429: 'Too many requests; see Retry-After.',
+  500: 'Unexpected fault.',
+  501: 'Not possible in this runtime.',
+  503: 'Not possible now; try again.',
+};
+
+function problem(status: number): ProblemContent {
+  return { description: meanings[status]!, content: { 'application/problem+json': { schema: Problem } } };
+}
+
+/** The statuses that every operation with a key lists, and those given. */
+export function problems<const S extends number = never>(
+  ...more: S[]
+): Record<S | 401 | 403 | 404 | 429 | 500 | 503, ProblemContent> {
+  return problemsOnly<S | 401 | 403 | 404 | 429 | 500 | 503>(401, 403, 404, 429, 500, 503, ...more);
+}
+
+export function problemsOnly<const S extends number>(...statuses: S[]): Record<S, ProblemContent> {
+  const sorted = [...new Set(statuses)].toSorted((a, b) => a - b);
+  return Object.fromEntries(sorted.map((status) => [status, problem(status)])) as Record<S, ProblemContent>;
+}
+
+/**
+ * Registers operations path by path, the most literal path first. After each path's operations comes the answer 405 for every other
+ * method, so that no less literal path handles them.
+ */
+export function createGroup<const O extends readonly Operation[]>(operations: O) {
+  const group = new OpenAPIHono<AppEnv>({ defaultHook: refuseInvalid });
+  const byPath = Map.groupBy(operations, ({ route }) => route.path);
+  for (const path of [...byPath.keys()].toSorted(compareLiteralFirst)) {
+    const ofPath = byPath.get(path)!;
+    const allow = allowOf(ofPath);
+    for (const { route, handler } of ofPath) {
+      group.openapi(
+        'x-effectful' in route ? { ...route, middleware: withoutHead(route, allow) } : route,
+        handler,
+      );
+    }
+    group.all(routingPath(path), () => {
+      throw methodNotAllowed(allow);
+    });
+  }
+  return group as unknown as ReturnType<typeof group.openapiRoutes<O>>;
+}
+
+/** Runs before the key is looked at: HEAD would run the handler of GET. */
+function withoutHead(route: RouteConfig, allow: string): MiddlewareHandler<AppEnv>[] {
+  const refuseHead: MiddlewareHandler<AppEnv> = async (c, next) => {
+    if (c.req.method === 'HEAD') throw methodNotAllowed(allow);
+    await next();
+  };
+  return [refuseHead, ...([route.middleware ?? []].flat() as MiddlewareHandler<AppEnv>[])];
+}
+
+function methodNotAllowed(allow: string): AppError {
+  return new AppError('method_not_allowed', `this path has ${allow} only`, { headers: { Allow: allow } });
+}
+
+function allowOf(operations: readonly Operation[]): string {
+  const methods = new Set(operations.map(({ route }) => route.method.toUpperCase()));
+  if (operations.some(({ route }) => route.method === 'get' && !('x-effectful' in route)))
+    methods.add('HEAD');
+  return [...methods].join(', ');
+}
+
+function routingPath(path: string): string {
+  return path.replaceAll(/\/{(.+?)}/g, '/:$1');
+}
+
+function compareLiteralFirst(a: string, b: string): number {
+  const left = a.split('/');
+  const right = b.split('/');
+  for (let at = 0; at < Math.min(left.length, right.length); at += 1) {
+    const byKind = Number(left[at]!.startsWith('{')) - Number(right[at]!.startsWith('{'));
+    if (byKind !== 0) return byKind;
+  }
+  return left.length - right.length;
+}
+
+const pointerPrefixes: Readonly<Record<string, string>> = {
+  param: '#/path',
+  query: '#/query',
+  header: '#/header',
+  json: '',
+};
+
+type ValidationResult = { readonly target: string } & (
+  | { readonly success: true }
+  | { readonly success: false; readonly error: Pick<z.core.$ZodError, 'issues'> }
+);
+
+/** Throws the faults that a validator found as one problem. */
+export function refuseInvalid(result: ValidationResult): void {
+  if (result.success) return;
+  const errors = result.error.issues.flatMap((issue): ErrorDetail[] => {
+    const pointer = `${pointerPrefixes[result.target] ?? ''}${issue.path.map((step) => `/${escapeStep(String(step))}`).join('')}`;
+    if (issue.code !== 'unrecognized_keys') return [{ pointer, detail: lowerFirst(issue.message) }];
+    return issue.keys.map((key) => ({
+      pointer: `${pointer}/${escapeStep(key)}`,
+      detail: 'is not a member of this object',
+    }));
+  });
+  const first = errors[0];
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  const detail =
+    first === undefined ? 'the request is wrong in form' : `${nameOf(first.pointer)} ${first.detail}${more}`;
+  throw new AppError(result.target === 'json' ? 'invalid_body' : 'invalid_parameter', detail, { errors });
+}
+
+/** RFC 6901 */
+function escapeStep(step: string): string {
+  return step.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function nameOf(pointer: string): string {
+  const name = pointer.replace(/^#\/(?:path|query|header)\//, '');
+  if (name === '') return 'the body';
+  return name.length > 100 ? `${name.slice(0, 100)}…` : name;
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
+}
+
+// `Prefer: wait=N` (RFC 7240 §4.3).
+
+/** longest wait, in seconds: intermediaries may close a connection that is silent for longer */
+export const longestWait = 60;
+
+/**
+ * Returns the seconds that the client would wait, at most `longestWait`, or null if it states none. Invalid preferences are ignored
+ * (RFC 7240 §2), and the first of two applies.
+ */
+export function preferredWait(header: string | undefined): number | null {
+  for (const preference of (header ?? '').split(',')) {
+    const found = /^\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:;|$)/i.exec(preference);
+    if (found !== null) return Math.min(Number(found[1]), longestWait);
+  }
+  return null;
+}
+
+// Long maps, diagrams and scripts: how many of one organisation are rendered at once in this process.
+
+/** Limits renderings: each takes some hundred megabytes and seconds. */
+export function createRenderings(): Slots {
+  return createSlots({ running: 1, waiting: 20, what: 'maps, diagrams and scripts' });
+}

@@ -1,0 +1,515 @@
+/** Schemas: /v2/schema. */
+import { createRoute, z } from '@hono/zod-openapi';
+import {
+  logicalSchemaDdl,
+  nameLengths,
+  findOrigin,
+  originFamily,
+  removeOrigin,
+} from '../../service/catalog/logical-schema.ts';
+import { createSchema } from '../../service/catalog/create-schema.ts';
+import {
+  generateLogicalSchema,
+  dictionaryFile,
+  dictionaryFormats,
+  logicalSchemaViews,
+  exportSchemaAs,
+} from '../../service/catalog/dictionary.ts';
+import type { Config } from '../../config/shape.ts';
+import type { Adapters } from '../../ports/adapters.ts';
+import type { Slots } from '../../service/transfer/run-transfer.ts';
+import { clientPath, type Guards } from '../auth.ts';
+import { jsonBody } from '../json-body.ts';
+import {
+  createGroup,
+  effectfulGet,
+  json,
+  notSent,
+  operation,
+  problems,
+  rawOperation,
+  removed,
+  undeclared,
+} from '../operation.ts';
+import {
+  linkHeader,
+  linkNext,
+  sliceOf,
+  sliceQuery,
+  dialectQuery,
+  int64,
+  integerBetween,
+  logicalSchemaQuery,
+} from '../paging.ts';
+import {
+  CreateSchemaRequest,
+  SchemaDetails,
+  SchemaShortInfoResponse,
+  XMLSchema,
+  ByteArrayResource,
+} from './catalog-shapes.ts';
+import { longText } from '../long-answers.ts';
+import { wire } from '../wire.ts';
+import { bytesType, savedFile } from '../download.ts';
+import { exportFormats, formatSpecifications } from '../../engine/metadata/formats.ts';
+
+const tags = ['schemas'];
+const schemaParam = z.object({ idSch: int64('The schema.', 11) });
+
+export function createSchemaRoutes(
+  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs' | 'credentials' | 'secrets'>,
+  config: Config,
+  guards: Guards,
+  renderings: Slots,
+) {
+  const shared = sharedOf(adapters, config, guards, renderings);
+  return createGroup([
+    createOperation(shared),
+    removeOperation(shared),
+    allOperation(shared),
+    getOperation(shared),
+    ddlOperation(shared),
+    viewsOperation(adapters, guards, shared.renderings),
+    exportAsOperation(adapters, guards, shared.renderings),
+    dictionaryOperation(adapters, guards, shared.renderings),
+    familyOperation(shared),
+    maxLengthOperation(shared),
+    generateOperation(shared),
+    generateWithinOperation(shared),
+  ]);
+}
+
+/** Returns the dependencies that the operations of this group share. */
+function sharedOf(
+  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs' | 'credentials' | 'secrets'>,
+  config: Config,
+  guards: Guards,
+  renderings: Slots,
+) {
+  const { catalog } = adapters;
+  const guard = guards.require('schemas:read');
+
+  const generateRoute = {
+    ...effectfulGet,
+    method: 'get' as const,
+    summary: 'Make the next logical schema',
+    description:
+      'From the source model, the statistics and the activation of mappings, made as its default was. Where nothing differs from it, it is given again.',
+    tags,
+    ...guards.require('schemas:write'),
+    responses: {
+      200: undeclared('The logical schema is the newest one of its schema.'),
+      ...problems(400, 422),
+    },
+  };
+
+  const createGuard = guards.require('schemas:write');
+
+  return { adapters, config, guards, catalog, guard, generateRoute, createGuard, renderings };
+}
+
+type Shared = ReturnType<typeof sharedOf>;
+
+function allOperation({ catalog, guard }: Shared) {
+  return operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/all',
+      operationId: 'listSchemas',
+      summary: 'List schemas',
+      description:
+        'Every version of every schema of the organisation, each with the logical schema that the last load used.',
+      tags,
+      ...guard,
+      request: { query: sliceQuery },
+      responses: {
+        200: { ...json(z.array(XMLSchema), 'Every schema of the organisation.'), headers: linkHeader },
+        ...problems(400),
+      },
+    }),
+    async (c) => {
+      const slice = sliceOf(c.req.valid('query'));
+      const asked = slice === undefined ? undefined : { ...slice, limit: slice.limit + 1 };
+      const origins = await catalog.listOrigins(c.get('principal').idOrg, asked);
+      linkNext(c, slice, slice !== undefined && origins.length > slice.limit);
+      return c.json(wire(slice === undefined ? origins : origins.slice(0, slice.limit)), 200);
+    },
+  );
+}
+
+function getOperation({ catalog, guard }: Shared) {
+  return operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/{id}',
+      operationId: 'getSchema',
+      summary: 'Get a schema',
+      description:
+        'The source schema by its id, with the logical schema that the last load used (before any load, and after `schema/generate`, the newest), or, with `id_lschma`, that one.',
+      tags,
+      ...guard,
+      request: { params: z.object({ id: int64('The schema.', 11) }), query: logicalSchemaQuery },
+      responses: { 200: json(XMLSchema, 'The schema.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { id_lschma: idLschma } = c.req.valid('query');
+      return c.json(
+        wire(await findOrigin(catalog, c.get('principal').idOrg, c.req.valid('param').id, idLschma)),
+        200,
+      );
+    },
+  );
+}
+
+const ddlQuery = dialectQuery.extend({
+  codes: z.enum(['none', 'table', 'check']).optional().openapi({
+    description: 'What is kept of the values that the schema enumerates; none without it.',
+    example: 'none',
+  }),
+});
+
+function ddlOperation({ adapters, guard, renderings }: Shared) {
+  return rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/ddl/{idSch}',
+      operationId: 'getSchemaDdl',
+      summary: 'Get the DDL of a schema',
+      description:
+        'Every table and column is commented with its XPath. With `codes=table` the values that the schema enumerates are rows of a table `_codes` (type, code, label, documentation); with `codes=check` enumerated columns have checks, too, which are written for PostgreSQL.',
+      tags,
+      ...guard,
+      request: { params: schemaParam, query: ddlQuery },
+      responses: {
+        200: {
+          description: 'The DDL.',
+          content: {
+            'text/plain': {
+              schema: z
+                .string()
+                .openapi({ example: 'CREATE TABLE item (\n  item_key bigint NOT NULL,\n  …\n);\n' }),
+            },
+          },
+        },
+        ...problems(400),
+      },
+    }),
+    async (c) => {
+      const { dialect = 'postgresql', id_lschma: idLschma, codes } = c.req.valid('query');
+      const { idSch } = c.req.valid('param');
+      const { idOrg } = c.get('principal');
+      const ddl = await renderings.within(idOrg, () =>
+        logicalSchemaDdl(adapters, idOrg, idSch, {
+          dialect,
+          idLschma,
+          ...(codes === undefined ? {} : { codes }),
+        }),
+      );
+      return longText(c, ddl, 'text/plain; charset=UTF-8');
+    },
+  );
+}
+
+function familyOperation({ catalog, guard }: Shared) {
+  return operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/family/{idSch}',
+      operationId: 'listSchemaFamily',
+      summary: 'List the versions of a schema',
+      description:
+        'A schema and all that were made as its next versions (`--parent`), the oldest first. Names of tables and columns stay the same from one to the next.',
+      tags,
+      ...guard,
+      request: { params: schemaParam },
+      responses: {
+        200: json(z.array(XMLSchema), 'Every version that shares the first ancestor, oldest first.'),
+        ...problems(400),
+      },
+    }),
+    async (c) =>
+      c.json(wire(await originFamily(catalog, c.get('principal').idOrg, c.req.valid('param').idSch)), 200),
+  );
+}
+
+function maxLengthOperation({ catalog, guard }: Shared) {
+  return operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/get/max/length/{idSch}',
+      operationId: 'getSchemaMaxLength',
+      summary: 'Get the limit on names, and the longest name',
+      description:
+        'Names of tables and columns are shortened to that limit in bytes (`--name-max-len`), so that no database cuts them.',
+      tags,
+      ...guard,
+      request: { params: schemaParam, query: logicalSchemaQuery },
+      responses: { 200: json(SchemaShortInfoResponse, 'The lengths.'), ...problems(400) },
+    }),
+    async (c) => {
+      const { id_lschma: idLschma } = c.req.valid('query');
+      return c.json(
+        await nameLengths(catalog, c.get('principal').idOrg, c.req.valid('param').idSch, idLschma),
+        200,
+      );
+    },
+  );
+}
+
+function generateOperation({ adapters, generateRoute }: Shared) {
+  return operation(
+    createRoute({
+      ...generateRoute,
+      path: '/v2/schema/generate/{idSch}',
+      operationId: 'generateSchema',
+      request: { params: schemaParam },
+    }),
+    async (c) =>
+      c.json(
+        wire(await generateLogicalSchema(adapters, c.get('principal').idOrg, c.req.valid('param').idSch)),
+        200,
+      ),
+  );
+}
+
+function generateWithinOperation({ adapters, generateRoute }: Shared) {
+  return operation(
+    createRoute({
+      ...generateRoute,
+      path: '/v2/schema/generate/{idSch}/{maxLen}',
+      operationId: 'generateSchemaWithin',
+      summary: 'Make the next logical schema, with names of limited length',
+      request: {
+        params: schemaParam.extend({ maxLen: integerBetween(12, 128, 'Bytes that a name may have.', 30) }),
+      },
+    }),
+    async (c) => {
+      const { idSch, maxLen } = c.req.valid('param');
+      return c.json(
+        wire(await generateLogicalSchema(adapters, c.get('principal').idOrg, idSch, maxLen)),
+        200,
+      );
+    },
+  );
+}
+
+function createOperation({ adapters, config, createGuard }: Shared) {
+  return operation(
+    createRoute({
+      method: 'post',
+      path: '/v2/schema/create',
+      operationId: 'createSchema',
+      summary: 'Make a schema from uploaded files',
+      description:
+        'Compiled apart from the service, within a time and an amount of memory. What the files lead to is looked for among them alone.',
+      tags,
+      security: createGuard.security,
+      middleware: [...createGuard.middleware, jsonBody(config.limits.jsonBodyBytes)],
+      request: { body: { required: true, content: { 'application/json': { schema: CreateSchemaRequest } } } },
+      responses: {
+        200: notSent,
+        201: {
+          ...json(SchemaDetails, 'The schema.'),
+          headers: z.object({ Location: z.string().openapi({ example: '/v2/schema/11' }) }),
+        },
+        ...problems(400, 403, 409, 413, 415, 422, 501),
+      },
+    }),
+    async (c) => {
+      const body = c.req.valid('json');
+      const created = await createSchema(adapters, config, c.get('principal').idOrg, {
+        name: body.name,
+        xsd: body.xsd ?? [],
+        xml: body.xml ?? [],
+        ...(body.credential === undefined ? {} : { credential: body.credential }),
+        root: body.root,
+        mapLevel: body.map_level,
+        nameMaxLength: body.name_max_len,
+        defaultTextLength: body.default_varchar_len,
+        idParentSch: body.id_parent_sch,
+      });
+      c.header('Location', clientPath(c).replace(/create$/, String(created.id_sch)));
+      return c.json(wire(created), 201);
+    },
+  );
+}
+
+function removeOperation({ guards, catalog }: Shared) {
+  return operation(
+    createRoute({
+      method: 'delete',
+      path: '/v2/schema/{id}',
+      operationId: 'removeSchema',
+      summary: 'Remove a schema',
+      description:
+        'With its logical schemas, mappings and statistics. Rows that were loaded stay in their targets. Refused while a job that has not ended uses it.',
+      tags,
+      ...guards.require('schemas:write'),
+      request: { params: z.object({ id: int64('The schema.', 11) }) },
+      responses: { ...removed, ...problems(400, 409) },
+    }),
+    async (c) => {
+      await removeOrigin(catalog, c.get('principal').idOrg, c.req.valid('param').id);
+      return c.body(null, 204);
+    },
+  );
+}
+
+// The data dictionary: /v2/schema/dictionary.
+
+const dictionaryQuery = logicalSchemaQuery.extend({
+  format: z
+    .enum(dictionaryFormats)
+    .optional()
+    .openapi({ description: 'A workbook (xlsx, without it) or Markdown.', example: 'xlsx' }),
+});
+
+const contentTypes = {
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  md: 'text/markdown; charset=utf-8',
+} as const;
+
+/** `renderings`: of one organisation at a time. */
+function dictionaryOperation(
+  adapters: Pick<Adapters, 'catalog' | 'jobs'>,
+  guards: Guards,
+  renderings: Slots,
+) {
+  return rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/dictionary/{idSch}',
+      operationId: 'getSchemaDictionary',
+      summary: 'Get the data dictionary of a schema',
+      description:
+        'Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A sheet, or section, of its own has each enumerated type once: code, label, documentation.',
+      tags: ['schemas'],
+      ...guards.require('schemas:read'),
+      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: dictionaryQuery },
+      responses: {
+        200: {
+          description: 'The file.',
+          headers: z.object({
+            'Content-Disposition': z
+              .string()
+              .openapi({ example: 'attachment; filename="donuts-dictionary.xlsx"' }),
+          }),
+          content: {
+            [contentTypes.xlsx]: { schema: ByteArrayResource },
+            [bytesType]: { schema: ByteArrayResource },
+            'text/markdown': { schema: ByteArrayResource },
+          },
+        },
+        ...problems(400),
+      },
+    }),
+    async (c) => {
+      const { format = 'xlsx', id_lschma: idLschma } = c.req.valid('query');
+      const { idSch } = c.req.valid('param');
+      const { idOrg } = c.get('principal');
+      const file = await renderings.within(idOrg, () =>
+        dictionaryFile(adapters, idOrg, idSch, { format, idLschma }),
+      );
+      return savedFile(c, file, [contentTypes[format]]);
+    },
+  );
+}
+
+// Views of business entities: /v2/schema/views.
+
+/** `renderings`: of one organisation at a time. */
+function viewsOperation(adapters: Pick<Adapters, 'catalog'>, guards: Guards, renderings: Slots) {
+  return rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/views/{idSch}',
+      operationId: 'getSchemaViews',
+      summary: 'Get views of the business entities of a schema',
+      description:
+        'CREATE VIEW statements, one for each entity: rows that repeat and have much to say. A view has a row for each row of its table, with the name of the document, what identifies and dates the rows above, all values of the rows themselves, amounts with the sign that a credit or debit beside them gives, names and identifiers of what hangs from them once (parties by their role), and texts that repeat below them, joined by line ends. The comment says what a row is.',
+      tags: ['schemas'],
+      ...guards.require('schemas:read'),
+      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: dialectQuery },
+      responses: {
+        200: {
+          description: 'The statements; none where the schema has no entity of weight.',
+          content: {
+            'text/plain': {
+              schema: z
+                .string()
+                .openapi({ example: 'CREATE VIEW item_view AS\nSELECT\n  …\nFROM item e\n…;\n' }),
+            },
+          },
+        },
+        ...problems(400),
+      },
+    }),
+    async (c) => {
+      const { dialect = 'postgresql', id_lschma: idLschma } = c.req.valid('query');
+      const { idSch } = c.req.valid('param');
+      const { idOrg } = c.get('principal');
+      const views = await renderings.within(idOrg, () =>
+        logicalSchemaViews(adapters, idOrg, idSch, { dialect, idLschma }),
+      );
+      return longText(c, views, 'text/plain; charset=UTF-8');
+    },
+  );
+}
+
+// Metadata for other tools: /v2/schema/export_as.
+
+const exportQuery = logicalSchemaQuery.extend({
+  format: z.enum(exportFormats).openapi({
+    description:
+      'dbt: a project that runs as it is, zipped; odcs: an Open Data Contract (v3.1, YAML); mermaid: an entity-relationship diagram; dbml: for dbdiagram.io and dbdocs.io; frictionless: a Data Package (JSON); jsonschema: of the rows as JSON, draft 2020-12; avro: a list of record schemas.',
+    example: 'dbml',
+  }),
+});
+
+const MetadataDocument = z.looseObject({}).openapi('MetadataDocument', {
+  description: 'A Data Package, a JSON Schema, or Avro schemas: a document of that standard.',
+  example: { profile: 'tabular-data-package', name: 'donuts', resources: [] },
+});
+
+/** `renderings`: of one organisation at a time. */
+function exportAsOperation(adapters: Pick<Adapters, 'catalog' | 'jobs'>, guards: Guards, renderings: Slots) {
+  return rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/v2/schema/export_as/{idSch}',
+      operationId: 'exportSchemaAs',
+      summary: 'Get a schema as metadata for other tools',
+      description:
+        'The tables of a logical schema with their columns, keys, references, what they mean (path and documentation) and, where the schema enumerates them, the values that there can be. JSON Schema and Avro are texts unless JSON is asked for by `Accept`.',
+      tags: ['schemas'],
+      ...guards.require('schemas:read'),
+      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: exportQuery },
+      responses: {
+        200: {
+          description: 'The file.',
+          headers: z.object({
+            'Content-Disposition': z.string().openapi({ example: 'attachment; filename="donuts.dbml"' }),
+          }),
+          content: {
+            'application/zip': { schema: ByteArrayResource },
+            [bytesType]: { schema: ByteArrayResource },
+            'application/yaml': { schema: ByteArrayResource },
+            'text/plain': { schema: ByteArrayResource },
+            'application/json': { schema: MetadataDocument },
+          },
+        },
+        ...problems(400),
+      },
+    }),
+    async (c) => {
+      const { format, id_lschma: idLschma } = c.req.valid('query');
+      const { idSch } = c.req.valid('param');
+      const { idOrg } = c.get('principal');
+      const file = await renderings.within(idOrg, () =>
+        exportSchemaAs(adapters, idOrg, idSch, { format, idLschma }),
+      );
+      const { mediaTypes } = formatSpecifications[format];
+      return savedFile(c, file, mediaTypes);
+    },
+  );
+}

@@ -1,0 +1,511 @@
+/**
+ * Tools as child processes of Node: an argument vector, a process group of their own, a log file, and an end together with their
+ * parent.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LogAppender } from '../ports/files.ts';
+import type { ProcessEnd, ToolProcess, ProcessRunner } from '../ports/processes.ts';
+import {
+  limitMemory,
+  residentBytes,
+  type MemoryWatch,
+  endGroup,
+  hasCompany,
+  signalGroup,
+  type ProcessGuard,
+  createProcessGuard,
+  watchMemory,
+} from './group.ts';
+import { waitingLine, type NextRun, markVariable, waitsVariable } from './successive-runs.ts';
+import { PassThrough, type Readable } from 'node:stream';
+import { constants } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { logName } from '../storage/local/file-store.ts';
+import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+
+// A process of a tool: it does a run, and further ones if it may wait; each has a log and an end.
+/** Time for the rest of a killed group to disappear, after which it is no longer awaited. */
+const disappearMs = 5000;
+/** Time for which output may still arrive after every process is gone. */
+const lastOutputMs = 2000;
+/** Time for a process without further runs to end by itself. */
+const leaveMs = 1000;
+/** Share of a run's memory that earlier runs may have left filled. With more, the run would be ended for memory that is not its own. */
+const mostLeft = 1 / 4;
+
+/** The objects that observe one run. */
+interface RunWatch {
+  readonly log: LogAppender;
+  readonly mask: LogMask;
+  readonly memory: MemoryWatch;
+  readonly memoryBytes: number;
+}
+
+interface RunningTool {
+  /** The run that the process begins with. */
+  first(watch: RunWatch): ToolProcess;
+  /** A further one, of a process that waits. */
+  next(run: NextRun, watch: RunWatch): ToolProcess;
+  /** Ends the process with all processes that it started. Resolves when it is gone. */
+  leave(): Promise<void>;
+}
+
+interface RunningToolOptions {
+  readonly guard: ProcessGuard;
+  readonly mark: string;
+  /** a run has completed, and the process would do another; false: it is to leave */
+  readonly onWaiting: (tool: RunningTool) => boolean;
+  /** called when it has ended and accepts no further run */
+  readonly onGone: (tool: RunningTool) => void;
+}
+
+interface Run {
+  readonly watch: RunWatch;
+  /** the process has done others before */
+  readonly follows: boolean;
+  readonly logged: Promise<string | null>;
+  readonly limit: ReturnType<typeof limitMemory>;
+  readonly settled: PromiseWithResolvers<ProcessEnd>;
+  /** asked to end, or killed for exceeding a limit */
+  stopped: 'no' | 'asked' | 'killed';
+  killTimer: NodeJS.Timeout | null;
+}
+
+/** `child`: leads a process group of its own. */
+function watchTool(child: ChildProcess, options: RunningToolOptions): RunningTool {
+  const { guard, mark } = options;
+  const groupId = child.pid!;
+  const stdout = child.stdout!;
+  const stdin = child.stdin!;
+  let exited = false;
+  let current: Run | null = null;
+  guard.watch(groupId, mark);
+  // A child that has closed its stdin is no fault of ours
+  stdin.on('error', () => undefined);
+  child.on('error', () => undefined);
+
+  const output = splitOutput(stdout, Buffer.from(waitingLine(mark)), () => {
+    const run = current;
+    if (run === null) return;
+    current = null;
+    endWatch(run);
+    completed(run).then(run.settled.resolve, run.settled.reject);
+  });
+
+  const gone = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
+    child.once('exit', (code, signal) => {
+      exited = true;
+      options.onGone(tool);
+      if (current !== null) endWatch(current);
+      stdin.destroy();
+      endGroup(groupId, mark, disappearMs).then(() => resolve({ code, signal }), reject);
+    });
+  });
+  const buried = gone.then(
+    (end) => {
+      guard.release(groupId);
+      const run = current;
+      current = null;
+      if (run !== null) lastEnd(run, end).then(run.settled.resolve, run.settled.reject);
+    },
+    (error: unknown) => current?.settled.reject(error as Error),
+  );
+
+  function endWatch(run: Run): void {
+    run.limit.stop();
+    if (run.killTimer !== null) clearTimeout(run.killTimer);
+  }
+
+  /** The process is there, and waits. */
+  async function completed(run: Run): Promise<ProcessEnd> {
+    const logFault = await run.logged;
+    const mayWait =
+      run.stopped === 'no' &&
+      logFault === null &&
+      !exited &&
+      (await residentBytes(groupId)) <= run.watch.memoryBytes * mostLeft &&
+      !(await hasCompany(groupId, mark)) &&
+      !exited;
+    if (!mayWait || !options.onWaiting(tool)) await tool.leave();
+    return { code: 0, signal: null, logFault, outOfMemory: null, overLimit: null };
+  }
+
+  async function lastEnd(
+    run: Run,
+    end: { readonly code: number | null; readonly signal: string | null },
+  ): Promise<ProcessEnd> {
+    // only a foreign process can still hold the pipe
+    const late = setTimeout(() => stdout.destroy(), lastOutputMs);
+    const logFault = await run.logged;
+    clearTimeout(late);
+    const over = run.limit.over();
+    // earlier runs may have left part of it: in a process of its own the run may have enough memory
+    if (over !== null && run.follows) return { ...end, logFault, outOfMemory: over, overLimit: null };
+    const outOfMemory = run.stopped === 'killed' ? null : await run.watch.memory.cause(end);
+    return { ...end, logFault, outOfMemory, overLimit: over };
+  }
+
+  function begin(watch: RunWatch, follows: boolean): ToolProcess {
+    const stop = (graceMs: number): void => {
+      // after its end the process may do another run, and after its exit the number may belong to another process
+      if (exited || current !== run) return;
+      if (graceMs <= 0) {
+        run.stopped = 'killed';
+        signalGroup(groupId, 'SIGKILL');
+      } else if (run.stopped === 'no') {
+        run.stopped = 'asked';
+        signalGroup(groupId, 'SIGTERM');
+        run.killTimer = setTimeout(() => stop(0), graceMs);
+      }
+    };
+    const seen: LogMask = (text) => {
+      watch.memory.see(text);
+      return watch.mask(text);
+    };
+    const run: Run = {
+      watch,
+      follows,
+      logged: copyToLog(output.begin(), watch.log, seen, () => stop(0)),
+      limit: limitMemory(groupId, watch.memoryBytes, () => stop(0)),
+      settled: Promise.withResolvers(),
+      stopped: 'no',
+      killTimer: null,
+    };
+    current = run;
+    return { ended: run.settled.promise, stop };
+  }
+
+  const tool: RunningTool = {
+    first: (watch) => begin(watch, false),
+    next(run, watch) {
+      const begun = begin(watch, true);
+      stdin.write(`${JSON.stringify(run)}\n`);
+      return begun;
+    },
+    async leave() {
+      stdin.end();
+      await Promise.race([buried, delay(leaveMs, undefined, { ref: false })]);
+      if (!exited) signalGroup(groupId, 'SIGKILL');
+      await buried;
+    },
+  };
+  return tool;
+}
+
+// The output of a process that does one run after the other, each run's apart.
+
+interface RunOutput {
+  /** Starts a run: output from now on, until the process waits or ends, belongs to it. */
+  begin(): Readable;
+}
+
+/** `ending`: the text that ends a run, not part of its output; then `onEnd` is called. Output between two runs is discarded. */
+export function splitOutput(output: Readable, ending: Buffer, onEnd: () => void): RunOutput {
+  let current: PassThrough | null = null;
+  let rest: Buffer = Buffer.alloc(0);
+  const write = (bytes: Buffer): void => {
+    if (bytes.length === 0 || current === null || current.write(bytes)) return;
+    output.pause();
+    current.once('drain', () => output.resume());
+  };
+  const end = (): void => {
+    current?.end();
+    current = null;
+    // a finished run never signals that there is room, and the next run must not wait for it
+    output.resume();
+  };
+  output.on('data', (chunk: Buffer) => {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const at = bytes.indexOf(ending);
+    if (at !== -1) {
+      write(bytes.subarray(0, at));
+      rest = Buffer.alloc(0);
+      end();
+      onEnd();
+      return;
+    }
+    const kept = beginningAtEnd(bytes, ending);
+    write(bytes.subarray(0, bytes.length - kept));
+    rest = bytes.subarray(bytes.length - kept);
+  });
+  const close = (): void => {
+    write(rest);
+    rest = Buffer.alloc(0);
+    end();
+  };
+  output.on('end', close).on('close', close).on('error', close);
+  return {
+    begin() {
+      const begun = new PassThrough();
+      current = begun;
+      if (output.destroyed || output.readableEnded) end();
+      return begun;
+    },
+  };
+}
+
+/** Returns how many of the last bytes may be the beginning of the ending. */
+function beginningAtEnd(bytes: Buffer, ending: Buffer): number {
+  for (let length = Math.min(ending.length - 1, bytes.length); length > 0; length -= 1)
+    if (ending.subarray(0, length).equals(bytes.subarray(bytes.length - length))) return length;
+  return 0;
+}
+
+// Copies a process's output to its job's log: whole lines, masked, in the order of writing.
+
+/** Takes secrets out of a text whose characters are the bytes of the log (ISO-8859-1), so that all other bytes stay as they are. */
+type LogMask = (text: string) => string;
+
+/** A line is held back until it ends, so that no secret slips through in two writes; longer ones are cut at a blank. */
+const longestLineBytes = 256 * 1024;
+
+/** Resolves at the end of the output; returns the error code if the log could not be written, after calling `onFault`. */
+async function copyToLog(
+  output: Readable,
+  log: LogAppender,
+  mask: LogMask,
+  onFault: () => void,
+): Promise<string | null> {
+  let rest: Buffer = Buffer.alloc(0);
+  let fault: string | null = null;
+  const write = async (bytes: Buffer): Promise<void> => {
+    if (bytes.length === 0 || fault !== null) return;
+    try {
+      await log.append(Buffer.from(mask(bytes.toString('latin1')), 'latin1'));
+    } catch (error) {
+      fault = faultOf(error);
+      onFault();
+    }
+  };
+  try {
+    for await (const chunk of output as AsyncIterable<Buffer>) {
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      const end = lineEnd(bytes);
+      rest = bytes.subarray(end);
+      await write(bytes.subarray(0, end));
+    }
+  } catch {
+    // given up: only the output so far is written
+  }
+  await write(rest);
+  try {
+    await log.close();
+  } catch (error) {
+    fault ??= faultOf(error);
+  }
+  return fault;
+}
+
+/** `job-<id>.log` in a folder, made when missing; for its owner alone, and never a link. */
+export async function openLocalLog(logsDirectory: string, idJob: number): Promise<LogAppender> {
+  await mkdir(logsDirectory, { recursive: true, mode: 0o700 });
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
+  const file = await open(join(logsDirectory, logName(idJob)), flags, 0o600);
+  return {
+    append: (bytes) => file.appendFile(bytes),
+    close: () => file.close(),
+  };
+}
+
+function faultOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : String(error);
+}
+
+function lineEnd(bytes: Buffer): number {
+  const end = Math.max(bytes.lastIndexOf(0x0a), bytes.lastIndexOf(0x0d)) + 1;
+  if (bytes.length - end < longestLineBytes) return end;
+  const blank = bytes.lastIndexOf(0x20) + 1;
+  return blank > end ? blank : bytes.length;
+}
+
+export interface ProcessRunnerOptions {
+  /** absolute path of the module that is a tool's entry */
+  readonly entryOf: (tool: string) => string;
+  /** opens the log for the output of an attempt */
+  readonly openLog: (idJob: number, epoch: number) => Promise<LogAppender>;
+  readonly workingDirectory: string;
+  /** variables for every tool beside PATH, HOME, LANG and TZ of this process */
+  readonly environment: Readonly<Record<string, string>>;
+  /** memory for a tool's objects of JavaScript; null: as Node has it */
+  readonly heapBytes?: number | null;
+  /** memory that a tool may use altogether, beside `heapBytes`; absent: no limit */
+  readonly memoryBytes?: number;
+  /** processes that wait for a further run, at most, and how long each does; absent: none */
+  readonly waiting?: { readonly most: number; readonly waitMs: number };
+  /** returns the mask that removes the secrets of a job from its log; a rejection keeps the tool from starting */
+  readonly maskOf?: (idJob: number) => Promise<LogMask>;
+}
+
+/**
+ * Initial size of the young generation, in MB, which it would reach anyway. If it begins with 1 MB, objects made at the start outlive
+ * several collections, and the whole old generation is then marked, which takes a tenth of the time of a small job.
+ */
+const youngSpace = '--min-semi-space-size=4';
+/** Joins both streams in one pipe to keep the order of writing. The arguments are the tool's; no shell interprets them. */
+const bothStreams = ['/bin/sh', '-c', 'exec "$0" "$@" 2>&1'];
+
+export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
+  let tieProbe: Promise<readonly string[]> | null = null;
+  const guard = createProcessGuard();
+  const { most = 0, waitMs = 0 } = options.waiting ?? {};
+  const waiting = createWaitingTools(most, waitMs);
+  let running = 0;
+  const counted = (run: ToolProcess): ToolProcess => {
+    running += 1;
+    const end = (): void => void (running -= 1);
+    run.ended.then(end, end);
+    return run;
+  };
+  const heapBytes = options.heapBytes ?? null;
+  const memoryBytes = (options.memoryBytes ?? Infinity) + (heapBytes ?? 0);
+  const nodeOptions = [youngSpace];
+  if (heapBytes !== null)
+    nodeOptions.push(`--max-old-space-size=${Math.max(1, Math.floor(heapBytes / 1024 ** 2))}`);
+
+  return {
+    note: async ({ idJob, epoch }, line) => {
+      const log = await options.openLog(idJob, epoch);
+      try {
+        await log.append(new TextEncoder().encode(`${line}\n`));
+      } finally {
+        await log.close();
+      }
+    },
+    start: async ({ tool, argv, environment, idJob, epoch, idOrg }) => {
+      const mask = (await options.maskOf?.(idJob)) ?? ((text: string) => text);
+      const memory = await watchMemory(heapBytes);
+      tieProbe ??= findTie();
+      const tie = await tieProbe;
+      const log = await options.openLog(idJob, epoch);
+      const watch: RunWatch = { log, mask, memory, memoryBytes };
+      // a process is never reused for another organisation, because it may hold data of the first one
+      const kind = idOrg === undefined ? null : `${idOrg} ${tool}`;
+      const ready = kind === null ? null : waiting.take(kind);
+      if (ready !== null) return counted(ready.next({ argv, environment }, watch));
+      waiting.makeRoom(running);
+      const command = [
+        ...bothStreams,
+        ...tie,
+        process.execPath,
+        ...nodeOptions,
+        options.entryOf(tool),
+        ...argv,
+      ];
+      const mark = randomBytes(16).toString('hex');
+      const mayWait = kind !== null && most > 0 ? { [waitsVariable]: '1' } : {};
+      try {
+        const child = spawn(command[0]!, command.slice(1), {
+          cwd: options.workingDirectory,
+          env: {
+            ...baseEnvironment(),
+            ...options.environment,
+            ...environment,
+            ...mayWait,
+            [markVariable]: mark,
+          },
+          // The open pipe to stdin closes when this process dies, however it dies.
+          stdio: ['pipe', 'pipe', 'ignore'],
+          detached: true,
+          shell: false,
+        });
+        await spawned(child);
+        const tool = watchTool(child, {
+          guard,
+          mark,
+          onWaiting: (waits) => kind !== null && waiting.offer(kind, waits),
+          onGone: waiting.forget,
+        });
+        return counted(tool.first(watch));
+      } catch (error) {
+        // report why the process did not start
+        await log.close().catch(() => undefined);
+        throw error;
+      }
+    },
+    close: () => waiting.close(),
+  };
+}
+
+/** Returns the part of this process's environment that every child process gets. */
+export function baseEnvironment(): Record<string, string> {
+  const { PATH = '/usr/local/bin:/usr/bin:/bin', HOME = '/', LANG = 'C.UTF-8', TZ } = process.env;
+  return TZ === undefined ? { PATH, HOME, LANG } : { PATH, HOME, LANG, TZ };
+}
+
+function spawned(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', reject);
+  });
+}
+
+/**
+ * Returns the command `setpriv --pdeathsig KILL` if it is installed and supports that: the kernel then ends the tool with this process,
+ * even after kill -9.
+ */
+export async function findTie(): Promise<readonly string[]> {
+  if (process.platform !== 'linux') return [];
+  const tie = ['setpriv', '--pdeathsig', 'KILL', '--'];
+  const [program = '', ...args] = tie;
+  return promisify(execFile)(program, [...args, 'true'], { env: baseEnvironment() }).then(
+    () => tie,
+    () => [],
+  );
+}
+
+// Processes that have completed a run and wait for another of the same kind.
+
+interface WaitingTools {
+  /** Takes the process that came last, whose caches are fresh; null: none of that kind waits. */
+  take(kind: string): RunningTool | null;
+  /** False: it is to leave. */
+  offer(kind: string, tool: RunningTool): boolean;
+  forget(tool: RunningTool): void;
+  /**
+   * Makes room before another process starts beside `running` ones: waiting ones, the oldest first, leave until the total is within the
+   * limit.
+   */
+  makeRoom(running: number): void;
+  /** None waits from now on. Resolves when those that did are gone. */
+  close(): Promise<void>;
+}
+
+/** `most` at a time, each no longer than `waitMs`. */
+function createWaitingTools(most: number, waitMs: number): WaitingTools {
+  const waiting: { readonly kind: string; readonly tool: RunningTool; readonly timer: NodeJS.Timeout }[] = [];
+  let isClosed = false;
+
+  function remove(at: number): RunningTool | null {
+    const [found] = at === -1 ? [] : waiting.splice(at, 1);
+    if (found === undefined) return null;
+    clearTimeout(found.timer);
+    return found.tool;
+  }
+  const indexOf = (tool: RunningTool): number => waiting.findIndex((other) => other.tool === tool);
+
+  return {
+    take: (kind) => remove(waiting.findLastIndex((other) => other.kind === kind)),
+    offer(kind, tool) {
+      if (isClosed || most === 0) return false;
+      const timer = setTimeout(() => void remove(indexOf(tool))?.leave(), waitMs);
+      timer.unref();
+      waiting.push({ kind, tool, timer });
+      if (waiting.length > most) void remove(0)?.leave();
+      return true;
+    },
+    forget: (tool) => void remove(indexOf(tool)),
+    makeRoom(running) {
+      while (waiting.length > 0 && waiting.length + running >= most) void remove(0)!.leave();
+    },
+    async close() {
+      isClosed = true;
+      const left: Promise<void>[] = [];
+      while (waiting.length > 0) left.push(remove(0)!.leave());
+      await Promise.all(left);
+    },
+  };
+}

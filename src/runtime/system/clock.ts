@@ -1,0 +1,6 @@
+/** The machine's clock. */
+import type { Clock } from '../../ports/environment.ts';
+
+export function createSystemClock(): Clock {
+  return { nowMs: () => Date.now() };
+}
