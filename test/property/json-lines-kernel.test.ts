@@ -1,7 +1,7 @@
 /** Records of JSON Lines, as the tools write them or not, split by the kernel: what `JSON.parse` has of them, wherever a piece ends. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonForm } from '../../src/targets/files/folder/reading/text-tables.ts';
+import { jsonForm } from '../../src/targets/files/folder/text-tables.ts';
 import type { ColumnType } from '../../src/engine/model/relational-model.ts';
 import { splitJsonLines } from '../../src/engine/records/json-lines.ts';
 import { createRecordsKernel, literalBytes, memberHead } from '../../src/engine/records/kernel/instance.ts';

@@ -1,7 +1,7 @@
 /** Records of CSV and TSV, well formed or not, split by the kernel: what TypeScript makes of them, wherever a piece ends. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { typeDecoder, typeForm } from '../../src/targets/files/folder/reading/text-tables.ts';
+import { typeDecoder, typeForm } from '../../src/targets/files/folder/text-tables.ts';
 import { decoded } from '../../src/targets/rows/field-blocks.ts';
 import type { ColumnType } from '../../src/engine/model/relational-model.ts';
 import { createRecordsKernel, literalBytes } from '../../src/engine/records/kernel/instance.ts';

@@ -21,8 +21,8 @@ import { tableColumns } from './folder/table-columns.ts';
 import { typesIn } from './folder/manifest.ts';
 import type { ColumnDigits, ColumnTyping, ParquetFile, ParquetTable } from './parquet/writing.ts';
 import { StagedFiles, type FinishedFile } from '../../storage/staging/staged-files.ts';
-import { layoutOf } from './folder/layouts/every-layout.ts';
-import { TableRows } from './folder/layouts/folder-layout.ts';
+import { layoutOf } from './folder/every-layout.ts';
+import { TableRows } from './folder/layout.ts';
 import { AppError } from '../../errors.ts';
 import { isOwnName } from './json.ts';
 

@@ -2,6 +2,21 @@
  * Reads rows of a database or of a folder of tables to write documents back. Rows come in the order of their row keys, which is document
  * order.
  */
+import type {
+  RowBlocks,
+  RowStream,
+  DocumentRows,
+  LexicalRow,
+  UnmappedRow,
+} from '../../engine/unshred/rows/document-rows.ts';
+import {
+  cellIs,
+  cellNumber,
+  cellText,
+  type RowBytes,
+  type TextRow,
+  decodedRows,
+} from '../../engine/unshred/rows/values.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/keys.ts';
 import { passed } from '../../engine/model/packed/lazy-array.ts';
 import { lookedAt } from '../../engine/model/packed/reader.ts';
@@ -9,18 +24,92 @@ import { tableIndexes } from '../../engine/model/packed/table-names.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { isVersion, type DocumentVersions } from '../../engine/sql/loaded-documents.ts';
 import type { RelationalModel, Table } from '../../engine/model/relational-model.ts';
-import type {
-  DocumentRows,
-  LexicalRow,
-  RowBlocks,
-  RowStream,
-  UnmappedRow,
-} from '../../engine/unshred/rows/document-rows.ts';
-import { decodedRows, type TextRow } from '../../engine/unshred/rows/values.ts';
 import { AppError } from '../../errors.ts';
-import { heldRows, inOrderOf, listedRows, textsOf, type HeldRows } from './held-rows.ts';
 import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
 import type { TargetLoad } from '../../ports/rows/sink.ts';
+
+// Buffers the rows of a small table beside the data, so that each table of the data can select its own from memory.
+/** by the name in their first column */
+type HeldRows = ReadonlyMap<string, readonly RowBytes[]>;
+
+/** Buffers the rows of `blocks`, which have that many columns, and closes `blocks`. */
+export async function heldRows(
+  blocks: RowBlocks & { close(): Promise<void> },
+  columns: number,
+): Promise<HeldRows> {
+  const rows = new Map<string, RowBytes[]>();
+  const nameOf = textsOf(0);
+  try {
+    for (let block = await blocks.next(); block !== null; block = await blocks.next())
+      for (let row = 0; row < block.rows; row += 1) {
+        const held = { bytes: block.bytes, cells: block.cells, at: row * columns * 2 };
+        const name = nameOf(held)!;
+        const others = rows.get(name);
+        if (others === undefined) rows.set(name, [held]);
+        else others.push(held);
+      }
+  } finally {
+    await blocks.close();
+  }
+  return rows;
+}
+
+/** Returns a function that reads the text of a column. It caches the last text, because consecutive rows mostly have the same one. */
+function textsOf(column: number): (row: RowBytes) => string | null {
+  let last: RowBytes | null = null;
+  let text: string | null = null;
+  return (row) => {
+    if (last !== null && text !== null) {
+      const from = last.cells[last.at + column * 2]!;
+      if (cellIs(row, column, last.bytes, from, last.cells[last.at + column * 2 + 1]!)) return text;
+    }
+    last = row;
+    text = cellText(row, column);
+    return text;
+  };
+}
+
+/** Sorts rows by the integers in these columns; most are sorted already. */
+export function inOrderOf(rows: readonly RowBytes[], columns: readonly number[]): readonly RowBytes[] {
+  if (rows.every((row, at) => at === 0 || isBefore(rows[at - 1]!, row, columns))) return rows;
+  const keys = rows.map((row) => columns.map((column) => BigInt(cellText(row, column) ?? 0)));
+  const order = (one: number, other: number): number => {
+    for (const [at, own] of keys[one]!.entries()) {
+      const another = keys[other]![at]!;
+      if (own !== another) return own < another ? -1 : 1;
+    }
+    return 0;
+  };
+  return [...keys.keys()].toSorted(order).map((at) => rows[at]!);
+}
+
+/** Returns whether the row is before the other, as far as doubles show; false means that it may be. */
+function isBefore(row: RowBytes, other: RowBytes, columns: readonly number[]): boolean {
+  for (const column of columns) {
+    const [own, another] = [cellNumber(row, column), cellNumber(other, column)];
+    if (own < another) return true;
+    if (own !== another || !Number.isSafeInteger(own)) return false;
+  }
+  return true;
+}
+
+/** Returns a stream of the values of these rows in `columns`, positioned at the first row. */
+export function listedRows<Row>(
+  rows: readonly RowBytes[],
+  columns: readonly number[],
+  toRow: (row: TextRow) => Row,
+): RowStream<Row> {
+  let next = 0;
+  const stream = {
+    head: null as Row | null,
+    advance(): undefined {
+      const row = rows[next++];
+      stream.head = row === undefined ? null : toRow(columns.map((column) => cellText(row, column)));
+    },
+  };
+  stream.advance();
+  return stream;
+}
 
 /** A table as it is in the target; columns are named as in the model. */
 export interface ReadTable {
@@ -75,7 +164,7 @@ export interface ReadTables<Known extends ReadTable> {
   close(): Promise<void>;
 }
 
-export interface TableRowSourceOptions<Known extends ReadTable> {
+interface TableRowSourceOptions<Known extends ReadTable> {
   readonly label: string;
   /** AppError `not_found` if no documents were loaded */
   readonly openTables: (model: RelationalModel) => Promise<ReadTables<Known>>;

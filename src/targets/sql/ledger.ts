@@ -15,8 +15,9 @@ import {
   unmappedContentOf,
   type CurrentDocumentRow,
   type UnmappedContentRow,
-} from '../rows/current-documents.ts';
-import { ledgerStatement, publishedQuery } from '../rows/ledger.ts';
+  ledgerStatement,
+  publishedQuery,
+} from '../rows/ledger.ts';
 import { refusePreRelease } from '../rows/pre-release.ts';
 import { pagesOf, type SqlDatabase, type SqlReader } from './database.ts';
 import { knowsMerges, relationOf, type FoundTables, type SqlNames, type DrawnModel } from './found-tables.ts';

@@ -3,7 +3,7 @@ import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import type { MergeOrder, BrokenKey, Published, SinkPlan } from '../../ports/rows/sink.ts';
 import type { LoadView } from '../rows/made-views.ts';
-import type { Merging } from '../rows/merging.ts';
+import type { Merging } from '../rows/ledger.ts';
 import type { WidenedTypes } from '../rows/unfit-columns.ts';
 import type { SqlDatabase } from './database.ts';
 import type { DrawnModel, FoundColumn, FoundTables } from './found-tables.ts';

@@ -1,22 +1,266 @@
 /** The publishing transaction: staged rows become rows of the target, all at once. */
-import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
-import { sideTable } from '../../engine/sql/statements.ts';
-import type { SideTable } from '../../ports/rows/sink.ts';
-import { columnId, widenedWords } from '../rows/unfit-columns.ts';
-import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
-import type { Merging } from '../rows/merging.ts';
-import { nothingRemoved } from '../rows/removed-documents.ts';
-import { textColumns, writtenTextStatement, type TextUpdates } from '../rows/written-texts.ts';
-import { fillCodes, readyCodes } from './codes.ts';
+import {
+  codesTable,
+  mergeColumns,
+  sideTableDefinitions,
+  sideTableNames,
+  fileKeyName,
+} from '../../engine/model/side-tables.ts';
+import { codeRows, type ModelCodes } from '../../engine/sql/code-lists.ts';
+import { sideTable, commentStatements } from '../../engine/sql/statements.ts';
+import { codesOf } from '../rows/code-lists.ts';
 import { runAll, type SqlDatabase } from './database.ts';
 import { relationOf } from './found-tables.ts';
+import { foundTable, type Publication, type PublishingScope, type WaitingRows } from './publication.ts';
+import { physicalSideTable, type PhysicalTable } from '../../engine/sql/physical-model.ts';
+import { commentLine } from '../../engine/sql/comment-text.ts';
+import type { MergeOrder, SideTable } from '../../ports/rows/sink.ts';
+import {
+  momentAfter,
+  type Merging,
+  addRemoved,
+  nothingRemoved,
+  type RemovedDocuments,
+} from '../rows/ledger.ts';
+import {
+  closeDocuments,
+  notesOf,
+  removeDocuments,
+  type RemovalScope,
+  deleteEarlierRows,
+  otherTables,
+  type RemovalWays,
+} from './removal.ts';
+import { documentsOfOthersQuery, isLoadedBy, overwrittenColumns } from '../../engine/sql/loaded-documents.ts';
+import { columnId, widenedWords } from '../rows/unfit-columns.ts';
+import { textColumns, writtenTextStatement, type TextUpdates } from '../rows/written-texts.ts';
 import { keepKeys, keyOffsets } from './keys.ts';
 import { noteJob, sumOf } from './ledger.ts';
-import { readyMerge, takeReplaced } from './merge.ts';
-import { clearTables } from './overwrite.ts';
-import { foundTable, type Publication, type PublishingScope, type WaitingRows } from './publication.ts';
-import { notesOf, type RemovalWays } from './removal.ts';
 import { dropViewsOfNames, publishViews } from './views.ts';
+
+// The table `_codes` of the values that the schema enumerates (`--codes`). These databases add no checks to existing tables.
+const rowsPerStatement = 1000;
+
+/** Makes the table if it is wanted. Returns the codes to fill it with, or null if it gets none. */
+async function readyCodes<Database extends SqlDatabase, Waiting extends WaitingRows>(
+  publication: Publication<Database, Waiting>,
+): Promise<ModelCodes | null> {
+  const { driver, plan, drawn, changes } = publication;
+  if (plan.codes === 'none') return null;
+  const { name, comment } = codesTable;
+  const there = publication.known.get(name);
+  const isOurs = there?.isView === false && there.comment === comment;
+  if (plan.codes === undefined && !isOurs) return null;
+  if (!isOurs && (there !== undefined || drawn.tables.some((one) => driver.foldedName(one.name) === name))) {
+    changes.push(`${name}: not filled with codes, no load made what has this name`);
+    return null;
+  }
+  if (plan.codes === 'check')
+    changes.push(`${driver.title} adds no checks of codes to tables, --codes check fills _codes alone`);
+  const codes = await codesOf(
+    plan,
+    (table) => foundTable(publication, table) !== undefined || publication.made.has(table),
+  );
+  if (!isOurs) await makeCodes(publication, codes);
+  return codes;
+}
+
+/** Makes the table unless there are no codes for it. */
+export async function makeCodes<Database extends SqlDatabase>(
+  { database, driver }: Pick<PublishingScope<Database>, 'database' | 'driver'>,
+  codes: ModelCodes,
+): Promise<void> {
+  const { dialect, sqlSchema } = driver;
+  if (codeRows(codes).length > 0) await runAll(database, sideTable(dialect, codesTable, { sqlSchema }));
+}
+
+/** Adds codes to `_codes`. Labels and documentation that a code has already stay if the model has none. */
+export async function fillCodes<Database extends SqlDatabase>(
+  { database, driver }: Pick<PublishingScope<Database>, 'database' | 'driver'>,
+  codes: ModelCodes,
+): Promise<void> {
+  const { name, columns } = codesTable;
+  const { quote, literal } = driver.dialect;
+  const rows = codeRows(codes).map(({ type, code, label, documentation }) =>
+    [type, code, label, documentation].map((value) => (value === null ? 'NULL' : literal(value))),
+  );
+  const names = columns.map((column) => quote(column.name)).join(', ');
+  for (let from = 0; from < rows.length; from += rowsPerStatement) {
+    const values = rows.slice(from, from + rowsPerStatement).map((row) => `(${row.join(', ')})`);
+    await database.run(
+      `INSERT INTO ${relationOf(driver)(name)} (${names}) VALUES ${values.join(', ')} ${driver.keepCodeTexts}`,
+    );
+  }
+}
+
+// Save mode `m`: documents that this job replaces, or whose source is gone, are removed, or closed and kept (`--history`).
+const documentsPerStatement = 1000;
+
+/**
+ * Makes the objects that a merge needs: columns of `_documents`, and a table of the job with `name`, `written`, `key` and `sha256`.
+ * `moment`: in ISO 8601.
+ */
+async function readyMerge<Database extends SqlDatabase>(
+  publication: PublishingScope<Database>,
+): Promise<Pick<Merging<string>, 'documents' | 'moment'>> {
+  const { database, driver, merge, known } = publication;
+  await addMergeColumns(publication, known.get(sideTableNames.documents)?.columns);
+  publication.known = await driver.readTables(database);
+  const { make, filled } = notesOf(publication);
+  const documents = await make(driver.mergeTable ?? '(name TEXT, written TEXT, key TEXT, sha256 TEXT)');
+  await noteDocuments(publication, documents, merge);
+  await filled?.(documents);
+  return { documents, moment: momentAfter(await driver.latestChange(database)) };
+}
+
+async function noteDocuments<Database extends SqlDatabase>(
+  { database, driver: { dialect } }: Pick<PublishingScope<Database>, 'database' | 'driver'>,
+  into: string,
+  { documents }: Pick<MergeOrder, 'documents'>,
+): Promise<void> {
+  for (let from = 0; from < documents.length; from += documentsPerStatement) {
+    const rows = documents
+      .slice(from, from + documentsPerStatement)
+      .map(
+        ({ name, written, key, sha256 }) =>
+          `(${[name, written, key, sha256].map(dialect.literal).join(', ')})`,
+      );
+    await database.run(
+      `INSERT INTO ${into} (name, written, ${dialect.quote('key')}, sha256) VALUES ${rows.join(', ')}`,
+    );
+  }
+}
+
+/**
+ * Removes or closes the documents that are replaced or whose source is gone. `documents`: a table, as statements write it, with the keys of
+ * the job's documents; `moment`: an expression for the time from which these are valid.
+ */
+async function takeReplaced<Database extends SqlDatabase>(
+  scope: RemovalScope<Database>,
+  { missing, keepsHistory }: Pick<MergeOrder, 'missing' | 'keepsHistory'>,
+  documents: string,
+  moment: string,
+): Promise<Pick<Merging<string>, 'removed' | 'counts'>> {
+  const key = scope.driver.dialect.quote('key');
+  await nameUnmerged(scope);
+  const take = (condition: string): Promise<RemovedDocuments> => {
+    const current = `valid_to IS NULL AND ${condition}`;
+    return keepsHistory ? closeDocuments(scope, current, moment) : removeDocuments(scope, current, 'key');
+  };
+  const replaced = await take(`${key} IN (SELECT m.${key} FROM ${documents} m)`);
+  const gone = missing.length === 0 ? nothingRemoved : await take(`document_key IN (${missing.join(', ')})`);
+  return {
+    removed: keepsHistory ? nothingRemoved : addRemoved(replaced, gone),
+    counts: { replaced: replaced.names, deleted: gone.documents },
+  };
+}
+
+/** Gives documents of loads that did not merge their names as keys; they are valid from the time they were read. */
+export async function nameUnmerged<Database extends SqlDatabase>({
+  database,
+  driver,
+}: Pick<RemovalScope<Database>, 'database' | 'driver'>): Promise<void> {
+  const key = driver.dialect.quote('key');
+  const documents = relationOf(driver)(sideTableNames.documents);
+  await database.run(`UPDATE ${documents} SET ${key} = name, valid_from = loaded_at WHERE ${key} IS NULL`);
+}
+
+/** Adds the columns of merges that a table of documents lacks. `there`: its columns; `table`: as statements write it. */
+export async function addMergeColumns<Database extends SqlDatabase>(
+  { database, driver }: Pick<RemovalScope<Database>, 'database' | 'driver'>,
+  there: { has(name: string): boolean } | undefined,
+  table: string = relationOf(driver)(sideTableNames.documents),
+): Promise<void> {
+  const { dialect, sqlSchema = null } = driver;
+  const { comments } = dialect;
+  const missing = physicalSideTable(
+    {
+      ...sideTableDefinitions.documents,
+      columns: mergeColumns.filter(({ name }) => there?.has(name) !== true),
+    },
+    dialect,
+  );
+  if (missing.columns.length === 0) return;
+  await runAll(database, [
+    ...missing.columns.map(({ name, sqlType, comment }) => {
+      const inline =
+        comments.kind === 'inline' ? ` ${comments.column(commentLine(comment, comments.maxLength))}` : '';
+      return `ALTER TABLE ${table} ADD COLUMN ${dialect.quote(name)} ${sqlType}${inline}`;
+    }),
+    ...commentStatements(dialect, sqlSchema, missing).slice(1),
+  ]);
+}
+
+// Save mode `o`: drops the tables of the model, and removes from the side tables everything that belonged to their rows.
+interface OverwrittenDocuments {
+  /** a table of the job with their keys in `document_key`, as statements write it */
+  readonly cleared: string;
+  /** another logical schema loaded some of them: they may have rows in tables that this one does not have */
+  readonly areOfOthers: boolean;
+}
+
+/** Records the documents that an overwrite removes: those with rows in the model's tables, and those that its logical schema kept whole. */
+export async function noteOverwritten<Database extends SqlDatabase>(
+  scope: Omit<PublishingScope<Database>, 'merge' | 'changes'>,
+): Promise<OverwrittenDocuments> {
+  const { database, driver, plan, drawn, known } = scope;
+  const relation = relationOf(driver);
+  const [documents, loads] = [sideTableNames.documents, sideTableNames.loads].map(relation);
+  const isByThisSchema = isLoadedBy(plan);
+  const isShared = (await database.read(documentsOfOthersQuery(plan, relation))).length > 0;
+  const sources = overwrittenColumns(plan.model, drawn.tables, isShared).flatMap(({ table, column }) =>
+    known.get(driver.foldedName(table))?.columns.has(driver.foldedName(column)) === true
+      ? [`SELECT ${driver.dialect.quote(column)} AS document_key FROM ${relation(table)}`]
+      : [],
+  );
+  sources.push(
+    `SELECT d.document_key FROM ${documents} d JOIN ${loads} l ON l.job_uuid = d.job_uuid WHERE ${isByThisSchema}`,
+  );
+  const cleared = await notesOf(scope).make(`AS SELECT document_key FROM (${sources.join(' UNION ')}) named`);
+  const ofOthers = await database.read(
+    `SELECT 1 FROM ${cleared} c JOIN ${documents} d ON d.document_key = c.document_key JOIN ${loads} l ON l.job_uuid = d.job_uuid
+      WHERE (${isByThisSchema}) IS NOT TRUE LIMIT 1`,
+  );
+  return { cleared, areOfOthers: ofOthers.length > 0 };
+}
+
+/** Deletes rows of overwritten documents in tables that only another version of the model has, because documents are removed whole. */
+export async function deleteRowsElsewhere<Database extends SqlDatabase>(
+  publication: PublishingScope<Database>,
+  cleared: string,
+  deletion: typeof deleteEarlierRows = deleteEarlierRows,
+): Promise<void> {
+  const scope = { ...publication, model: publication.plan.model };
+  const { rows, tables } = await deletion(scope, `SELECT document_key FROM ${cleared}`);
+  for (const name of tables)
+    if (rows[name] !== undefined)
+      publication.changes.push(`${name}: ${rows[name]} rows of documents that were overwritten are gone`);
+}
+
+/** Clears tables. Views stay, because they find the tables that are made again. */
+async function clearTables<Database extends SqlDatabase, Waiting extends WaitingRows>(
+  publication: Publication<Database, Waiting>,
+): Promise<void> {
+  const { database, driver, plan, drawn } = publication;
+  const { quote } = driver.dialect;
+  const existing = drawn.tables.filter((_, index) => foundTable(publication, index) !== undefined);
+  if (existing.length === 0) return;
+  const { documents, lexical, unmapped } = sideTableNames;
+  const { cleared, areOfOthers } = await noteOverwritten(publication);
+  if (areOfOthers) await deleteRowsElsewhere(publication, cleared);
+  await runAll(database, [
+    // a document stays while rows in other tables refer to it
+    ...otherTables({ ...publication, model: plan.model }).map(
+      ({ name }) =>
+        `DELETE FROM ${cleared} WHERE document_key IN (SELECT ${quote(fileKeyName)} FROM ${quote(name)})`,
+    ),
+    // children first, in case foreign keys were added by others
+    ...existing.toReversed().map(({ name }) => `DROP TABLE ${quote(name)}`),
+    ...[lexical, unmapped, documents].map(
+      (name) => `DELETE FROM ${quote(name)} WHERE document_key IN (SELECT document_key FROM ${cleared})`,
+    ),
+  ]);
+}
 
 /**
  * Returns the number of rows added, by table name of the model. All changes of tables come first: DuckDB commits no transaction that alters

@@ -8,8 +8,7 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../engine/model/side-tables.ts';
 import { listItemsOf } from '../../engine/sql/list-tables.ts';
 import { documentColumns, rowsOfDocuments, type DocumentColumn } from '../../engine/sql/loaded-documents.ts';
-import { publishedQuery } from '../rows/ledger.ts';
-import { nothingRemoved, type RemovedDocuments } from '../rows/removed-documents.ts';
+import { publishedQuery, nothingRemoved, type RemovedDocuments } from '../rows/ledger.ts';
 import { temporaryName, type SqlDatabase } from './database.ts';
 import {
   checkFoundTables,

@@ -1,5 +1,5 @@
 /** A namespace of a catalogue of Iceberg tables as a target: opens the catalogue, and the stores of its tables. */
-import type { CatalogueLogin, CatalogueTransport } from '../../targets/files/lake/catalogue/requests.ts';
+import type { CatalogueLogin, CatalogueTransport } from '../../targets/files/lake/catalogue/rest.ts';
 import type { OpenTableStore } from '../../targets/files/lake/catalogue/tables.ts';
 import type { LakeTarget } from '../../targets/files/lake/place.ts';
 import { AppError } from '../../errors.ts';

@@ -99,7 +99,7 @@ export const folderKind: KindOfTarget<FolderTarget> = {
 export const bucketKind: KindOfTarget<BucketTarget> = {
   ...files,
   async openSink(session, target) {
-    const { lockBucket, bucketLockName } = await import('../../targets/files/place/bucket-lock.ts');
+    const { lockBucket, bucketLockName } = await import('../../targets/files/place/bucket.ts');
     const folder = await openBucketFolder(session, target, 'write');
     const { objects, prefix } = folder;
     const label = target.location;
@@ -124,7 +124,7 @@ async function openInBucket(
   });
   if (sink !== null) return sink;
   const { createObjectFolderRowSink } = await import('../../targets/files/folder/sink.ts');
-  const { jobMark } = await import('../../targets/files/folder/file-names.ts');
+  const { jobMark } = await import('../../targets/files/folder/place.ts');
   const { idJob, jobUuid, request } = session;
   return createObjectFolderRowSink({
     ...folder,

@@ -17,7 +17,7 @@ export const registeredKind: KindOfTarget<RegisteredKind> = {
   ddlDialect: (_, { scheme }) => registeredTarget(scheme)!.dialect ?? 'postgresql',
   async openSink(session, target) {
     const { createStoreRowSink } = await import('../../targets/files/folder/sink.ts');
-    const { jobMark } = await import('../../targets/files/folder/file-names.ts');
+    const { jobMark } = await import('../../targets/files/folder/place.ts');
     const { takeAdvisoryLock } = await import('../../postgres/advisory-lock.ts');
     return createStoreRowSink({
       store: await openStore(session, target),

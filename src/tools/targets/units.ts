@@ -1,7 +1,7 @@
 /** From what a target gave its executors to the sink of one unit. */
 import type { FileUnitToken } from '../../targets/files/units.ts';
 import type { LakeUnitToken } from '../../targets/files/lake/units.ts';
-import type { PostgresUnitToken } from '../../targets/sql/postgres/units/executor.ts';
+import type { PostgresUnitToken } from '../../targets/sql/postgres/units.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { UnitToken, UnitSink } from '../../ports/rows/sink.ts';
 
@@ -17,7 +17,7 @@ export interface UnitPlace {
 export async function openUnit(token: UnitToken, { unit, model, folder }: UnitPlace): Promise<UnitSink> {
   switch (token.kind) {
     case 'postgresql': {
-      const { openPostgresUnit } = await import('../../targets/sql/postgres/units/executor.ts');
+      const { openPostgresUnit } = await import('../../targets/sql/postgres/units.ts');
       return openPostgresUnit(token as PostgresUnitToken, unit);
     }
     case 'folder': {

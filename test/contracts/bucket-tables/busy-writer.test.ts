@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Conflicts } from '../../../src/targets/files/lake/commit/newest-versions.ts';
+import { Conflicts } from '../../../src/targets/files/lake/next-files.ts';
 import { formatsOf } from '../../../src/targets/files/lake/formats.ts';
 import type { TableFormat } from '../../../src/targets/files/lake/table-format.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';

@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDuckDb, type DuckDb } from '../../../src/targets/sql/duckdb/database.ts';
 import { lexicalText } from '../../../src/targets/sql/duckdb/types.ts';
-import {
-  createStoredRowsMemory,
-  openStoredRows,
-} from '../../../src/targets/files/folder/reading/parquet-tables.ts';
+import { createStoredRowsMemory, openStoredRows } from '../../../src/targets/files/folder/parquet-tables.ts';
 import type { ParquetFile } from '../../../src/targets/files/parquet/writing.ts';
 import type { ClosableBlocks } from '../../../src/targets/rows/table-row-source.ts';
 import { cellText } from '../../../src/engine/unshred/rows/values.ts';

@@ -1,6 +1,6 @@
 /** What PostgreSQL sends of a column is, with what is left to be done to it, the text that it would have made of it itself. */
 import { expect, test } from 'vitest';
-import { asMoment, lexicalText, sentText, type SentText } from '../../../src/targets/sql/postgres/types.ts';
+import { asMoment, lexicalText, sentText, type SentText } from '../../../src/targets/sql/postgres/tables.ts';
 import { textOf, utf8Of } from '../../../src/engine/unshred/rows/values.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
 

@@ -1,6 +1,6 @@
 /** Columns of a folder that become text: files of earlier jobs are replaced, on this machine and in a store that is elsewhere. */
 import { expect, test } from 'vitest';
-import { jobMark } from '../../../src/targets/files/folder/file-names.ts';
+import { jobMark } from '../../../src/targets/files/folder/place.ts';
 import { uuidOfJob } from '../../support/models/job-names.ts';
 import { createFolderRowSink, createObjectFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import type { FileLayoutName } from '../../../src/ports/rows/layouts.ts';

@@ -2,7 +2,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
 import { lexicalText as duckDbText } from '../../../src/targets/sql/duckdb/types.ts';
-import { lexicalText as postgresText } from '../../../src/targets/sql/postgres/types.ts';
+import { lexicalText as postgresText } from '../../../src/targets/sql/postgres/tables.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
 
 type Case = readonly [value: string, type: string, fraction: number | null, text: string | null];

@@ -1,6 +1,6 @@
 /** Files of Avro that claim more than they hold. */
 import { describe, expect, it } from 'vitest';
-import { readAvro, writeAvro } from '../../../src/targets/files/lake/iceberg/avro.ts';
+import { readAvro, writeAvro } from '../../../src/targets/files/lake/iceberg/manifests.ts';
 
 const schema = { type: 'record', name: 'r', fields: [{ name: 'a', type: 'long' }] };
 const magic = Buffer.from('Obj\u0001', 'latin1');

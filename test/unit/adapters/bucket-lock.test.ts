@@ -1,6 +1,6 @@
 /** The lock of tables in a bucket, where others take dead writers' locks away at the same moment. */
 import { expect, it } from 'vitest';
-import { lockBucket } from '../../../src/targets/files/place/bucket-lock.ts';
+import { lockBucket } from '../../../src/targets/files/place/bucket.ts';
 import { AppError } from '../../../src/errors.ts';
 import type { DecidingStore } from '../../../src/ports/files.ts';
 

@@ -41,15 +41,22 @@ import {
 import { documentFiles } from './loaded-documents.ts';
 import { StagedFiles, type FinishedFile, type HandedRows } from '../../../storage/staging/staged-files.ts';
 import { tableColumns, type KeptCodes } from './table-columns.ts';
-import { hasScript, layoutOf, scriptNames, writeScripts } from './layouts/every-layout.ts';
-import { type FileMaking, type FolderLayout, TableRows } from './layouts/folder-layout.ts';
-import { fileNamePart, freeFileName } from './file-names.ts';
-import { textColumnsOf, withWrittenTexts } from './written/text-columns.ts';
+import { hasScript, layoutOf, scriptNames, writeScripts } from './every-layout.ts';
+import { type FileMaking, type FolderLayout, TableRows } from './layout.ts';
+import {
+  fileNamePart,
+  freeFileName,
+  carryOut,
+  diskFolder,
+  type FolderStep,
+  type FolderTarget,
+  type HeldFolder,
+} from './place.ts';
+import { textColumnsOf, withWrittenTexts } from './text-columns.ts';
 import type { ColumnsThreadOptions } from '../parquet/beside.ts';
 import type { ColumnTyping, ParquetSettings } from '../parquet/writing.ts';
 import { bucketFolder, type BucketFolderOptions } from './bucket.ts';
 import type { DiskOptions } from '../place/disk.ts';
-import { carryOut, diskFolder, type FolderStep, type FolderTarget, type HeldFolder } from './place.ts';
 import { storeFolder, type StoreFolderOptions } from './row-store.ts';
 
 /** Options that do not depend on the place of the folder. */

@@ -18,7 +18,7 @@ import { openDuckDbReader } from '../../sql/duckdb/database.ts';
 import { LazyReader, createFileRowSource, type SourceTables } from '../../sql/duckdb/reader.ts';
 import { loadsOf, modelHashOfJob, manifestText } from './manifest.ts';
 import { tableColumns } from './table-columns.ts';
-import { layoutOf } from './layouts/every-layout.ts';
+import { layoutOf } from './every-layout.ts';
 import { refuseLink } from '../../../storage/local/plain-files.ts';
 import { pinFolder } from '../../../storage/local/open-folder.ts';
 import type { RowStore } from '../../../ports/rows/sink.ts';

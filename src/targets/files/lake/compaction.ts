@@ -4,7 +4,7 @@ import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import { decideStep, stagingPrefix } from '../place/journal.ts';
 import type { HeldLakePlace, LakePlace, LakeTarget } from './place.ts';
-import { finishStep, type FinishedStep, holdPlace } from './commit/finish-step.ts';
+import { finishStep, type FinishedStep, holdPlace } from './finish-step.ts';
 import { formatsOf, mainFormat } from './formats.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
 import { type LakeFile, isOwnFile } from './table-format.ts';

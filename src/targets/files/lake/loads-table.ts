@@ -1,7 +1,7 @@
 /** The row of a job in `_loads`: the job counts once that row is committed. */
 import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 import { columnSqlType } from '../../sql/duckdb/types.ts';
-import { jobMark } from '../folder/file-names.ts';
+import { jobMark } from '../folder/place.ts';
 import { encodedRows } from '../folder/table-columns.ts';
 import { writeParquet } from '../parquet/writing.ts';
 import { fileStatistics } from './data-files.ts';

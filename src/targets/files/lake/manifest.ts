@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { AppError } from '../../../errors.ts';
-import { fileNamePart } from '../folder/file-names.ts';
+import { fileNamePart } from '../folder/place.ts';
 import { isList, isObject, isOwnName, parsed } from '../json.ts';
 import { journalName, stagingPrefix, type StagedStep, type StepRecords } from '../place/journal.ts';
 import {

@@ -14,20 +14,14 @@ import { columnSqlType } from '../../sql/duckdb/types.ts';
 import { isTypedValue } from '../../rows/written-texts.ts';
 import { columnId, widenedWords, type WidenedTypes } from '../../rows/unfit-columns.ts';
 import type { FinishedFile } from '../../../storage/staging/staged-files.ts';
-import { jobMark } from '../folder/file-names.ts';
+import { jobMark } from '../folder/place.ts';
 import { tableColumns, type NamedColumn } from '../folder/table-columns.ts';
 import { writeParquet } from '../parquet/writing.ts';
 import { openDataFiles, writtenText, type DataFiles, type TypeChange, fileStatistics } from './data-files.ts';
 import type { TablesThere } from './tables-there.ts';
 import { loadsStep, sideColumns } from './loads-table.ts';
-import { mergedDocumentFiles, mergeLakeColumns, type LakeMerge } from './documents/merged-documents.ts';
-import {
-  isBesideData,
-  jobsThatStay,
-  removalStep,
-  rowsOfDocuments,
-  overwrittenBy,
-} from './documents/removed-rows.ts';
+import { mergedDocumentFiles, mergeLakeColumns, type LakeMerge } from './merged-documents.ts';
+import { isBesideData, jobsThatStay, removalStep, rowsOfDocuments, overwrittenBy } from './removed-rows.ts';
 import {
   tableFolder,
   type LakeJob,
@@ -38,7 +32,7 @@ import {
 } from './manifest.ts';
 import type { PartitionField } from './partition-fields.ts';
 import { partitionedFiles } from './partitioning.ts';
-import { typeToWrite } from './commit/next-files.ts';
+import { typeToWrite } from './next-files.ts';
 import { storedTypeIn } from './formats.ts';
 import { fieldOf, type LakeColumn, type NewFile } from './table-format.ts';
 

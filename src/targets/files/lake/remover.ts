@@ -9,11 +9,11 @@ import { fileFault } from '../../../storage/staging/durable-file.ts';
 import { decideStep, stagingPrefix } from '../place/journal.ts';
 import type { HeldLakePlace, LakeTarget } from './place.ts';
 import { isByLogicalSchema } from '../folder/manifest.ts';
-import { finishStep, holdPlace } from './commit/finish-step.ts';
+import { finishStep, holdPlace } from './finish-step.ts';
 import { readLakeLoads } from './look.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
 import { loadsStep } from './loads-table.ts';
-import { isBesideData, jobsThatStay, removalStep, rowsOfDocuments } from './documents/removed-rows.ts';
+import { isBesideData, jobsThatStay, removalStep, rowsOfDocuments } from './removed-rows.ts';
 import { TablesThere } from './tables-there.ts';
 
 export function createLakeRowRemover(target: LakeTarget): RowRemover {

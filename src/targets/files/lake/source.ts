@@ -1,6 +1,6 @@
 /** Reads rows back from a folder of Delta or Iceberg tables, according to the tables' own logs. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { holdPlace } from './commit/finish-step.ts';
+import { holdPlace } from './finish-step.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,13 +20,13 @@ import {
 import { lexicalText } from '../../sql/duckdb/types.ts';
 import { modelHashOfJob } from '../folder/manifest.ts';
 import { tableColumns } from '../folder/table-columns.ts';
-import { HeldRoom, heldValueBytes, pieceBytesOf, rowsInOrder } from '../folder/reading/held-room.ts';
+import { HeldRoom, heldValueBytes, pieceBytesOf, rowsInOrder } from '../folder/held-room.ts';
 import {
   createStoredRowsMemory,
   openStoredRows,
   storedColumns,
   type StoredRowsMemory,
-} from '../folder/reading/parquet-tables.ts';
+} from '../folder/parquet-tables.ts';
 import type { ClosableBlocks, DocumentRowsOnly } from '../../rows/table-row-source.ts';
 import { parquet, type LocalRows, rowFiles } from './data-files.ts';
 import { versionsPutRight } from './iceberg/version.ts';

@@ -13,7 +13,7 @@ import {
 import { formatsOf, mainFormat, numberingFormat } from './formats.ts';
 import type { LakeManifest } from './manifest.ts';
 import type { PartitionField } from './partition-fields.ts';
-import { eachAtOnce } from '../place/at-once.ts';
+import { eachAtOnce } from '../place/journal.ts';
 import type { LakePlace } from './place.ts';
 import {
   type FieldIds,

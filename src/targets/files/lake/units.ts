@@ -14,7 +14,7 @@ import {
 import { type NamedColumn, tableColumns } from '../folder/table-columns.ts';
 import { storedTypeIn } from './formats.ts';
 import { type LakeFormatName, type FieldIds, type LakeField, fieldOf } from './table-format.ts';
-import { typeToWrite } from './commit/next-files.ts';
+import { typeToWrite } from './next-files.ts';
 import { type PartitionField, typeFault } from './partition-fields.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { sideTables, type SideTable, type UnitFile, type UnitSink } from '../../../ports/rows/sink.ts';

@@ -3,8 +3,14 @@ import { dirname } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/source.ts';
-import { findParameter, parameterFault, type ParameterMark } from '../../rows/query-parameters.ts';
-import { selectRows, tableOf, textsOf } from '../../rows/query-text.ts';
+import {
+  findParameter,
+  parameterFault,
+  type ParameterMark,
+  selectRows,
+  tableOf,
+  textsOf,
+} from '../../rows/query.ts';
 import { openDuckDbReader, pathLiteral } from './database.ts';
 import { chunksOf } from './row-chunks.ts';
 

@@ -32,16 +32,25 @@ import {
   type FoundTable,
   type FoundTables,
 } from '../found-tables.ts';
-import { addMergeColumns, nameUnmerged } from '../merge.ts';
-import { noteOverwritten } from '../overwrite.ts';
+import { addMergeColumns, nameUnmerged, noteOverwritten, textUpdates } from '../publish.ts';
 import type { Publication, SqlDriver } from '../publication.ts';
-import { textUpdates } from '../publish.ts';
 import { earlierTables, otherTables, type ListOfRows } from '../removal.ts';
 import type { Mysql } from './connection.ts';
 import { mysqlWays } from './driver.ts';
 import type { MysqlStagedTable, Staging } from './staging.ts';
-import { foldedName, holdsInstants, parentIndexes, readTables, tableStatement, viewEnd } from './tables.ts';
-import { columnSqlType, isText, settledType, textOf, turnToText } from './types.ts';
+import {
+  foldedName,
+  holdsInstants,
+  parentIndexes,
+  readTables,
+  tableStatement,
+  viewEnd,
+  columnSqlType,
+  isText,
+  settledType,
+  textOf,
+  turnToText,
+} from './tables.ts';
 
 export type MysqlPublication = Publication<Mysql, MysqlStagedTable>;
 

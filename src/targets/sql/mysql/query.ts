@@ -2,8 +2,7 @@
 import type { FieldPacket } from 'mysql2/promise';
 import { backquoted, backslashLiteral } from '../../../engine/sql/dialect.ts';
 import type { QueryColumn, QueryRows } from '../../../ports/rows/source.ts';
-import { findParameter, parameterFault } from '../../rows/query-parameters.ts';
-import { columnOf, selectRows, tableOf } from '../../rows/query-text.ts';
+import { findParameter, parameterFault, columnOf, selectRows, tableOf } from '../../rows/query.ts';
 import { codeOf, mysqlFault, openMysql, type MysqlAddress } from './connection.ts';
 
 const dialect = { quote: backquoted, literal: backslashLiteral };

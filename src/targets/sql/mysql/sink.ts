@@ -52,8 +52,7 @@ import { givenKeys, keyOffsets } from '../keys.ts';
 import { targetLoads, type AskedTarget } from '../ledger.ts';
 import { SqlRowSink } from '../sink.ts';
 import { mysqlDriver, mysqlWays } from './driver.ts';
-import { foldedName, readTables, withInstantsTold, zonesIn } from './tables.ts';
-import { spareColumn } from './types.ts';
+import { foldedName, readTables, withInstantsTold, zonesIn, spareColumn } from './tables.ts';
 
 const { quote } = mysql;
 

@@ -24,10 +24,9 @@ import type { TargetLoad } from '../../../ports/rows/sink.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { refusePreRelease } from '../../rows/pre-release.ts';
 import { targetLoads } from '../ledger.ts';
-import { foldedName, holdsInstants, readTables } from './tables.ts';
+import { foldedName, holdsInstants, readTables, isText, textOf } from './tables.ts';
 import { checkKeys, knowsMerges, type FoundColumn, type FoundTables } from '../found-tables.ts';
 import { mysqlDriver } from './driver.ts';
-import { isText, textOf } from './types.ts';
 
 const pageRows = 2000;
 const { quote } = mysql;

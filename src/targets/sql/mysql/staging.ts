@@ -11,8 +11,7 @@ import { convertedText } from '../../../engine/sql/mysql-values.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { AppError } from '../../../errors.ts';
 import type { Mysql, MysqlAddress, MysqlWarning } from './connection.ts';
-import { tableStatement } from './tables.ts';
-import { anyText, columnSqlType, isText, textOf, turnToText } from './types.ts';
+import { tableStatement, anyText, columnSqlType, isText, textOf, turnToText } from './tables.ts';
 
 export const stagingPrefix = `${ownPrefix}staging_`;
 

@@ -19,7 +19,7 @@ import {
   targetFault,
   type TargetAddress,
 } from './connection.ts';
-import type { StagedTable } from './staging/staged-table.ts';
+import type { StagedTable } from './staged-table.ts';
 
 /** A foreign key of one column between tables that loads made. */
 interface Reference {

@@ -8,8 +8,8 @@ import { relationOf } from '../found-tables.ts';
 import type { Publication } from '../publication.ts';
 import type { PostgresDriver } from './driver.ts';
 import type { ExistingTarget } from './existing-tables.ts';
-import type { StagingArea } from './staging/area.ts';
-import type { StagedTable } from './staging/staged-table.ts';
+import type { StagingArea } from './staging-area.ts';
+import type { StagedTable } from './staged-table.ts';
 
 /** Rows that were inserted into a table that existed before. */
 export interface Insertion {

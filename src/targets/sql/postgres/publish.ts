@@ -11,9 +11,8 @@ import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { AppError } from '../../../errors.ts';
 import { relationOf } from '../found-tables.ts';
 import { keyOffsets as keysInUse, shiftedSideRows } from '../keys.ts';
-import { deleteRowsElsewhere, noteOverwritten } from '../overwrite.ts';
+import { deleteRowsElsewhere, noteOverwritten, keptTables, makeSideTables } from '../publish.ts';
 import { newPublication, type KeyOffsets } from '../publication.ts';
-import { keptTables, makeSideTables } from '../publish.ts';
 import { deleteEarlierRows, deleteRows } from '../removal.ts';
 import {
   addCodeChecks,
@@ -22,7 +21,21 @@ import {
   publishCodes,
   type CheckedColumn,
   type CodesChoice,
-} from './code-lists.ts';
+  adaptTable,
+  deferTurnedKeys,
+  finishTables,
+  loosenForeignKeys,
+  makeTables,
+  moveDocuments,
+  moveStaged,
+  converted,
+  dropViewsOfNames,
+  publishViews,
+  setViewsAside,
+  viewRefusal,
+  viewStatements,
+  viewTypes,
+} from './tables.ts';
 import {
   postgresWays,
   referringToDocuments,
@@ -31,25 +44,7 @@ import {
   type PostgresWays,
 } from './driver.ts';
 import { offsetBehind, relation, type Insertion, type PostgresPublication } from './publication.ts';
-import { strayReferences, unconvertedValues, type StagedTable } from './staging/staged-table.ts';
-import {
-  adaptTable,
-  deferTurnedKeys,
-  finishTables,
-  loosenForeignKeys,
-  makeTables,
-  moveDocuments,
-  moveStaged,
-} from './tables.ts';
-import { converted } from './types.ts';
-import {
-  dropViewsOfNames,
-  publishViews,
-  setViewsAside,
-  viewRefusal,
-  viewStatements,
-  viewTypes,
-} from './views.ts';
+import { strayReferences, unconvertedValues, type StagedTable } from './staged-table.ts';
 
 /** The state with which a publishing transaction starts. */
 export type StartedPublication = Pick<

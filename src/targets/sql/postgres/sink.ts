@@ -46,19 +46,20 @@ import {
   stagingMark,
   dropJobRoles,
   endJobRole,
-} from './staging/orphans.ts';
+  defineStaged,
+  StagingArea,
+} from './staging-area.ts';
 import type { SqlDatabase } from '../database.ts';
 import type { AskedTarget } from '../ledger.ts';
 import { nothingPublished, SqlRowSink } from '../sink.ts';
 import { databaseOf, namesIn, readTargetLoads } from './driver.ts';
-import { unconvertedRow, unconvertedValues } from './staging/staged-table.ts';
+import { unconvertedRow, unconvertedValues } from './staged-table.ts';
 import { givenKeys } from '../keys.ts';
 import { reportOf } from '../publication.ts';
 import { keyFault, postgresPublication, type StartedPublication } from './publish.ts';
 import { publishRows } from '../publish.ts';
-import { defineStaged, StagingArea } from './staging/area.ts';
 import { keyAlterations, primaryKey, makeTablesAhead } from './tables.ts';
-import { createUnitTarget, type PostgresUnitTarget } from './units/publisher.ts';
+import { createUnitTarget, type PostgresUnitTarget } from './units.ts';
 import {
   readCounters,
   readTarget,

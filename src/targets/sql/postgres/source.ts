@@ -37,7 +37,7 @@ import { lexicalRow, unmappedRow } from '../../rows/table-row-source.ts';
 import { refusePreRelease } from '../../rows/pre-release.ts';
 import { checkKeys } from '../found-tables.ts';
 import { readTarget, type ExistingTarget } from './existing-tables.ts';
-import { sentText, asMoment, type SentText } from './types.ts';
+import { sentText, asMoment, type SentText } from './tables.ts';
 import type { SilenceWatch } from '../silence-watch.ts';
 
 interface PostgresRowSourceOptions extends TargetAddress {

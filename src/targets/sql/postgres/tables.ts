@@ -1,25 +1,618 @@
 /** Tables of the target: they are made, widened, or moved there from staging with their rows, and get their keys and comments. */
-import { sqlState, type Sql, type TransactionSql } from '../../../postgres/connect.ts';
+import { sqlState, type TransactionSql, type Sql } from '../../../postgres/connect.ts';
 import { constraintName } from '../../../engine/map/names/constraint-name.ts';
-import { truncateToBytes } from '../../../engine/map/names/identifiers.ts';
-import { ownPrefix, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
+import {
+  codesTable,
+  sideTableNames,
+  ownPrefix,
+  sideTableDefinitions,
+} from '../../../engine/model/side-tables.ts';
+import {
+  amongCodes,
+  checkComment,
+  checkStatements,
+  codeRows,
+  freeName,
+  type CodedColumn,
+  type ModelCodes,
+} from '../../../engine/sql/code-lists.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { codesOf } from '../../rows/code-lists.ts';
+import { columnId } from '../../rows/unfit-columns.ts';
+import { fillCodes, makeCodes, makeSideTables } from '../publish.ts';
+import { databaseOf, runAll } from './driver.ts';
+import {
+  readTarget,
+  type ExistingTarget,
+  type OwnCheck,
+  ownViews,
+  type OwnView,
+  hasValues,
+  keyIndexMark,
+} from './existing-tables.ts';
+import { relation, type PostgresPublication, offsetBehind } from './publication.ts';
+import { AppError } from '../../../errors.ts';
+import { markedComment, type LoadView } from '../../rows/made-views.ts';
+import { viewsOfModel, type ViewTypes } from '../views.ts';
+import { truncateToBytes } from '../../../engine/map/names/identifiers.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { keyIndexStatement, keyIndexes, type KeyIndex } from '../../../engine/sql/ddl.ts';
 import { physicalSideTable, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { addForeignKey, commentStatements, indexStatements } from '../../../engine/sql/statements.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
-import { columnId } from '../../rows/unfit-columns.ts';
 import { findAlterations } from '../alterations.ts';
-import { makeSideTables } from '../publish.ts';
-import { runAll } from './driver.ts';
-import { hasValues, keyIndexMark } from './existing-tables.ts';
-import { offsetBehind, relation, type PostgresPublication } from './publication.ts';
-import { dropChecks } from './code-lists.ts';
-import { refuseForViews, setViewsAside, type ColumnChange } from './views.ts';
-import type { StagingArea } from './staging/area.ts';
-import type { StagedTable } from './staging/staged-table.ts';
-import { converted, settledType } from './types.ts';
+import type { StagingArea } from './staging-area.ts';
+import type { StagedTable } from './staged-table.ts';
+
+/** Column types of an existing target, as `format_type` writes them, compared with those of incoming rows. */
+
+/** Names of the dialect that `format_type` writes differently, without sizes. */
+const formattedNames: Readonly<Record<string, string>> = {
+  timestamptz: 'timestamp with time zone',
+  timestamp: 'timestamp without time zone',
+  time: 'time without time zone',
+};
+
+/** Returns whether the type of the target is that of the dialect. */
+function isOfType(target: string, sqlType: string): boolean {
+  return target === (formattedNames[sqlType] ?? sqlType);
+}
+
+const wholeDigits: Readonly<Record<string, number>> = { smallint: 5, integer: 10, bigint: 19 };
+
+interface Decimal {
+  /** digits before and after the point; Infinity if unbounded */
+  readonly before: number;
+  readonly after: number;
+}
+
+/**
+ * Returns the type that the target's column needs so that it holds its own values and those of `staged`: the target's type itself, a wider
+ * one, or text.
+ */
+function settledType(target: string, staged: string): string {
+  if (target === staged) return target;
+  if (target.endsWith('[]') && staged.endsWith('[]')) {
+    const [our, their] = [target.slice(0, -2), staged.slice(0, -2)];
+    const item = settledType(our, their);
+    // items of other kinds have no array in common
+    return item === 'text' && (textLength(our) === null || textLength(their) === null) ? 'text' : `${item}[]`;
+  }
+  const [ours, theirs] = [decimalOf(target), decimalOf(staged)];
+  if (ours !== null && theirs !== null) {
+    if (theirs.before <= ours.before && theirs.after <= ours.after) return target;
+    if (ours.before <= theirs.before && ours.after <= theirs.after) return staged;
+    const [before, after] = [Math.max(ours.before, theirs.before), Math.max(ours.after, theirs.after)];
+    return before === Infinity || after === Infinity ? 'numeric' : `numeric(${before + after},${after})`;
+  }
+  const [length, wanted] = [textLength(target), textLength(staged)];
+  if (length !== null && wanted !== null) {
+    // a value of another length would be padded with blanks
+    const [isFixed, comesFixed] = [target, staged].map((type) => type.startsWith('character('));
+    if (wanted > length) return comesFixed ? `character varying(${wanted})` : staged;
+    return isFixed ? `character varying(${length})` : target;
+  }
+  if (target === 'double precision' && staged === 'real') return target;
+  if (target === 'real' && staged === 'double precision') return staged;
+  return 'text';
+}
+
+function decimalOf(type: string): Decimal | null {
+  if (type in wholeDigits) return { before: wholeDigits[type]!, after: 0 };
+  if (type === 'numeric') return { before: Infinity, after: Infinity };
+  const match = /^numeric\((\d+),(\d+)\)$/.exec(type);
+  return match === null ? null : { before: Number(match[1]) - Number(match[2]), after: Number(match[2]) };
+}
+
+function textLength(type: string): number | null {
+  if (type === 'text' || type === 'character varying') return Infinity;
+  const match = /^character(?: varying)?\((\d+)\)$/.exec(type);
+  return match === null ? null : Number(match[1]);
+}
+
+/**
+ * Returns the value of `expression` in the form of XML Schema, when the column is converted to text. `fraction`: digits after the point
+ * that the model gives it; a column that was widened for other values would add zeros.
+ */
+export function lexicalText(expression: string, type: string, fraction: number | null = null): string {
+  if (type.endsWith('[]')) return lexicalList(expression, type.slice(0, -2));
+  const digits = fraction === null ? null : (decimalOf(type)?.after ?? null);
+  if (digits !== null && digits !== Infinity && digits > fraction!)
+    return `CASE WHEN ${expression} = round(${expression}, ${fraction}) THEN round(${expression}, ${fraction}) ELSE trim_scale(${expression}) END::text`;
+  switch (type) {
+    case 'timestamp with time zone':
+      // the session is in UTC, and no other part of the text is +00
+      return `replace(replace(${expression}::text, ' ', 'T'), '+00', 'Z')`;
+    case 'timestamp without time zone':
+      return `replace(${expression}::text, ' ', 'T')`;
+    case 'real':
+    case 'double precision':
+      return `replace(${expression}::text, 'Infinity', 'INF')`;
+    default:
+      return `${expression}::text`;
+  }
+}
+
+/** The expression that is requested from the server, and the conversion that its text still needs. */
+export interface SentText {
+  readonly expression: string;
+  /** for a date with time: the kind of value whose separator and time zone become those of XML Schema (`asMoment`); null: no conversion */
+  readonly moment: 'local' | 'zoned' | null;
+}
+
+/** Types that the server sends in the form of XML Schema: a conversion to text on the server would take a third more time. */
+const sentAsItIs =
+  /^(?:smallint|integer|bigint|text|date|time without time zone)$|^(?:numeric|character varying)(?:\(|$)/;
+
+/** Like `lexicalText`, for a column that is sent in the text format, in a session in UTC. */
+export function sentText(expression: string, type: string, fraction: number | null): SentText {
+  if (type === 'timestamp without time zone') return { expression, moment: 'local' };
+  if (type === 'timestamp with time zone') return { expression, moment: 'zoned' };
+  const text = lexicalText(expression, type, fraction);
+  const isWhole = text === `${expression}::text` && sentAsItIs.test(type);
+  return { expression: isWhole ? expression : text, moment: null };
+}
+
+const [blank, letterT, letterZ, plus] = [0x20, 0x54, 0x5a, 0x2b];
+
+/** Rewrites a date with its time in place, in the form of XML Schema; returns the index of its end. */
+export function asMoment(bytes: Uint8Array, from: number, to: number, kind: 'local' | 'zoned'): number {
+  for (let at = from; at < to; at += 1) if (bytes[at] === blank) bytes[at] = letterT;
+  // the session is in UTC, so the zone is +00
+  if (kind === 'local' || bytes[to - 3] !== plus) return to;
+  bytes[to - 3] = letterZ;
+  return to - 2;
+}
+
+/** Returns items separated by a blank. */
+function lexicalList(expression: string, itemType: string): string {
+  switch (itemType) {
+    case 'boolean':
+      return `array_to_string(${expression}::text[], ' ')`;
+    case 'timestamp with time zone':
+    case 'timestamp without time zone':
+      // a blank is part of the item until it is a T
+      return `replace(regexp_replace(replace(array_to_string(${expression}, ','), ' ', 'T'), '[+]00(?=,|$)', 'Z', 'g'), ',', ' ')`;
+    case 'real':
+    case 'double precision':
+      return `replace(array_to_string(${expression}, ' '), 'Infinity', 'INF')`;
+    default:
+      return `array_to_string(${expression}, ' ')`;
+  }
+}
+
+function textAtOffset(instant: string, offset: string): string {
+  const local = `(${instant} AT TIME ZONE 'UTC') + ${offset} * INTERVAL '1 minute'`;
+  const ahead = `abs(${offset})`;
+  return `${lexicalText(`(${local})`, 'timestamp without time zone')} || CASE WHEN ${offset} < 0 THEN '-' ELSE '+' END || to_char(${ahead} / 60, 'FM00') || ':' || to_char(${ahead} % 60, 'FM00')`;
+}
+
+/**
+ * Returns `expression` of type `from` as a value of type `to`. `offset`: for an instant, an expression for the minutes ahead of UTC with
+ * which it is written, NULL if that is `Z`.
+ */
+export function converted(
+  expression: string,
+  from: string,
+  to: string,
+  offset: string | null = null,
+): string {
+  if (from === to) return expression;
+  if (to === 'text' && from === 'timestamp with time zone' && offset !== null)
+    return `CASE WHEN ${offset} IS NULL THEN ${lexicalText(expression, from)} ELSE ${textAtOffset(expression, offset)} END`;
+  return to === 'text' ? lexicalText(expression, from) : `${expression}::${to}`;
+}
+
+// Codes that the schema enumerates (`--codes`), in the transaction that publishes: the table `_codes`, and checks of columns. A column has
+// a check as long as every row has a value of the list. Documents may have other values, and their rows are loaded nevertheless.
+/** errors by which statements on codes can be refused: values that a type or an index does not accept, and names in use */
+const codeRefusals = /^(?:22|42|54)/;
+/** columns that one scan checks */
+const columnsPerScan = 400;
+
+/** A column whose values must be among these codes. */
+export interface CheckedColumn extends CodedColumn {
+  readonly codes: readonly string[];
+}
+
+export type CodesChoice = 'none' | 'table' | 'check';
+
+/** Returns how earlier loads kept codes. */
+export function codesThere({ checks, codes }: ExistingTarget): CodesChoice {
+  if (checks.length > 0) return 'check';
+  return codes === 'ours' ? 'table' : 'none';
+}
+
+/**
+ * Fills `_codes`, and drops the checks whose lists have changed. `kept`: the choice of earlier loads. Returns the columns that need checks.
+ */
+export async function publishCodes(
+  publication: PostgresPublication,
+  kept: CodesChoice,
+): Promise<readonly CheckedColumn[]> {
+  const { plan, tables, staging, present } = publication;
+  const choice = plan.codes ?? kept;
+  if (choice === 'none') return [];
+  const planned = await codesOf(
+    plan,
+    (table) => plan.allTables || staging.get(table)!.created || present.has(tables[table]!.name),
+  );
+  const isFilled = await fillTable(publication, planned);
+  if (choice === 'table') return [];
+  const all = isFilled ? await codesOfTypes(publication, planned) : new Map<string, string[]>();
+  const columns = planned.columns.map((column) => ({
+    ...column,
+    codes: [
+      ...new Set(
+        column.types.flatMap(
+          (type) => all.get(type) ?? planned.lists.get(type)!.codes.map(({ code }) => code),
+        ),
+      ),
+    ],
+  }));
+  for (const { table, column, codes } of columns) {
+    const [name, comment] = [tables[table]!.columns[column]!.name, checkComment(codes)];
+    await dropChecks(
+      publication,
+      (check) => check.column === name && check.comment !== comment,
+      tables[table]!.name,
+    );
+  }
+  return columns;
+}
+
+/** Returns false if another object has the table's name. */
+async function fillTable(publication: PostgresPublication, planned: ModelCodes): Promise<boolean> {
+  const { tx, target, tables, changes } = publication;
+  const { name } = codesTable;
+  if (target.codes === 'other' || tables.some((table) => table.name === name)) {
+    changes.push(`${name}: not filled with codes, no load made what has this name`);
+    return false;
+  }
+  const isOurs = target.codes === 'ours';
+  if (codeRows(planned).length === 0) return isOurs;
+  const refused = await attempt(tx, async (savepoint) => {
+    const scope = { ...publication, database: databaseOf(savepoint) };
+    if (!isOurs) await makeCodes(scope, planned);
+    await fillCodes(scope, planned);
+  });
+  if (refused !== null) changes.push(`${name}: codes could not be kept: ${refused}`);
+  return refused === null;
+}
+
+/** Returns codes by type, including those of earlier loads: rows of earlier versions of the schema have them. */
+async function codesOfTypes(
+  publication: PostgresPublication,
+  { lists }: ModelCodes,
+): Promise<ReadonlyMap<string, string[]>> {
+  const types = standardLiteral(JSON.stringify([...lists.keys()]));
+  const rows = await publication.tx.unsafe<{ type: string; codes: string[] }[]>(
+    `SELECT type, json_agg(code ORDER BY code) AS codes FROM ${relation(publication, codesTable.name)}
+      WHERE type IN (SELECT jsonb_array_elements_text(${types}::jsonb)) GROUP BY type`,
+  );
+  return new Map(rows.map(({ type, codes }) => [type, codes]));
+}
+
+/** Drops the checks of loads on that table that `isMeant` selects; `addCodeChecks` makes them again, or reports that they are gone. */
+export async function dropChecks(
+  publication: PostgresPublication,
+  isMeant: (check: OwnCheck) => boolean,
+  table: string,
+): Promise<void> {
+  const { tx, target, tables, uncheckedColumns } = publication;
+  const meant = target.checks.filter((check) => check.table === table && isMeant(check));
+  if (meant.length === 0) return;
+  target.checks = target.checks.filter((check) => !meant.includes(check));
+  const drops = meant.map(({ name }) => `DROP CONSTRAINT ${doubleQuoted(name)}`);
+  await tx.unsafe(`ALTER TABLE ${relation(publication, table)} ${drops.join(', ')}`);
+  const index = tables.findIndex(({ name }) => name === table);
+  for (const { column } of meant) {
+    const at = tables[index]!.columns.findIndex(({ name }) => name === column);
+    uncheckedColumns.set(columnId(index, at), `${table}.${column}`);
+  }
+}
+
+/**
+ * Adds checks of codes to columns that this job made or filled anew, and to all others if the job requests checks, provided that every row
+ * has a value of the list.
+ */
+export async function addCodeChecks(
+  publication: PostgresPublication,
+  columns: readonly CheckedColumn[],
+): Promise<void> {
+  const { tx, plan, sqlSchema, tables, target, createdTables, addedColumns, uncheckedColumns, present } =
+    publication;
+  const checked = new Set(target.checks.map(({ table, column }) => JSON.stringify([table, column])));
+  const wanted = columns.filter(({ table, column }) => {
+    const [{ name, columns: physical }, id] = [tables[table]!, columnId(table, column)];
+    if (!present.has(name) || checked.has(JSON.stringify([name, physical[column]!.name]))) return false;
+    const isMade = createdTables.has(name) || addedColumns.has(id);
+    return isMade || plan.codes === 'check' || uncheckedColumns.has(id);
+  });
+  for (const { table, column } of wanted) uncheckedColumns.delete(columnId(table, column));
+  for (const gone of uncheckedColumns.values())
+    publication.changes.push(`${gone}: check of its codes dropped`);
+  if (wanted.length === 0) return;
+  const names = [...new Set(wanted.map(({ table }) => tables[table]!.name))];
+  const there = await readTarget(tx, sqlSchema, names);
+  const taken = await constraintsOf(publication, names);
+  for (const [table, own] of Map.groupBy(wanted, (column) => column.table)) {
+    const { name, columns: physical } = tables[table]!;
+    const typed = own.flatMap(({ column, codes }): Check[] => {
+      const found = there.tables.get(name)?.columns.get(physical[column]!.name);
+      const isList = plan.model.tables[table]!.columns[column]!.type.list === true;
+      const values =
+        found === undefined || found.type.endsWith('[]') !== isList
+          ? null
+          : amongCodes(doubleQuoted(found.name), found.type, codes);
+      return values === null ? [] : [{ column: found!.name, codes, values }];
+    });
+    for (let from = 0; from < typed.length; from += columnsPerScan)
+      await addChecks(publication, name, typed.slice(from, from + columnsPerScan), taken);
+  }
+}
+
+interface Check {
+  readonly column: string;
+  readonly codes: readonly string[];
+  /** a condition on the column */
+  readonly values: string;
+}
+
+async function addChecks(
+  publication: PostgresPublication,
+  table: string,
+  checks: readonly Check[],
+  taken: Set<string>,
+): Promise<void> {
+  const { tx, changes } = publication;
+  const scans = checks.map(
+    ({ column, values }, at) =>
+      `min(CASE WHEN NOT (${values}) THEN ${doubleQuoted(column)}::text END) AS c${at}`,
+  );
+  const [broken] = await tx.unsafe<Record<string, string | null>[]>(
+    `SELECT ${scans.join(', ')} FROM ${relation(publication, table)}`,
+  );
+  const statements: string[] = [];
+  for (const [at, { column, codes, values }] of checks.entries()) {
+    const value = broken![`c${at}`] ?? null;
+    if (value !== null) {
+      changes.push(
+        `${table}.${column}: without a check of its codes, as values are not among them, such as ${shown(value)}`,
+      );
+      continue;
+    }
+    const name = freeName(constraintName(table, column, 'codes'), (one) =>
+      taken.has(JSON.stringify([table, one])),
+    );
+    taken.add(JSON.stringify([table, name]));
+    statements.push(
+      ...checkStatements({ table: relation(publication, table), name, condition: values, codes }),
+    );
+  }
+  const refused = await attempt(tx, (savepoint) => runAll(savepoint, statements));
+  if (refused !== null) changes.push(`${table}: checks of codes could not be made: ${refused}`);
+}
+
+function shown(value: string): string {
+  return JSON.stringify(value.length <= 40 ? value : `${value.slice(0, 40)}…`);
+}
+
+/** Returns the constraints, by table and name. */
+async function constraintsOf(
+  { tx, sqlSchema }: PostgresPublication,
+  tables: readonly string[],
+): Promise<Set<string>> {
+  const rows = await tx.unsafe<{ table: string; name: string }[]>(
+    `SELECT t.relname AS table, k.conname AS name FROM pg_constraint k JOIN pg_class t ON t.oid = k.conrelid
+       JOIN pg_namespace n ON n.oid = t.relnamespace
+      WHERE n.nspname = ${standardLiteral(sqlSchema)}
+        AND t.relname IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(tables))}::jsonb))`,
+  );
+  return new Set(rows.map(({ table, name }) => JSON.stringify([table, name])));
+}
+
+/** Does all of the work, or none, and then returns the reason why the server refuses it. */
+async function attempt(
+  tx: TransactionSql,
+  work: (savepoint: TransactionSql) => Promise<void>,
+): Promise<string | null> {
+  try {
+    await tx.savepoint(work);
+    return null;
+  } catch (error) {
+    if (!codeRefusals.test(sqlState(error) ?? '')) throw error;
+    return (error as Error).message;
+  }
+}
+
+// Makes views of business entities (`--views`) in the transaction that publishes. Only views that loads made are changed: their comment
+// ends with a mark, and they belong to their loader. A view that nothing depends on blocks no change, and no fault of a view fails a load.
+/**
+ * errors by which a definition can be refused: its text, names in use, objects that depend on it, its size, and locks that others hold too
+ * long
+ */
+const refusals = /^(?:0A|22|2B|42|54)|^55P03$/;
+
+/** Drops the views of loads that use these tables (physical names), so that these can be changed; `publishViews` makes them again. */
+export async function setViewsAside(
+  publication: PostgresPublication,
+  tables: readonly string[],
+): Promise<void> {
+  const { tx, target, sqlSchema, viewsAside } = publication;
+  if (target.views.size === viewsAside.size) return;
+  const schema = standardLiteral(sqlSchema);
+  const using = await tx.unsafe<{ name: string; query: string }[]>(`
+    SELECT v.relname AS name, pg_get_viewdef(v.oid) AS query FROM (${ownViews(schema)}) v
+     WHERE v.free AND EXISTS (SELECT FROM pg_depend d JOIN pg_class t ON d.refclassid = 'pg_class'::regclass AND t.oid = d.refobjid
+                     JOIN pg_namespace n ON n.oid = t.relnamespace AND n.nspname = ${schema}
+                    WHERE d.classid = 'pg_rewrite'::regclass AND d.objid = v.rule
+                      AND t.relname IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(tables))}::jsonb)))`);
+  for (const { name, query } of using) {
+    const view = target.views.get(name);
+    if (view === undefined) continue;
+    await tx.unsafe(`DROP VIEW ${relation(publication, name)}`);
+    viewsAside.set(name, definition(publication, view, query.trim().replace(/;$/, '')));
+  }
+}
+
+/** Drops views of loads whose names tables of this model need; the views get other names. */
+export async function dropViewsOfNames(publication: PostgresPublication): Promise<void> {
+  const { tx, plan, target, tables, viewsAside, changes } = publication;
+  const names = tables.map(({ name }) => name).filter((name) => target.views.get(name)?.isFree === true);
+  await runAll(
+    tx,
+    names.map((name) => `DROP VIEW ${relation(publication, name)}`),
+  );
+  for (const name of names) {
+    viewsAside.set(name, []);
+    if (plan.views !== true)
+      changes.push(`${name}: view dropped, a table has its name now: --views makes it under another`);
+  }
+}
+
+/** Makes those that are wanted, over the tables and columns that are there now, and again those that were dropped. */
+export async function publishViews(publication: PostgresPublication): Promise<void> {
+  const { tx, sqlSchema, plan, tables, target, viewsAside, changes } = publication;
+  if (plan.views !== true && !publication.merge.keepsHistory && target.views.size === 0) return;
+  const made: string[] = [];
+  const names = [...tables.map(({ name }) => name), sideTableNames.documents];
+  const { tables: known } = await readTarget(tx, sqlSchema, names, 'read');
+  for (const view of await viewsOfModel({ ...publication, known }, viewTypes)) {
+    const known = viewsAside.get(view.name)?.length === 0 ? undefined : target.views.get(view.name);
+    if (known === undefined && !view.isWanted) continue;
+    const isThere = known !== undefined && !viewsAside.has(view.name);
+    viewsAside.delete(view.name);
+    const comment = await markedComment(view);
+    if (isThere && known.comment === comment) continue;
+    const statements = viewStatements(publication, view, comment);
+    const refused = await makeView(publication, statements, isThere ? known : null);
+    if (refused === null) made.push(view.name);
+    else if (known === undefined && ['42P07', '42710'].includes(refused.state))
+      changes.push(`${view.name}: not made as a view, no load made what has this name`);
+    else if (isThere) changes.push(`${view.name}: the view stays as it was: ${refused.why}`);
+    else changes.push(`${view.name}: no view could be made: ${refused.why}`);
+  }
+  if (made.length > 0) changes.push(`views made: ${made.join(', ')}`);
+  for (const [name, statements] of viewsAside) {
+    if (statements.length === 0) continue;
+    const refused = await makeView(publication, statements, null);
+    if (refused !== null)
+      changes.push(`${name}: view dropped, as it does not fit its tables any more: ${refused.why}`);
+  }
+}
+
+/** Returns statements that make a view, with the options and rights of an existing one of its name. */
+export function viewStatements(
+  publication: PostgresPublication,
+  { name, query }: LoadView,
+  comment: string,
+): readonly string[] {
+  const { views, newViewOptions: options } = publication.target;
+  return definition(publication, { grants: [], options, ...views.get(name), name, comment }, query);
+}
+
+/** Returns why the server refuses a view, or null for a fault of another kind. */
+export function viewRefusal(error: unknown): string | null {
+  return refusals.test(sqlState(error) ?? '') ? (error as Error).message : null;
+}
+
+interface Refused {
+  readonly state: string;
+  readonly why: string;
+}
+
+/**
+ * Makes a view, and returns null if that succeeds. An existing view is replaced if its columns stay, so that objects that depend on it may
+ * stay; otherwise it is dropped and made again.
+ */
+async function makeView(
+  publication: PostgresPublication,
+  [create, ...others]: readonly string[],
+  replaced: OwnView | null,
+): Promise<Refused | null> {
+  const attempt = async (statement: string): Promise<Refused | null> => {
+    try {
+      await publication.tx.savepoint((savepoint) => runAll(savepoint, [statement, ...others]));
+      return null;
+    } catch (error) {
+      const why = viewRefusal(error);
+      if (why === null) throw error;
+      return { state: sqlState(error)!, why };
+    }
+  };
+  if (replaced === null) return attempt(create!);
+  const refused = await attempt(create!.replace('CREATE VIEW', 'CREATE OR REPLACE VIEW'));
+  // invalid_table_definition: its columns differ
+  return refused?.state === '42P16' && replaced.isFree
+    ? attempt(`DROP VIEW ${relation(publication, replaced.name)};\n${create}`)
+    : refused;
+}
+
+/** Returns statements for the view, its comment, and the rights on it. */
+function definition(
+  publication: PostgresPublication,
+  { name, comment, options, grants }: Omit<OwnView, 'isFree'>,
+  query: string,
+): readonly string[] {
+  const view = relation(publication, name);
+  return [
+    `CREATE VIEW ${view}${options === '' ? '' : ` WITH (${options})`} AS\n${query}`,
+    `COMMENT ON VIEW ${view} IS ${standardLiteral(comment)}`,
+    ...grants,
+  ];
+}
+
+export const viewTypes: ViewTypes = {
+  isText: (type) => /^(?:text|character)(?!.*\[\])/.test(type),
+  isAsModelled: ({ type }, { sqlType }) => isOfType(type, sqlType),
+};
+
+/** A column of a table that existed before. */
+interface ColumnChange {
+  readonly name: string;
+  /** types as `format_type` writes them */
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Throws AppError `conflict` if views use columns that must become wider, directly or through other views, because the database does not
+ * change such columns. The message names all these views, with what to do.
+ */
+async function refuseForViews(
+  publication: PostgresPublication,
+  table: string,
+  changes: readonly ColumnChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const names = standardLiteral(JSON.stringify(changes.map(({ name }) => name)));
+  const found = await publication.tx.unsafe<{ readonly view: string; readonly column: string }[]>(`
+    WITH RECURSIVE standing AS (
+      SELECT r.ev_class AS view, a.attname::text AS "column"
+        FROM pg_attribute a
+        JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum
+        JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+       WHERE a.attrelid = ${standardLiteral(relation(publication, table))}::regclass
+         AND a.attname IN (SELECT jsonb_array_elements_text(${names}::jsonb))
+      UNION
+      SELECT r.ev_class, s."column" FROM standing s
+        JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = s.view
+        JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid AND r.ev_class <> s.view)
+    SELECT DISTINCT format('%I.%I', n.nspname, c.relname) AS view, s."column"
+      FROM standing s JOIN pg_class c ON c.oid = s.view AND c.relkind IN ('v', 'm') JOIN pg_namespace n ON n.oid = c.relnamespace
+     ORDER BY 1`);
+  if (found.length === 0) return;
+  const views = [...new Set(found.map(({ view }) => view))];
+  const columns = changes
+    .filter(({ name }) => found.some(({ column }) => column === name))
+    .map(({ name, from, to }) => `${table}.${name} from ${from} to ${to}`);
+  throw new AppError(
+    'conflict',
+    `the documents need wider columns (${columns.join(', ')}), which PostgreSQL refuses while views use them: ${views.join(', ')}. ` +
+      'Nothing was loaded: drop these views (pg_get_viewdef tells what they are), run the job again, and create them anew.',
+  );
+}
 
 /** Returns the statements for the indexes and comments of the table of documents, and for its primary key unless it `isKeyed`. */
 function documentsStatements(publication: PostgresPublication, isKeyed: boolean): string[] {
@@ -345,7 +938,7 @@ async function renameRequired(publication: PostgresPublication, tables: readonly
 }
 
 /** the start of the names of staged tables, and of objects made with them */
-export const stagedStart = `${ownPrefix}staging_`;
+const stagedStart = `${ownPrefix}staging_`;
 
 interface PresentIndex {
   readonly table: string;
@@ -359,7 +952,7 @@ interface PresentIndex {
  * Makes the indexes that tables and columns of this transaction lack, and gives indexes that came with a moved table the name they would
  * have had here. Tables that existed before get indexes only if the job requests them: an index may have been dropped for a reason.
  */
-export async function addKeyIndexes(publication: PostgresPublication): Promise<void> {
+async function addKeyIndexes(publication: PostgresPublication): Promise<void> {
   const { plan, tables, createdTables, present, addedColumns, sqlSchema, tx } = publication;
   const choice = plan.indexes ?? 'keys';
   if (choice === 'none') return;

@@ -1,20 +1,112 @@
 /** Inserts staged rows into a table, and the items of their lists into the lists' tables. */
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { keyIndexes, keyIndexStatement } from '../../../engine/sql/ddl.ts';
+import { modelName, physicalName } from '../../../engine/sql/physical-model.ts';
+import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
+import { brokenUnique, foldedName, type SqliteDb } from './database.ts';
+import { readTables, isText } from './tables.ts';
+import type { Publication, KeyOffsets } from '../publication.ts';
 import { createReadStream } from 'node:fs';
 import type { StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
-import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 import type { MergedDocument } from '../../../ports/rows/sink.ts';
-import { documentIdentity } from '../../rows/merging.ts';
+import { documentIdentity } from '../../rows/ledger.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
-import type { KeyOffsets, Publication } from '../publication.ts';
-import { brokenUnique, foldedName, type SqliteDb } from './database.ts';
-import { dropUniqueIndex } from './indexes.ts';
-import { isText } from './types.ts';
 
+// Indexes of the tables: unique keys that the rows satisfy, and indexes for queries and removals (`--indexes`).
 type SqlitePublication = Publication<SqliteDb>;
+
+export async function makeIndexes(publication: SqlitePublication): Promise<void> {
+  const { database, drawn, made, plan } = publication;
+  const known = readTables(database);
+  const taken = new Set(
+    database.read<{ name: string }>('SELECT name FROM sqlite_schema').map(({ name }) => foldedName(name)),
+  );
+  const free = (wanted: string): string => {
+    for (let count = 0; ; count += 1) {
+      const name = modelName(drawn.model, physicalName(sqlite, `${wanted}${count === 0 ? '' : count}`));
+      if (taken.has(foldedName(name))) continue;
+      taken.add(foldedName(name));
+      return name;
+    }
+  };
+  const began = performance.now();
+  for (const [index, table] of drawn.tables.entries()) {
+    if (known.get(foldedName(table.name))?.isView !== false) continue;
+    const isMade = made.has(index);
+    if (isMade) await makeUniqueKeys(publication, index, free);
+    // the items of a row are found by it when documents are written back
+    const isList = index >= plan.model.tables.length;
+    const choice = isMade ? (plan.indexes ?? 'keys') : plan.indexes;
+    const wanted = isList && isMade && choice === 'none' ? 'keys' : choice;
+    if (wanted === undefined || wanted === 'none') continue;
+    const there = isMade ? new Set<string>() : leadingColumns(publication, table.name);
+    for (const key of keyIndexes(drawn.model, index, table, wanted)) {
+      if (there.has(foldedName(key.column))) continue;
+      const name = free(`${table.name}_${key.column}_idx`);
+      await database.run(keyIndexStatement(sqlite, null, table.name, key, { name }));
+      publication.indexes.count += 1;
+    }
+  }
+  publication.indexes.seconds += (performance.now() - began) / 1000;
+}
+
+async function makeUniqueKeys(
+  { database, drawn, brokenKeys }: SqlitePublication,
+  index: number,
+  free: (wanted: string) => string,
+): Promise<void> {
+  const { name: table, uniqueKeys } = drawn.tables[index]!;
+  for (const { name, columns } of uniqueKeys) {
+    try {
+      database
+        .prepareChange(
+          `CREATE UNIQUE INDEX ${doubleQuoted(free(name))} ON ${doubleQuoted(table)} (${columns.map(doubleQuoted).join(', ')})`,
+        )
+        .run();
+    } catch (error) {
+      if (brokenUnique(error) === null) throw error;
+      brokenKeys.push({ table, columns });
+    }
+  }
+}
+
+/** Returns the first columns of existing indexes. */
+function leadingColumns({ database }: SqlitePublication, table: string): Set<string> {
+  const rows = database.read<{ name: string | null }>(
+    'SELECT i.name FROM pragma_index_list(?) l, pragma_index_info(l.name) i WHERE i.seqno = 0',
+    table,
+  );
+  return new Set(rows.flatMap(({ name }) => (name === null ? [] : [foldedName(name)])));
+}
+
+/**
+ * Drops a unique index that rows violate. `broken`: its columns, as SQLite names them. Returns false if no index that may be dropped has
+ * them.
+ */
+function dropUniqueIndex(publication: SqlitePublication, broken: readonly string[]): boolean {
+  const { database, drawn, brokenKeys, changes } = publication;
+  for (const { name: table, uniqueKeys } of drawn.tables)
+    for (const { columns } of uniqueKeys) {
+      if (columns.map((column) => `${table}.${column}`).join() !== broken.join()) continue;
+      const index = database
+        .read<{ name: string; columns: string }>(
+          `SELECT l.name, (SELECT json_group_array(i.name ORDER BY i.seqno) FROM pragma_index_info(l.name) i) AS columns
+             FROM pragma_index_list(?) l WHERE l."unique" = 1 AND l.origin = 'c'`,
+          table,
+        )
+        .find((one) => one.columns === JSON.stringify(columns));
+      if (index === undefined) return false;
+      database.prepareChange(`DROP INDEX ${doubleQuoted(index.name)}`).run();
+      brokenKeys.push({ table, columns });
+      changes.push(`${table}: unique key over ${columns.join(', ')} dropped`);
+      return true;
+    }
+  return false;
+}
 
 interface ListTarget {
   /** index of the column in the model */
@@ -338,7 +430,7 @@ function otherCount(text: string, from: number, wanted: number, table: string): 
 const pieceBytes = 64 * 1024;
 
 /** Reads pieces of a file, each of them whole rows. */
-export async function* stagedRows(path: string): AsyncIterable<string> {
+async function* stagedRows(path: string): AsyncIterable<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let rest: string[] = [];
   for await (const bytes of createReadStream(path, { highWaterMark: pieceBytes }) as AsyncIterable<Buffer>) {
@@ -355,12 +447,12 @@ export async function* stagedRows(path: string): AsyncIterable<string> {
 }
 
 /** Reads pieces of a file: the lines of its rows. */
-export async function* stagedLines(path: string): AsyncIterable<readonly string[]> {
+async function* stagedLines(path: string): AsyncIterable<readonly string[]> {
   for await (const rows of stagedRows(path)) yield rows.slice(0, -1).split('\n');
 }
 
 /** Returns the fields of a line; null for NULL. */
-export function fieldsOf(line: string): (string | null)[] {
+function fieldsOf(line: string): (string | null)[] {
   const fields: (string | null)[] = line.split('\t');
   if (line.includes('\\'))
     for (let at = 0; at < fields.length; at += 1)
@@ -371,12 +463,12 @@ export function fieldsOf(line: string): (string | null)[] {
 const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\' };
 
 /** Returns the value of a field; null for NULL. */
-export function unescaped(field: string): string | null {
+function unescaped(field: string): string | null {
   return field === '\\N' ? null : field.replaceAll(/\\(.)/g, (_, letter: string) => escapes[letter]!);
 }
 
 export type BoundValue = string | number | null;
-export type Converter = (text: string) => BoundValue;
+type Converter = (text: string) => BoundValue;
 
 /** Whole numbers of so many characters, and decimals of so many digits, are represented exactly in 64 bits of floating point. */
 const safeLength = 15;
@@ -445,7 +537,7 @@ export function looksStaged(text: string, { kind, list }: ColumnType): boolean {
 /**
  * Parses `{1,2}`, or `{"a","b"}`, whose quotes and backslashes are preceded by a backslash; returns null for a value that is not a list.
  */
-export function listItems(text: string): string[] | null {
+function listItems(text: string): string[] | null {
   if (!text.startsWith('{') || !text.endsWith('}')) return null;
   if (text === '{}') return [];
   if (text[1] !== '"') return text.slice(1, -1).split(',');

@@ -2,8 +2,7 @@
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/source.ts';
-import { parameterFault } from '../../rows/query-parameters.ts';
-import { columnOf, selectRows, tableOf } from '../../rows/query-text.ts';
+import { parameterFault, columnOf, selectRows, tableOf } from '../../rows/query.ts';
 import { openSqlite, sqliteFault, type SqliteDb, type SqliteValue } from './database.ts';
 
 const dialect = {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { warehouseScripts } from '../../../../src/targets/files/folder/layouts/scripts.ts';
+import { warehouseScripts } from '../../../../src/targets/files/folder/every-layout.ts';
 import { createFolderRowSink } from '../../../../src/targets/files/folder/sink.ts';
 import { needs, skipFor } from '../../../support/needs.ts';
 import { firstLine, pythonProgram } from '../../../support/tool-cache.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMysqlRowSink } from '../../../../src/targets/sql/mysql/sink.ts';
 import { itemsOf } from '../../../../src/targets/sql/mysql/staging.ts';
-import { settledType } from '../../../../src/targets/sql/mysql/types.ts';
+import { settledType } from '../../../../src/targets/sql/mysql/tables.ts';
 import { parseTarget } from '../../../../src/service/jobs/request/target.ts';
 import type { RowSink } from '../../../../src/ports/rows/sink.ts';
 import { needs, some } from '../../../support/needs.ts';

@@ -4,10 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { connectTarget } from '../../../../src/targets/sql/postgres/connection.ts';
-import {
-  openPostgresUnit,
-  type PostgresUnitToken,
-} from '../../../../src/targets/sql/postgres/units/executor.ts';
+import { openPostgresUnit, type PostgresUnitToken } from '../../../../src/targets/sql/postgres/units.ts';
 import type { RowSink, SinkPlan, UnitReceipt, UnitSink } from '../../../../src/ports/rows/sink.ts';
 import { at } from '../../../unit/engine/sql/library-model.ts';
 import { needs, some } from '../../../support/needs.ts';

@@ -1,9 +1,6 @@
 /** A process that is one attempt at a unit: told on stdin what to write, it says when it begins, and its receipt. */
 import { text as textOf } from 'node:stream/consumers';
-import {
-  openPostgresUnit,
-  type PostgresUnitToken,
-} from '../../../../src/targets/sql/postgres/units/executor.ts';
+import { openPostgresUnit, type PostgresUnitToken } from '../../../../src/targets/sql/postgres/units.ts';
 
 interface Order {
   readonly token: PostgresUnitToken;

@@ -1,8 +1,8 @@
 /** Rows of small tables that are held: sorted by their keys, and no more of them than there is room for. */
 import { expect, test } from 'vitest';
-import { HeldRoom, heldValueBytes } from '../../../../src/targets/files/folder/reading/held-room.ts';
-import { heldRows, inOrderOf, listedRows } from '../../../../src/targets/rows/held-rows.ts';
-import { sortedRows } from '../../../../src/targets/rows/sorted-rows.ts';
+import { HeldRoom, heldValueBytes } from '../../../../src/targets/files/folder/held-room.ts';
+import { heldRows, inOrderOf, listedRows } from '../../../../src/targets/rows/table-row-source.ts';
+import { sortedRows } from '../../../../src/targets/rows/reordered-rows.ts';
 import type { RowBlock } from '../../../../src/engine/unshred/rows/document-rows.ts';
 import { cellText, textBlock, type TextRow } from '../../../../src/engine/unshred/rows/values.ts';
 

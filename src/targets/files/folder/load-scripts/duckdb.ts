@@ -6,8 +6,7 @@ import type { RelationalModel } from '../../../../engine/model/relational-model.
 import { codesTable, sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
 import { pathLiteral } from '../../../sql/duckdb/database.ts';
 import { sideTable } from '../../../../engine/sql/statements.ts';
-import { tableStatements } from '../../../sql/duckdb/tables.ts';
-import { columnSqlType, converted } from '../../../sql/duckdb/types.ts';
+import { tableStatements, columnSqlType, converted } from '../../../sql/duckdb/types.ts';
 import { tableColumns } from '../table-columns.ts';
 import {
   adaptedModel,

@@ -3,8 +3,8 @@
  * needed.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { checkCase } from '../type-names.ts';
 import {
+  checkCase,
   type TableFormat,
   type LakeFiles,
   fieldOf,
@@ -37,10 +37,9 @@ import {
 } from './types.ts';
 import { IcebergVersion, readIcebergTable } from './version.ts';
 import { AppError } from '../../../../errors.ts';
-import { jobMark } from '../../folder/file-names.ts';
-import { writeAvro } from './avro.ts';
-import { exactText } from '../../json.ts';
+import { jobMark } from '../../folder/place.ts';
 import {
+  writeAvro,
   entrySchema,
   listSchema,
   plainDataFile,
@@ -48,6 +47,7 @@ import {
   type ListedManifest,
   dataFileOf,
 } from './manifests.ts';
+import { exactText } from '../../json.ts';
 import type { Schema, Snapshot, TableMetadata } from './shape.ts';
 
 export const icebergFormat: TableFormat = {

@@ -1,7 +1,6 @@
 /** Converts types and partitions of a schema to Iceberg's form (Iceberg table specification, "Schemas and Data Types", "Partitioning"). */
-import { typeNames } from '../type-names.ts';
+import { typeNames, type FieldIds, type LakeField } from '../table-format.ts';
 import { isObject } from '../../json.ts';
-import type { FieldIds, LakeField } from '../table-format.ts';
 import type { IcebergField, PartitionSpec, SpecField, TableMetadata } from './shape.ts';
 import type { PartitionField, PartitionValues } from '../partition-fields.ts';
 

@@ -1,9 +1,15 @@
 /** A version of an Iceberg table, from its metadata and its manifests. */
 import { AppError } from '../../../../errors.ts';
-import { eachAtOnce } from '../../place/at-once.ts';
+import { eachAtOnce } from '../../place/journal.ts';
 import type { LakeFiles, LakeFile, TableVersion } from '../table-format.ts';
-import { readAvro } from './avro.ts';
-import { listedManifest, type ManifestEntry, type ListedManifest, nullsIn, rangeIn } from './manifests.ts';
+import {
+  readAvro,
+  listedManifest,
+  type ManifestEntry,
+  type ListedManifest,
+  nullsIn,
+  rangeIn,
+} from './manifests.ts';
 import {
   currentSchema,
   currentSnapshot,

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTextRows } from '../../../../../src/targets/files/folder/reading/text-tables.ts';
+import { openTextRows } from '../../../../../src/targets/files/folder/text-tables.ts';
 import { RecordSplitter } from '../../../../../src/engine/records/splitter.ts';
 import { SpareBuffers } from '../../../../../src/engine/spare-buffers.ts';
 import { textOf } from '../../../../../src/engine/unshred/rows/values.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRecordsKernel } from '../../../../../src/engine/records/kernel/instance.ts';
-import { surveyRecords } from '../../../../../src/targets/files/folder/reading/survey-records.ts';
+import { surveyRecords } from '../../../../../src/targets/files/folder/text-tables.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Values as cells: numbers and moments only where Excel gives them back. */
 import { expect, it } from 'vitest';
 import type { ColumnType } from '../../../../../src/engine/model/relational-model.ts';
-import { cellMaker } from '../../../../../src/targets/files/folder/workbook/cells.ts';
+import { cellMaker } from '../../../../../src/targets/files/folder/workbook.ts';
 
 /** The number of a cell, or its text in quotes. */
 function held(kind: ColumnType['kind'], text: string): string {

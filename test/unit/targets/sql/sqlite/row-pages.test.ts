@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqlite, type SqliteDb } from '../../../../../src/targets/sql/sqlite/database.ts';
-import { pagedBlocks } from '../../../../../src/targets/sql/sqlite/row-pages.ts';
+import { pagedBlocks } from '../../../../../src/targets/sql/sqlite/source.ts';
 import { cellText } from '../../../../../src/engine/unshred/rows/values.ts';
 
 let directory: string;
