@@ -6,7 +6,8 @@ import { orderByDependency } from '../derive/dependency-order.ts';
 import { deriveFacets, readFacets, zoneOfRestriction } from '../values/facets.ts';
 import { reportTooDeep, within, type XsdReading } from './context.ts';
 import { readControls } from '../read/document.ts';
-import { attributeOf, firstXsdChild, isXsd, xsdNamespace } from '../read/file.ts';
+import { attributeOf, firstXsdChild, isXsd } from '../read/file.ts';
+import { xsdNamespace } from '../../model/name-labels.ts';
 import { collapse } from '../read/grammar.ts';
 
 /** The shell of a simple type definition; `name` null for anonymous ones. */

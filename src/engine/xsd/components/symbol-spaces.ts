@@ -18,8 +18,8 @@ import {
   type DocumentReference,
   type SchemaFile,
   xmlNamespaceUri,
-  xsdNamespace,
 } from '../read/file.ts';
+import { xsdNamespace } from '../../model/name-labels.ts';
 import { collapse } from '../read/grammar.ts';
 
 export interface SymbolSpaces {

@@ -6,8 +6,8 @@ import { parseXmlTree, type XmlElement } from '../../xml/tree.ts';
 import { isCatalog } from './oasis-catalog.ts';
 import { usesLaterVersion } from './later-version.ts';
 import { collapse } from './grammar.ts';
+import { xsdNamespace } from '../../model/name-labels.ts';
 
-export const xsdNamespace = 'http://www.w3.org/2001/XMLSchema';
 export const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance';
 export const xmlNamespaceUri = 'http://www.w3.org/XML/1998/namespace';
 

@@ -10,10 +10,10 @@ import {
   isXsd,
   parseSchemaFile,
   xmlNamespaceUri,
-  xsdNamespace,
   type DocumentReference,
   type SchemaFile,
 } from './file.ts';
+import { xsdNamespace } from '../../model/name-labels.ts';
 import { createSchemaLocator, xmlNamespaceSchema } from './location.ts';
 
 const referenceKinds: ReadonlySet<string> = new Set(['include', 'import', 'redefine', 'override']);

@@ -3,7 +3,8 @@ import { clarkName } from '../../model/source-model.ts';
 import type { XmlElement } from '../../xml/tree.ts';
 import { hasForm, readSchemaGrammar, type Construct, type ContentStep, collapse } from './grammar.ts';
 import type { XsdReport } from '../report.ts';
-import { attributeOf, isXsd, xsdNamespace, type SchemaFile } from './file.ts';
+import { attributeOf, isXsd, type SchemaFile } from './file.ts';
+import { xsdNamespace } from '../../model/name-labels.ts';
 
 /** Elements may declare these, or have others by reference (XSD 1.1). */
 const identityConstraints: ReadonlySet<string> = new Set(['unique', 'key', 'keyref']);

@@ -1,7 +1,7 @@
 /** Extracts the schemas of a WSDL (WSDL 1.1, 2.2; WSDL 2.0, 3.1), each as a separate document. */
 import { parseXmlTree, type XmlElement } from '../../xml/tree.ts';
 import { describesOthers, documentStart, wsdlRoots } from './document.ts';
-import { xsdNamespace } from './file.ts';
+import { xsdNamespace } from '../../model/name-labels.ts';
 import { endOfElement, escaped, schemaText, textOf, unitsOf } from './standalone-set.ts';
 
 export interface WsdlParts {

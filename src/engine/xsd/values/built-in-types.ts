@@ -1,7 +1,7 @@
 /** The built-in simple types. */
 import type { BuiltInType, QName } from '../../model/source-model.ts';
 import type { ComplexType, SimpleType, Wildcard } from '../components/terms.ts';
-import { xsdNamespace } from '../read/file.ts';
+import { xsdNamespace } from '../../model/name-labels.ts';
 
 /** Each built-in type with its base type (XSD Part 2 §3); a trailing `[]` marks a list of the named item type. */
 const derivations: readonly (readonly [BuiltInType, BuiltInType | null])[] = [
