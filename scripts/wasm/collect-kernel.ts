@@ -1,7 +1,7 @@
 /** What src/engine/infer/kernel/collect.as knows of its memory and of the tape: made of the constants that TypeScript works with. */
 import * as layout from '../../src/engine/infer/kernel/layout.ts';
 import * as tokens from '../../src/engine/xml/tokens.ts';
-import * as classes from '../../src/engine/infer/values/classes.ts';
+import * as classes from '../../src/engine/infer/value-classes.ts';
 import * as characters from '../../src/engine/xml/characters.ts';
 import { pick, type Prelude } from './prelude.ts';
 

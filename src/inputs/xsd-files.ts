@@ -16,7 +16,7 @@ import type { Links } from './open-file.ts';
 import { findCatalogs, foldersOf, mappedFile, mayBeCatalog, readCatalog } from './xsd-catalogs.ts';
 import { keyOfSource, sourceKey, type InputMember } from './members.ts';
 import { describesOthers, documentStart } from '../engine/xsd/read/document.ts';
-import { includingSchema, isWsdl, wsdlParts } from '../engine/xsd/read/wsdl.ts';
+import { includingSchema, isWsdl, wsdlParts } from '../engine/xsd/read/standalone-set.ts';
 import { createNameTable } from '../engine/xml/names/interned.ts';
 import { readBatchText } from '../engine/xml/kernel/tape.ts';
 import { createFastXmlTokenizer, createTokenizerKernels } from '../engine/xml/tokenizer/fast.ts';

@@ -6,7 +6,7 @@ import {
   unpackRelationalModel,
   type PackedRelationalModel,
 } from '../engine/model/packed/models.ts';
-import { packJson } from '../engine/model/packed/json.ts';
+import { packJson } from '../engine/model/packed/writer.ts';
 import type { MappingEntry, RelationalModel, Table } from '../engine/model/relational-model.ts';
 import {
   summarizeModel,

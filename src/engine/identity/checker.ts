@@ -22,9 +22,11 @@ import {
   type TokenBatch,
 } from '../xml/tokens.ts';
 import { utf8Text } from '../xml/utf8.ts';
-import { BrokenRules, type BrokenRule } from './broken-rules.ts';
-import { pushCompared, type ComparedAs } from './compared-values.ts';
 import {
+  BrokenRules,
+  type BrokenRule,
+  pushCompared,
+  type ComparedAs,
   compileRules,
   type CompiledRules,
   type CompiledPath,
@@ -32,9 +34,7 @@ import {
   type Selection,
   type Test,
 } from './compiled-rules.ts';
-import { INNER } from './rule-values.ts';
-import { RuleScope } from './rule-scopes.ts';
-import { SeededHash } from './seeded-hash.ts';
+import { INNER, RuleScope, SeededHash } from './rule-values.ts';
 
 export interface IdentityChecker {
   /** in the order of their first faults */

@@ -1,6 +1,65 @@
 /** Values that an open element's rules hold: bytes in one buffer and fields in arrays, found by their hashes. */
-import type { Place } from './broken-rules.ts';
-import { slotOf } from './seeded-hash.ts';
+import type { Place } from './compiled-rules.ts';
+import type { TextLocation } from '../xml/tokens.ts';
+
+/**
+ * Hashes of bytes that cannot be predicted without the seed, so that no document can be made whose values collide: HalfSipHash
+ * (https://github.com/veorq/SipHash) with one round per word and three at the end.
+ */
+export class SeededHash {
+  readonly #low: number;
+  readonly #high: number;
+
+  constructor() {
+    const [low, high] = crypto.getRandomValues(new Int32Array(2));
+    this.#low = low!;
+    this.#high = high!;
+  }
+
+  /** 32 bits. */
+  of(bytes: Uint8Array, length: number): number {
+    let a = this.#low;
+    let b = this.#high;
+    let c = this.#low ^ 0x6c796765;
+    let d = this.#high ^ 0x74656462;
+    const whole = length & ~3;
+    // a round for each word and for the rest, and three at the end
+    for (let at = 0; at <= whole + 12; at += 4) {
+      const word = at < whole ? wordAt(bytes, at) : at === whole ? restAt(bytes, at, length) : 0;
+      d ^= word;
+      a = (a + b) | 0;
+      b = ((b << 5) | (b >>> 27)) ^ a;
+      a = (a << 16) | (a >>> 16);
+      c = (c + d) | 0;
+      d = ((d << 8) | (d >>> 24)) ^ c;
+      a = (a + d) | 0;
+      d = ((d << 7) | (d >>> 25)) ^ a;
+      c = (c + b) | 0;
+      b = ((b << 13) | (b >>> 19)) ^ c;
+      c = (c << 16) | (c >>> 16);
+      a ^= word;
+      if (at === whole) c ^= 0xff;
+    }
+    return b ^ d;
+  }
+}
+
+/** Returns the slot to search for a value of a rule first: mixed from the hash of the value's bytes and the rule. */
+function slotOf(hash: number, rule: number): number {
+  const mixed = Math.imul(hash ^ Math.imul(rule, 0x9e3779b1), 0x85ebca6b);
+  return mixed ^ (mixed >>> 15);
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+}
+
+/** Returns the bytes after the last whole word, and the length. */
+function restAt(bytes: Uint8Array, at: number, length: number): number {
+  let word = length << 24;
+  for (let i = length - 1; i >= at; i -= 1) word |= bytes[i]! << (8 * (i - at));
+  return word;
+}
 
 /** An entry: int32 fields. */
 const ENTRY_INTS = 4;
@@ -302,4 +361,66 @@ function grownBuffer(
 
 function wholeInts(bytes: number): number {
   return Math.ceil(bytes / 4) * 4;
+}
+
+// Open elements that declare rules, with the values of their rules.
+export class RuleScope {
+  rules: readonly number[] = [];
+  /** memory of its values, more or less */
+  held = 0;
+  /** by rule: values of keys, of references that have not occurred as keys, and of keys of elements inside */
+  readonly values = new RuleValues();
+  /** keyrefs that have references, in the order of their first one */
+  readonly referring: number[] = [];
+  /** by entry: the start of references' values that are stored in a short form */
+  readonly longTexts = new Map<number, string>();
+  /** entries of references whose place is not known yet, each with its record of the present batch */
+  readonly unplaced: number[] = [];
+
+  begin(rules: readonly number[]): void {
+    this.rules = rules;
+    this.held = 0;
+    this.clear();
+  }
+
+  clear(): void {
+    // most elements that declare rules have few values or none, and clearing an empty table has a cost
+    if (this.values.count === 0) return;
+    this.values.clear();
+    if (this.longTexts.size > 0) this.longTexts.clear();
+    if (this.referring.length > 0) this.referring.length = 0;
+    if (this.unplaced.length > 0) this.unplaced.length = 0;
+  }
+
+  /** True if a reference's value has occurred as a key, here or in elements inside. */
+  isFound(entry: number, refers: number): boolean {
+    return this.values.has(entry, refers) || this.values.has(entry, refers + INNER);
+  }
+
+  /**
+   * Stores the places of references that are not keys yet, because their records are about to be discarded. `refers`: returns the key of
+   * a keyref, or -1.
+   */
+  placeAll(locate: (recordIndex: number) => TextLocation, refers: (rule: number) => number): void {
+    const { unplaced, values } = this;
+    for (let at = 0; at < unplaced.length; at += 2) {
+      const entry = unplaced[at]!;
+      if (!this.isFound(entry, refers(values.rule(entry)))) values.setPlace(entry, locate(unplaced[at + 1]!));
+    }
+    if (unplaced.length > 0) unplaced.length = 0;
+  }
+
+  /** References that lead nowhere, by keyref in the order of their first reference. */
+  dangling(refers: (rule: number) => number): number[] {
+    const { values, referring } = this;
+    if (referring.length === 0) return [];
+    const found: number[] = [];
+    for (let entry = 0; entry < values.count; entry += 1) {
+      const key = refers(values.rule(entry));
+      if (key >= 0 && !this.isFound(entry, key)) found.push(entry);
+    }
+    return found.toSorted(
+      (a, b) => referring.indexOf(values.rule(a)) - referring.indexOf(values.rule(b)) || a - b,
+    );
+  }
 }

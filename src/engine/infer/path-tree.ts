@@ -4,7 +4,7 @@ import type { NameTable } from '../xml/tokens.ts';
 import type { DeclaredPlace } from './declared-places.ts';
 import { packBits } from './sibling-order.ts';
 import { emptyElementStatistics, type ElementStatistics } from './statistics.ts';
-import { ValueCollector } from './values/collector.ts';
+import { ValueCollector } from './value-collector.ts';
 
 /**
  * Beyond these limits, names contain data, and no set of tables can represent them. Each path has its statistics, and each child of an
@@ -138,7 +138,7 @@ interface Step<Node> {
  * does not matter.
  *
  * An element directly within one of its own name is an exception. It may be another thing (a comment's text is called `Comment` too), so
- * the first such element is counted separately (src/engine/infer/nested-elements.ts), but only this one: its content is on the path of
+ * the first such element is counted separately (src/engine/infer/source-model.ts), but only this one: its content is on the path of
  * the element around it.
  */
 export function knownChild<Node extends Step<Node>>(

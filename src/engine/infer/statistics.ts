@@ -1,11 +1,11 @@
 /** The statistics of documents' content, for each distinct path. They are stored with a schema and merged over runs. Plain JSON. */
-import { ALL_CLASSES } from './values/classes.ts';
+import { ALL_CLASSES } from './value-classes.ts';
 
 export interface ValueStatistics {
   /** values seen, empty ones included */
   count: number;
   empty: number;
-  /** src/engine/infer/values/classes.ts: classes that every non-empty value has; all bits set while there was none */
+  /** src/engine/infer/value-classes.ts: classes that every non-empty value has; all bits set while there was none */
   classes: number;
   /** characters */
   minLength: number;
@@ -81,7 +81,7 @@ export interface DocumentStatistics {
   readonly roots: number[];
   /**
    * Statistics of the same documents, with elements of types that xsi:type names counted separately, under names given by
-   * src/engine/infer/elements-by-type.ts. Absent: no such type has columns or tables of its own.
+   * src/engine/infer/declared-places.ts. Absent: no such type has columns or tables of its own.
    */
   byType?: DocumentStatistics;
 }

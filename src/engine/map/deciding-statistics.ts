@@ -3,7 +3,7 @@
  * so their model is the existing one.
  */
 import type { DocumentStatistics, ElementStatistics, ValueStatistics } from '../infer/statistics.ts';
-import { CLASS_INTEGER } from '../infer/values/classes.ts';
+import { CLASS_INTEGER } from '../infer/value-classes.ts';
 import type { SourceModel, SourceType } from '../model/source-model.ts';
 import { longDigits } from './tables/column-types.ts';
 import { metTypes } from './prune.ts';

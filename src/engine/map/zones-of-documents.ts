@@ -3,7 +3,7 @@
  * documents.
  */
 import type { DocumentStatistics, ValueStatistics } from '../infer/statistics.ts';
-import { CLASS_DATETIME_ZONED } from '../infer/values/classes.ts';
+import { CLASS_DATETIME_ZONED } from '../infer/value-classes.ts';
 import { factsOf } from '../model/facts.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { placeOf, withKinds } from '../model/retyped-columns.ts';

@@ -2,7 +2,7 @@
  * Expanded names in rows (`element`, `type`, paths of `_unmapped`). They are short if they are unique in the model, and always
  * reversible: `local`, `prefix:local` with a prefix of the model, or `{uri}local`.
  */
-import { membersOf } from './packed/lazy-array.ts';
+import { membersOf } from './packed/reader.ts';
 import type { PlanEdge, RelationalModel } from './relational-model.ts';
 import { clarkName, type QName } from './source-model.ts';
 import { ncName } from '../xsd/values/lexical-form.ts';

@@ -1,5 +1,5 @@
 /** Models with some columns of other types than in the stored model. */
-import { lazyArray, memberOf, passed } from './packed/lazy-array.ts';
+import { lazyArray, memberOf, passed } from './packed/reader.ts';
 import { withOtherColumns, withOtherParts } from './packed/models.ts';
 import type { ColumnType, RelationalModel, Table } from './relational-model.ts';
 

@@ -1,7 +1,6 @@
 /** The namespaces that the root element of every written document declares, regardless of the original documents. */
 import { xmlNamespace, xsiNamespace } from './name-labels.ts';
-import { passing } from './packed/lazy-array.ts';
-import { lookedAt } from './packed/reader.ts';
+import { passing, lookedAt } from './packed/reader.ts';
 import type { RelationalModel } from './relational-model.ts';
 import { holdsNames } from './source-model.ts';
 

@@ -3,7 +3,7 @@
  * as fit into one table. The rest is in continuation tables, which have one row for each row of the first, with the same row key. The
  * plan numbers a row's columns consecutively: those of the first table, then those of each continuation, including its row key.
  */
-import { memberOf } from './packed/lazy-array.ts';
+import { memberOf } from './packed/reader.ts';
 import type { Column, RelationalModel, Table } from './relational-model.ts';
 
 /** A column of a row, located by index of table and column in the model. */

@@ -2,11 +2,10 @@
  * Writes rows in COPY text to a Parquet file, column by column: a batch of rows is a page of each column, and many pages are a row group.
  * At most one row group is in memory, compressed (docs/decisions/loading/columns.md).
  */
-import { ColumnChunk, type Compress, type ColumnPage } from './column-chunk.ts';
-import { valueTypeOf } from './column-types.ts';
-import { ColumnsKernel } from './kernel/instance.ts';
+import { SpareBuffers } from '../spare-buffers.ts';
+import { ColumnsMemory, ColumnsKernel } from './kernel/instance.ts';
+import { ColumnChunk, type Compress, type ColumnPage, valueTypeOf } from './column-chunk.ts';
 import { addLists, joinedTruthBytes, type JoinedItems } from './lists.ts';
-import type { WriterMemory } from './writer-memory.ts';
 import {
   footer,
   pageHeader,
@@ -17,6 +16,22 @@ import {
   type PlacedIndex,
   type PlacedPage,
 } from './footer.ts';
+
+// The memory that consecutive file writers share. New memory for each file would burden the garbage collector.
+export class WriterMemory {
+  readonly buffers = new SpareBuffers();
+  #rows: ColumnsMemory | null = null;
+  #items: ColumnsMemory | null = null;
+
+  get rows(): ColumnsMemory {
+    return (this.#rows ??= new ColumnsMemory());
+  }
+
+  /** the memory for list items */
+  get items(): ColumnsMemory {
+    return (this.#items ??= new ColumnsMemory());
+  }
+}
 
 export interface ParquetColumn {
   readonly name: string;

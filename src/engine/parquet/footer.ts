@@ -1,6 +1,5 @@
 /** Writes the metadata around the values of a file: page headers, the footer, and the page index (Parquet's `parquet.thrift`). */
-import { ENCODING, type ColumnPage } from './column-chunk.ts';
-import { PHYSICAL, type LogicalType, type ParquetType } from './column-types.ts';
+import { ENCODING, type ColumnPage, PHYSICAL, type LogicalType, type ParquetType } from './column-chunk.ts';
 import { ByteBuffer } from '../shred/rows/byte-buffer.ts';
 
 const UNCOMPRESSED = 0;

@@ -2,8 +2,7 @@
  * The mapping plan in the form that the shredder uses, with names as interned ids and resolved conversions. For a large model, only the
  * parts that documents reach are compiled.
  */
-import { lazyArray, memberOf } from '../model/packed/lazy-array.ts';
-import { lookedAt } from '../model/packed/reader.ts';
+import { lazyArray, memberOf, lookedAt } from '../model/packed/reader.ts';
 import { factsOf } from '../model/facts.ts';
 import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 import { holdsNames } from '../model/source-model.ts';

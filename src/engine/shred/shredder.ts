@@ -3,7 +3,7 @@
  * Memory: the open elements, their rows' values, and the output buffers; nothing grows with the document.
  */
 import { xsiNamespace } from '../model/name-labels.ts';
-import { memberOf, membersOf } from '../model/packed/lazy-array.ts';
+import { memberOf, membersOf } from '../model/packed/reader.ts';
 import type { QName } from '../model/source-model.ts';
 import type { TokenizerKernels } from '../xml/tokenizer/fast.ts';
 import {
@@ -22,11 +22,10 @@ import { FRAME_ROW, type ShredState } from './open-elements.ts';
 import { partText, type PartsOfFile, type PartsTaken, type Surroundings } from './row-tag/parts.ts';
 import type { DocumentFacts, JobIdentity, RowOutput } from './rows/output.ts';
 import { Attributes, CapturedElements, Elements } from './walk/elements.ts';
-import { ColumnValues, type UnconvertedText } from './walk/column-values.ts';
+import { ColumnValues, type UnconvertedText, TextRuns } from './walk/text-runs.ts';
 import { WalkContext, type WalkSettings } from './walk/context.ts';
 import { ElementRows } from './walk/element-rows.ts';
 import { KernelTurns } from './walk/kernel-turns.ts';
-import { TextRuns } from './walk/text-runs.ts';
 import { UnmappedContent } from './walk/unmapped-content.ts';
 
 export { xsiNamespace };

@@ -1,5 +1,5 @@
 /** The tables of one database, ready to be written as DDL: physical names, SQL types, keys, comments. */
-import { lazyArray } from '../model/packed/lazy-array.ts';
+import { lazyArray } from '../model/packed/reader.ts';
 import { rootTables } from '../model/keys.ts';
 import type { Column, RelationalModel, Table, ColumnType } from '../model/relational-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';

@@ -1,10 +1,16 @@
 /** Describes the places of a table's rows in documents, beyond the first path that names the table. */
 import { keyHolders, tellsRole } from '../model/keys.ts';
 import { withoutMarks } from '../model/column-uses.ts';
-import { meantIdsOf, type MeantIdsOf } from '../model/references.ts';
-import type { Column, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
-import { passing } from '../model/packed/lazy-array.ts';
-import { tableIndexes } from '../model/packed/table-names.ts';
+import {
+  meantIdsOf,
+  type MeantIdsOf,
+  type Column,
+  type PlanNode,
+  type RelationalModel,
+  type Table,
+} from '../model/relational-model.ts';
+import { passing } from '../model/packed/reader.ts';
+import { tableIndexes } from '../model/packed/models.ts';
 import { rowColumns } from '../model/wide-rows.ts';
 
 /** further places of a shared table that its own comment names, and that of each of its columns */

@@ -8,8 +8,7 @@ import type { DocumentRows } from './rows/document-rows.ts';
 import { childAtHead, keyOf, type ChildAtHead } from './rows/children.ts';
 import { createElementsKernel } from './kernel/instance.ts';
 import { ElementWalk } from './element-walk.ts';
-import { RowReader } from './rows/reader.ts';
-import type { Strays } from './rows/strays.ts';
+import { RowReader, type Strays } from './rows/reader.ts';
 import { createWritingPlan, type WritingPlan } from './writing-plan.ts';
 import { XmlOutput, type ByteConsumer } from './xml-output.ts';
 

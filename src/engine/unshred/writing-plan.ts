@@ -3,8 +3,7 @@
  * node by node.
  */
 import { createNameLabels, xsiNamespace, type NameLabels } from '../model/name-labels.ts';
-import { membersOf } from '../model/packed/lazy-array.ts';
-import { lookedAt } from '../model/packed/reader.ts';
+import { membersOf, lookedAt } from '../model/packed/reader.ts';
 import type { ColumnRole, PlanEdge, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
 import { rowColumns, rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
 import { utf8Of } from './rows/values.ts';

@@ -7,8 +7,7 @@ import {
   type NamingOptions,
   type StepChooser,
 } from '../map/names/identifiers.ts';
-import type { MeantIds, MeantIdsOf } from '../model/references.ts';
-import type { RelationalModel, Column } from '../model/relational-model.ts';
+import type { MeantIds, MeantIdsOf, RelationalModel, Column } from '../model/relational-model.ts';
 import { sideTableDefinitions } from '../model/side-tables.ts';
 import { rowColumns, type RowColumn } from '../model/wide-rows.ts';
 import { commentLine } from '../sql/comment-text.ts';

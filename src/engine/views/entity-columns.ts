@@ -4,8 +4,7 @@
  */
 import type { Enumeration } from '../metadata/enumerations.ts';
 import { tellsRole } from '../model/keys.ts';
-import type { MeantIdsOf } from '../model/references.ts';
-import type { Column, RelationalModel } from '../model/relational-model.ts';
+import type { MeantIdsOf, Column, RelationalModel } from '../model/relational-model.ts';
 import type { RowColumn } from '../model/wide-rows.ts';
 import {
   type RoleOfRows,

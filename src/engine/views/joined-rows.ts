@@ -1,10 +1,9 @@
 /** Rows that a view joins: those above the rows it is of, and those that hang from them once. */
 import { keyHolders } from '../model/keys.ts';
-import type { RelationalModel, PlanEdge, PlanNode } from '../model/relational-model.ts';
+import type { RelationalModel, PlanEdge, PlanNode, MeantIds } from '../model/relational-model.ts';
 import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
 import { isValueName } from '../model/source-model.ts';
 import { structureWord } from '../map/names/identifiers.ts';
-import type { MeantIds } from '../model/references.ts';
 import { qualified, type Dialect } from '../sql/dialect.ts';
 import { physicalName } from '../sql/physical-model.ts';
 

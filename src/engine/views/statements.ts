@@ -1,9 +1,8 @@
 /** CREATE VIEW for each business entity of a model. */
 import { mapInSlices } from '../in-slices.ts';
 import type { Enumeration } from '../metadata/enumerations.ts';
-import type { RelationalModel } from '../model/relational-model.ts';
-import { meantIdsOf, allIds } from '../model/references.ts';
-import { sideTableNames } from '../model/side-tables.ts';
+import { type RelationalModel, meantIdsOf, allIds } from '../model/relational-model.ts';
+import { sideTableNames, fileKeyName } from '../model/side-tables.ts';
 import { commentLine } from '../sql/comment-text.ts';
 import { type Dialect, qualified } from '../sql/dialect.ts';
 import { modelName, physicalName } from '../sql/physical-model.ts';
@@ -208,4 +207,45 @@ export function idsView(
     query,
     statements: [create, ...commentStatement(dialect, view, comment)],
   };
+}
+
+// Creates views of the rows of documents that no other one has replaced: one for each table, `TABLE_current`.
+export interface CurrentRowsOptions {
+  readonly dialect: Dialect;
+  readonly sqlSchema: string | null;
+  /** columns that the table has, as the database names them; null: it is not there */
+  readonly columnsOf: (table: number) => readonly string[] | null;
+}
+
+export function currentViews(
+  model: RelationalModel,
+  { dialect, sqlSchema, columnsOf }: CurrentRowsOptions,
+): readonly CreatedView[] {
+  const quoted = (name: string): string => dialect.quote(name);
+  const relation = (table: string): string =>
+    qualified(dialect, { sqlSchema, table: physicalName(dialect, table) });
+  const taken = new Set(model.tables.map(({ name }) => physicalName(dialect, name).toLowerCase()));
+  const word = structureWord('current', model.options?.nameMode ?? 'l');
+  return model.tables.flatMap((table, index): CreatedView[] => {
+    const columns = columnsOf(index);
+    const key = table.columns.find(({ role }) => role === 'document');
+    if (columns === null || key === undefined) return [];
+    let wanted = `${table.name}_${word}`;
+    let name = physicalName(dialect, modelName(model, wanted));
+    for (; taken.has(name.toLowerCase()); name = physicalName(dialect, modelName(model, wanted)))
+      wanted += '_';
+    taken.add(name.toLowerCase());
+    const query = `SELECT ${columns.map((column) => `r.${quoted(column)}`).join(', ')}
+FROM ${relation(table.name)} r
+JOIN ${relation(sideTableNames.documents)} d ON d.${quoted(fileKeyName)} = r.${quoted(physicalName(dialect, key.name))}
+WHERE d.${quoted('valid_to')} IS NULL`;
+    return [
+      {
+        name,
+        comment: `Rows of ${table.name} of documents that no other one has replaced.`,
+        query,
+        statements: [`CREATE VIEW ${qualified(dialect, { sqlSchema, table: name })} AS\n${query}`],
+      },
+    ];
+  });
 }

@@ -1,6 +1,6 @@
 /** Constraints on declarations and types that need the whole set. */
-import { clarkName } from '../model/source-model.ts';
-import { isIdType } from './components/attributes.ts';
+import { clarkName, allowsNamespace } from '../model/source-model.ts';
+import { isIdType, overlaps, isNamespaceSubset } from './components/attributes.ts';
 import {
   groupOf,
   type ComplexType,
@@ -21,8 +21,6 @@ import {
   derivationMethods,
 } from './derive/substitution-group.ts';
 import { whyInvalid } from './values/facets.ts';
-import { allowsNamespace } from '../model/wildcard-namespaces.ts';
-import { overlaps, isNamespaceSubset } from './components/wildcard.ts';
 
 interface CheckedSet {
   readonly reading: XsdReading;

@@ -3,8 +3,7 @@
  * that loads them. A recursion is written out once in the map, and in the statistics: deeper content counts at the line of that
  * recursion. Places that a map beyond `manyMappings` lines leaves out get lines of their own.
  */
-import { typesApart } from '../../engine/infer/declared-places.ts';
-import { nameByType } from '../../engine/infer/elements-by-type.ts';
+import { typesApart, nameByType } from '../../engine/infer/declared-places.ts';
 import { addValues } from '../../engine/infer/merge-statistics.ts';
 import {
   emptyValueStatistics,

@@ -78,7 +78,7 @@ async function currentViewsOver(
   model: RelationalModel,
   { dialect, sqlSchema, hasTable, columnsOf }: ColumnsThere,
 ): Promise<readonly CreatedView[]> {
-  const { currentViews } = await import('../../engine/views/current-rows.ts');
+  const { currentViews } = await import('../../engine/views/statements.ts');
   return currentViews(model, {
     dialect,
     sqlSchema: sqlSchema ?? null,

@@ -18,9 +18,8 @@ import {
   decodedRows,
 } from '../../engine/unshred/rows/values.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/keys.ts';
-import { passed } from '../../engine/model/packed/lazy-array.ts';
-import { lookedAt } from '../../engine/model/packed/reader.ts';
-import { tableIndexes } from '../../engine/model/packed/table-names.ts';
+import { passed, lookedAt } from '../../engine/model/packed/reader.ts';
+import { tableIndexes } from '../../engine/model/packed/models.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { isVersion, type DocumentVersions } from '../../engine/sql/loaded-documents.ts';
 import type { RelationalModel, Table } from '../../engine/model/relational-model.ts';

@@ -7,7 +7,7 @@ import {
   fileKeyName,
 } from '../../engine/model/side-tables.ts';
 import { codeRows, type ModelCodes } from '../../engine/sql/code-lists.ts';
-import { sideTable, commentStatements } from '../../engine/sql/statements.ts';
+import { sideTable, commentStatements } from '../../engine/sql/ddl.ts';
 import { codesOf } from '../rows/code-lists.ts';
 import { runAll, type SqlDatabase } from './database.ts';
 import { relationOf } from './found-tables.ts';

@@ -3,7 +3,7 @@ import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { isSameName, type SourceModel } from '../../engine/model/source-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
-import type { RootRule } from '../../engine/shred/unknown-root.ts';
+import type { RootRule } from '../../engine/shred/open-document.ts';
 import { knownOrigins } from '../../service/catalog/named.ts';
 import { AppError } from '../../errors.ts';
 import { parseModeOf } from '../../service/jobs/request/tool-request.ts';

@@ -44,7 +44,7 @@ import {
 } from '../schemas/logical-schema.ts';
 import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import { type KnownOrigin, storedStatistics } from './plan.ts';
-import { isHtmlRoot } from '../../engine/shred/unknown-root.ts';
+import { isHtmlRoot } from '../../engine/shred/open-document.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { recogniseLoads, unknownLoadsMessage } from '../schemas/target-loads.ts';
 

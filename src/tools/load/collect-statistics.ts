@@ -4,7 +4,7 @@ import { placesOfDeclarations } from '../../engine/infer/declared-places.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
-import { createRootCheck, type RootRule } from '../../engine/shred/unknown-root.ts';
+import { createRootCheck, type RootRule } from '../../engine/shred/open-document.ts';
 import { createNameTable } from '../../engine/xml/names/interned.ts';
 import type { OriginFile } from '../../ports/stores/catalog.ts';
 import { createDocumentCut, documentName } from './document-cut.ts';

@@ -2,7 +2,7 @@
  * Findings of a load (unmapped content, unconverted values, broken keys): counted by the readers of documents, added up over processes
  * and threads.
  */
-import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
+import type { BrokenRule } from '../../engine/identity/compiled-rules.ts';
 import type { IdentityChecker } from '../../engine/identity/checker.ts';
 import { didYouMean } from '../../engine/closest-word.ts';
 import { clarkName, isSameName, type QName } from '../../engine/model/source-model.ts';

@@ -5,7 +5,7 @@
  */
 import { createLevelCuts, levelAround, type LevelCuts } from '../../engine/shred/row-tag/level-cuts.ts';
 import { createLevelFinder, type FoundLevel } from '../../engine/shred/row-tag/level.ts';
-import type { ConsumeBatch } from '../../engine/shred/row-tag/between-tags.ts';
+import type { ConsumeBatch } from '../../engine/shred/row-tag/elements.ts';
 import { createShredder, type Shredder } from '../../engine/shred/shredder.ts';
 import type { OpenDocument } from '../../engine/shred/open-document.ts';
 import { createFastXmlTokenizer } from '../../engine/xml/tokenizer/fast.ts';

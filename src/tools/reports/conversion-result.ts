@@ -1,5 +1,5 @@
 /** The result of a conversion: its summary, and the details that the job record keeps. */
-import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
+import type { BrokenRule } from '../../engine/identity/compiled-rules.ts';
 import type { ReplacedFile } from '../../ports/stores/watches.ts';
 import type { BrokenKey } from '../../ports/rows/sink.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../engine/xml/tokens.ts';
 import { InputError } from '../../engine/diagnostics.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
-import { createRootCheck, type RootRule } from '../../engine/shred/unknown-root.ts';
+import { createRootCheck, type RootRule } from '../../engine/shred/open-document.ts';
 import { createFastXmlTokenizer } from '../../engine/xml/tokenizer/fast.ts';
 import { createNameTable } from '../../engine/xml/names/interned.ts';
 import type { DocumentValidator, Unjudged, Validity, ValidityFault } from '../../ports/processes.ts';

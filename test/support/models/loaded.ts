@@ -1,6 +1,6 @@
 /** Documents loaded as a tool loads them: whole, or in ranges of one. */
 import type { DocumentStatistics } from '../../../src/engine/infer/statistics.ts';
-import { UnitStatistics } from '../../../src/engine/infer/merge-ranges.ts';
+import { UnitStatistics } from '../../../src/engine/infer/merge-statistics.ts';
 import { defaultEngineLimits } from '../../../src/engine/limits.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { RowChunk } from '../../../src/engine/shred/rows/output.ts';

@@ -1,8 +1,7 @@
 /** Row groups of a file end where its rows say so, not where compressing has come to. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { ParquetWriter } from '../../../src/engine/parquet/file-writer.ts';
-import { WriterMemory } from '../../../src/engine/parquet/writer-memory.ts';
+import { ParquetWriter, WriterMemory } from '../../../src/engine/parquet/file-writer.ts';
 
 const rows = Array.from({ length: 100_000 }, (_, row) =>
   [row + 1, `${String(row).repeat(40)} of ${row % 1013}`, `${row * 7919}`.repeat(20)].join('\t'),

@@ -1,8 +1,8 @@
 // AssemblyScript. The common part of collecting statistics: known elements and attributes, and their values. At anything else this
-// function returns with the state before the record; src/engine/infer/kernel-collector.ts adds it or answers the question, and the record
+// function returns with the state before the record; src/engine/infer/collector.ts adds it or answers the question, and the record
 // is handled again. Compiled by `npm run wasm` into src/engine/infer/kernel/collect-wasm.ts; layout of the control block, of nodes, values
 // and frames: src/engine/infer/kernel/layout.ts. Definition of the statistics: src/engine/infer/collector.ts,
-// src/engine/infer/values/collector.ts.
+// src/engine/infer/value-collector.ts.
 
 /** Adds to the text of the innermost element. The text's start is kept; the rest is only counted. */
 function addText(from: usize, to: usize): void {

@@ -22,11 +22,11 @@ const CLASSES_OF_CALENDAR = 120;
 /** `2024-01-31T10:00:00+02:00` */
 const OFFSET_LENGTH: usize = 25;
 const LONGEST_TIME: usize = 64;
-/** bytes; digits of an exponent, and its size: src/engine/infer/values/classes.ts */
+/** bytes; digits of an exponent, and its size: src/engine/infer/value-classes.ts */
 const LONGEST_SCIENTIFIC: usize = 64;
 const MOST_EXPONENT_DIGITS: usize = 3;
 const LARGEST_EXPONENT: u32 = 38;
-/** nanoseconds: `mostFractionDigits` of src/engine/infer/values/classes.ts */
+/** nanoseconds: `mostFractionDigits` of src/engine/infer/value-classes.ts */
 const MOST_FRACTION_DIGITS: usize = 9;
 /** including white space around it */
 const LONGEST_WITH_SPACE: usize = 512;

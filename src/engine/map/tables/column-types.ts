@@ -2,7 +2,7 @@
 import { mostDecimalDigits, type ColumnType } from '../../model/relational-model.ts';
 import { holdsNames, type BuiltInType, type Facets, type ValueType } from '../../model/source-model.ts';
 import { collapses } from '../../model/white-space.ts';
-import { holdsAsciiAlone, lengthsOfPatterns, mayHoldCharacter } from '../../xsd/values/allowed-texts.ts';
+import { holdsAsciiAlone, lengthsOfPatterns, mayHoldCharacter } from '../../xsd/values/pattern.ts';
 import { calendarTexts } from '../../xsd/values/calendar-texts.ts';
 import { decimalTexts } from '../../xsd/values/decimal-texts.ts';
 import { numberTexts, type NumberTexts } from '../../xsd/values/number-texts.ts';

@@ -1,7 +1,7 @@
 /** The form in which values of a type are written back, so that they match its patterns, and whether all of them can be printed in it. */
 import type { ColumnType, WrittenForm } from '../../model/relational-model.ts';
 import type { ValueType } from '../../model/source-model.ts';
-import { mayAllowText } from '../../xsd/values/allowed-texts.ts';
+import { mayAllowText } from '../../xsd/values/pattern.ts';
 import { numberTexts } from '../../xsd/values/number-texts.ts';
 import { secondTexts } from '../../xsd/values/second-texts.ts';
 

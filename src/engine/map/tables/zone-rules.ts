@@ -1,7 +1,7 @@
 /** Determines whether dates with times have a time zone, from the rules of their type. */
 import type { ValueType } from '../../model/source-model.ts';
 import { hasZone } from '../../model/zones.ts';
-import { mayAllowText } from '../../xsd/values/allowed-texts.ts';
+import { mayAllowText } from '../../xsd/values/pattern.ts';
 
 /** Returns undefined if values may have a zone but need not. */
 export function zoneOf({ zone, facets }: ValueType): ValueType['zone'] {

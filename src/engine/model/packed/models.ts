@@ -1,10 +1,23 @@
 /** Models in packed form: to be stored, and to be handed from one thread to another. */
+import { membersOf, heldKey, lookedAt, withHeldKeys } from './reader.ts';
+import type { RelationalModel, Column, MappingEntry, Table } from '../relational-model.ts';
 import { factsOf, withFacts, type ModelFacts } from '../facts.ts';
 import { mapInSlices } from '../../in-slices.ts';
-import { packJson, unpackElements, unpackJson } from './json.ts';
-import { heldKey, lookedAt, withHeldKeys } from './reader.ts';
-import type { Column, MappingEntry, RelationalModel, Table } from '../relational-model.ts';
+import { packJson, unpackElements, unpackJson } from './writer.ts';
 import type { SourceModel } from '../source-model.ts';
+
+// The tables of a model by their names; none of a large model is made for it.
+const known = new WeakMap<RelationalModel['tables'], ReadonlyMap<string, number>>();
+
+/** Indexes by name, in the order of the model. */
+export function tableIndexes({ tables }: Pick<RelationalModel, 'tables'>): ReadonlyMap<string, number> {
+  let indexes = known.get(tables);
+  if (indexes === undefined) {
+    indexes = new Map(membersOf(tables, 'name').map((name, index) => [name, index]));
+    known.set(tables, indexes);
+  }
+  return indexes;
+}
 
 export interface PackedRelationalModel {
   /** everything except the mappings: the data for making rows, and the facts that follow from the whole model (`ModelFacts`) */

@@ -1,5 +1,5 @@
-/** Writes packed JSON (`src/engine/model/packed/layout.ts`). */
-import { tags, version } from './layout.ts';
+/** Writes packed JSON (`src/engine/model/packed/reader.ts`). */
+import { tags, version, PackedReader } from './reader.ts';
 
 /** a longer text is not a path but prose */
 const longestPath = 4096;
@@ -29,7 +29,7 @@ export interface LazyParts {
   readonly held?: readonly string[];
 }
 
-export class PackedWriter {
+class PackedWriter {
   readonly #indexed: ReadonlySet<string>;
   readonly #held: ReadonlySet<string>;
   readonly #values = new ByteWriter();
@@ -273,4 +273,24 @@ class ByteWriter {
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;
   }
+}
+
+// Packed JSON: a compact form of a JSON value, of which a reader only decodes the parts that are accessed. The keys of objects are stored
+// once per set of keys, each text once, and a path as its last step after the path above it. Equal values with keys in the same order
+// have equal bytes.
+/** Members that are undefined are left out, as JSON.stringify does. */
+export function packJson(value: unknown, lazy: LazyParts = {}): Uint8Array<ArrayBuffer> {
+  return new PackedWriter(lazy).pack(value);
+}
+
+/** Returns the unpacked value. Throws RangeError if the bytes are not from `packJson`. */
+export function unpackJson(packed: Uint8Array): unknown {
+  return new PackedReader(packed).value();
+}
+
+/**
+ * Yields the elements of a packed array, each decoded on request. Throws RangeError like `unpackJson`, and if the value is not an array.
+ */
+export function unpackElements(packed: Uint8Array): Iterable<unknown> {
+  return new PackedReader(packed).elements();
 }

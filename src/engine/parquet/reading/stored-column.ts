@@ -1,7 +1,6 @@
 /** Reads a column of a file page by page. Each page is in the kernel's memory until its rows have been read. */
 import * as layout from './kernel/layout.ts';
-import { ENCODING } from '../column-chunk.ts';
-import { PHYSICAL, valueTypeOf } from '../column-types.ts';
+import { ENCODING, PHYSICAL, valueTypeOf } from '../column-chunk.ts';
 import { countOf, readThrift, structOf, type ThriftFields, type StoredChunk } from './footer.ts';
 import type { CellsKernel, Region } from './kernel/instance.ts';
 

@@ -28,7 +28,7 @@ export interface RowElementName {
   readonly localName: string;
 }
 
-export interface RowElementReader {
+interface RowElementReader {
   begin(inherited: Surroundings): void;
   /**
    * Replaces `begin`, `consume` and `end` for the elements that follow one another from record `at` of a batch on. Returns null if the
@@ -41,7 +41,7 @@ export interface RowElementReader {
   end(bytes: number): void;
 }
 
-export interface RowElements {
+interface RowElements {
   /** The next batch is the first of another document, however the one before ended. */
   begin(): void;
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
@@ -194,5 +194,56 @@ class RowElementCutter implements RowElements {
     const [start, end] = [events[at * RECORD_INTS + 2]!, events[at * RECORD_INTS + 3]!];
     if (this.#beganAt < 0) return end - events[from * RECORD_INTS + 2]!;
     return locate(at).offset + (end - start) - this.#beganAt;
+  }
+}
+
+// Reads a range between the tags of the elements around it. Passes on the records of the range itself and drops the records of these
+// tags.
+export type ConsumeBatch = (batch: TokenBatch, locate: (recordIndex: number) => TextLocation) => void;
+
+export class BetweenTags {
+  readonly #consume: ConsumeBatch;
+  readonly #part = new PartOfBatch();
+  /** number of start tags that still precede the range */
+  #lead = 0;
+  /** the last of them may have declarations and attributes */
+  #inLead = false;
+  /** end offset of the range, once it is known; Infinity before */
+  #end = Infinity;
+
+  constructor(consume: ConsumeBatch) {
+    this.#consume = consume;
+  }
+
+  /** `tags`: number of start tags before the range. */
+  begin(tags: number): void {
+    this.#lead = tags;
+    this.#inLead = tags > 0;
+    this.#end = Infinity;
+  }
+
+  /** Ends the range at this offset of the document: later content at or after it does not belong to the range. */
+  endAt(offset: number): void {
+    this.#end = offset;
+  }
+
+  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void {
+    const from = this.#inLead ? this.#leadRecords(batch) : 0;
+    let to = batch.count;
+    if (this.#end < Infinity) while (to > from && locate(to - 1).offset >= this.#end) to -= 1;
+    if (from === 0 && to === batch.count) this.#consume(batch, locate);
+    else if (from < to) this.#consume(this.#part.take(batch, from, to, locate), this.#part.locate);
+  }
+
+  #leadRecords({ events, count }: TokenBatch): number {
+    for (let at = 0; at < count; at += 1) {
+      const kind = events[at * RECORD_INTS]! & KIND_MASK;
+      if (kind === KIND_START && this.#lead > 0) this.#lead -= 1;
+      else if (this.#lead === 0 && kind !== KIND_NAMESPACE && kind !== KIND_ATTRIBUTE) {
+        this.#inLead = false;
+        return at;
+      }
+    }
+    return count;
   }
 }

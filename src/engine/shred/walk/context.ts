@@ -1,6 +1,6 @@
 /** The context that the steps of a walk share: the plan, the open elements and their rows, and the facts about the document being read. */
 import { createNameLabels, xmlNamespace, xsiNamespace, type NameLabels } from '../../model/name-labels.ts';
-import { membersOf } from '../../model/packed/lazy-array.ts';
+import { membersOf } from '../../model/packed/reader.ts';
 import type { RelationalModel } from '../../model/relational-model.ts';
 import type { NameTable } from '../../xml/tokens.ts';
 import { compilePlan, type CompiledNode, type CompiledPlan } from '../compiled-plan.ts';

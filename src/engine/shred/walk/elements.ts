@@ -1,7 +1,7 @@
 /** Elements that the plan knows: their start opens rows or marks folded columns, their end closes both. */
 import * as layout from '../kernel/layout.ts';
 import type { PlanEdge } from '../../model/relational-model.ts';
-import { allowsNamespace } from '../../model/wildcard-namespaces.ts';
+import { allowsNamespace, clarkName, isSameName, type QName } from '../../model/source-model.ts';
 import {
   KIND_ATTRIBUTE,
   KIND_MASK,
@@ -38,12 +38,10 @@ import type { WalkContext, XsiNames } from './context.ts';
 import type { DocumentPaths } from './document-paths.ts';
 import type { ElementRows } from './element-rows.ts';
 import type { KernelTurns } from './kernel-turns.ts';
-import type { TextRuns } from './text-runs.ts';
+import type { TextRuns, ColumnValues } from './text-runs.ts';
 import type { UnmappedContent } from './unmapped-content.ts';
-import { clarkName, isSameName, type QName } from '../../model/source-model.ts';
-import type { ColumnValues } from './column-values.ts';
 import type { InputError } from '../../diagnostics.ts';
-import { htmlPage, isHtmlPage, isXsdRoot, unknownRoot } from '../unknown-root.ts';
+import { htmlPage, isHtmlPage, isXsdRoot, unknownRoot } from '../open-document.ts';
 
 /** Steps that the start and the end of an element call on. */
 interface ElementSteps {

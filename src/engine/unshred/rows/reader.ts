@@ -1,23 +1,240 @@
 /** Reads rows from their tables, together with their kept texts and unmapped content, and checks that all rows are used. */
-import type { RelationalModel } from '../../model/relational-model.ts';
-import { rowColumnsOf, rowTables, type RowColumn } from '../../model/wide-rows.ts';
 import type {
+  RowBlock,
+  RowBlocks,
+  UnmappedRow,
   DocumentRows,
   LexicalRow,
   RowStream,
-  UnmappedRow,
-  RowBlock,
-  RowBlocks,
 } from './document-rows.ts';
-import type { InputError } from '../../diagnostics.ts';
+import { type RowBytes, cellText, textOf, cellNumber, isNull, numberIn, cellIs } from './values.ts';
+import { InputError } from '../../diagnostics.ts';
+import type { RelationalModel } from '../../model/relational-model.ts';
+import { type RowChild, type RowGroup, roleColumn } from '../writing-plan.ts';
+import { childOf, positionOf, type RowKey } from './children.ts';
+import { rowColumnsOf, rowTables, type RowColumn } from '../../model/wide-rows.ts';
 import type { ElementsKernel, StandingTables } from '../kernel/instance.ts';
-import { type RowChild, roleColumn } from '../writing-plan.ts';
 import type { XmlOutput } from '../xml-output.ts';
 import { indexKeptContent, type KeptElements } from '../kept-content.ts';
 import { withOffsets, withWrittenForms, rowsAsWritten } from './written-forms.ts';
-import { cellNumber, cellText, isNull, numberIn, textOf, type RowBytes, cellIs } from './values.ts';
-import { Strays, unplacedRows, type StrayRow } from './strays.ts';
-import { openCursor, type RowCursor } from './cursor.ts';
+
+// Reads the rows of one table. While the rows of a block are consumed the next block is being read, unless there are many tables.
+/** a longer block has rows so large that two blocks should not be in memory */
+const aheadBytes = 1024 * 1024;
+
+/** blocks that wait for being given back: those that rows of deep documents keep for long are left to the garbage collector */
+const mostPassed = 4;
+
+interface CursorOptions {
+  /** whether rows of a block may still be needed after the table has moved past it; null: rows of any block */
+  readonly isKept?: ((cells: Int32Array) => boolean) | null;
+  /** whether the next block is read before it is needed, which doubles the memory (default: true) */
+  readonly readsAhead?: () => boolean;
+}
+
+/** Opens a cursor at the first row. */
+export async function openCursor(
+  blocks: RowBlocks,
+  columns: number,
+  options: CursorOptions = {},
+): Promise<RowCursor> {
+  const cursor = new RowCursor(blocks, columns, options);
+  await cursor.advance();
+  return cursor;
+}
+
+class RowCursor implements RowBytes {
+  bytes: Uint8Array = new Uint8Array(0);
+  cells: Int32Array = new Int32Array(0);
+  /** below 0: there are no more rows */
+  at = 0;
+  /** no block is after this one; false: unknown */
+  isLast = false;
+  readonly #blocks: RowBlocks;
+  readonly #width: number;
+  readonly #isKept: ((cells: Int32Array) => boolean) | null;
+  readonly #readsAhead: () => boolean;
+  /** blocks before the present one */
+  #passed: RowBlock[] = [];
+  #block: RowBlock | null = null;
+  /** no row but the first of the present block was asked for */
+  #isNew = false;
+  #end = 0;
+  #coming: Promise<RowBlock | null> | null = null;
+
+  constructor(blocks: RowBlocks, columns: number, { isKept = null, readsAhead = () => true }: CursorOptions) {
+    this.#blocks = blocks;
+    this.#isKept = isKept;
+    this.#readsAhead = readsAhead;
+    this.#width = columns * 2;
+  }
+
+  /** The end of the block's cells in `cells`. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Skips rows of the block. At least one remains, except in the last block. */
+  pass(rows: number): void {
+    this.at += rows * this.#width;
+    if (this.at >= this.#end) this.at = -1;
+  }
+
+  /** Must not be called again after the last row. */
+  advance(): Promise<void> | undefined {
+    this.at += this.#width;
+    if (this.at >= this.#end) return this.#fetch();
+    this.goneOn();
+    return undefined;
+  }
+
+  /** Called when a row of the present block was consumed: the consumer has received the last row of the previous block. */
+  goneOn(): void {
+    if (!this.#isNew) return;
+    this.#isNew = false;
+    this.#giveBack();
+  }
+
+  async #fetch(): Promise<void> {
+    // meanwhile there is no row
+    this.at = -1;
+    this.isLast = false;
+    this.#giveBack();
+    this.#pass();
+    const block = await (this.#coming ?? this.#blocks.next());
+    this.#coming = null;
+    if (block === null) return;
+    this.#block = block;
+    this.#isNew = true;
+    this.bytes = block.bytes;
+    this.cells = block.cells;
+    this.#end = block.rows * this.#width;
+    this.at = 0;
+    if (block.bytes.length > aheadBytes || !this.#readsAhead()) return;
+    this.#coming = this.#blocks.next();
+    this.#coming.then(
+      (next) => (this.isLast = next === null),
+      // its fault is reported when the rows are requested
+      () => undefined,
+    );
+  }
+
+  /** Marks the present block to be given back, if the source supports that. */
+  #pass(): void {
+    if (this.#block === null || this.#isKept === null || this.#blocks.giveBack === undefined) return;
+    this.#passed.push(this.#block);
+    if (this.#passed.length > mostPassed) this.#passed.shift();
+  }
+
+  /**
+   * The consumer may not have received the last row of the present block yet. The block is therefore checked when another row is
+   * consumed.
+   */
+  #giveBack(): void {
+    if (this.#passed.length === 0) return;
+    this.#passed = this.#passed.filter((block) => {
+      const keeps = this.#isKept!(block.cells);
+      if (!keeps) this.#blocks.giveBack!(block);
+      return keeps;
+    });
+  }
+}
+
+// Rows of a document that are not stored where they must be written, because others added or changed them. They are found by their
+// parents' keys.
+interface StrayRow extends RowBytes {
+  readonly table: number;
+  readonly keyFrom: number;
+  readonly keyTo: number;
+  readonly lexical: ReadonlyMap<string, string> | null;
+  readonly unmapped: readonly UnmappedRow[] | null;
+}
+
+/** The next one of the rows that may be in an element. */
+interface StrayChild {
+  readonly stray: StrayRow;
+  readonly position: number;
+}
+
+const mostNamed = 5;
+
+export class Strays {
+  /** number of rows of each table that are stored where they are written */
+  readonly inPlace: Float64Array;
+  readonly #rows: readonly StrayRow[];
+  readonly #left: Set<StrayRow>;
+  /** by table and column, then by the column's value; in the order of the rows */
+  readonly #indexes = new Map<string, ReadonlyMap<string | null, readonly StrayRow[]>>();
+
+  /** `rows`: of each table in the order of their keys. */
+  constructor(rows: readonly StrayRow[], inPlace: Float64Array) {
+    this.#rows = rows;
+    this.#left = new Set(rows);
+    this.inPlace = inPlace;
+  }
+
+  /** Yields the rows with `key` in that column that have not been written. */
+  *hanging(table: number, column: number, key: string): Iterable<StrayRow> {
+    for (const stray of this.#index(table, column).get(key) ?? []) if (this.#left.has(stray)) yield stray;
+  }
+
+  /** `row`: the parent's row. Returns null at the end of the group. */
+  childOf(
+    { table, keyColumn, positionColumn, uses }: RowGroup,
+    parent: RowKey,
+    row: RowBytes,
+  ): (StrayChild & { readonly child: RowChild }) | null {
+    let first: (StrayChild & { child: RowChild }) | null = null;
+    for (const use of uses) {
+      const isAbove = use.childKeyColumn < 0;
+      const column = isAbove ? use.parentKeyColumn : keyColumn;
+      const key = isAbove
+        ? textOf(parent.bytes, parent.keyFrom, parent.keyTo)
+        : cellText(row, use.childKeyColumn);
+      for (const stray of key === null ? [] : this.hanging(table, column, key)) {
+        const child = childOf(use, stray);
+        const position = positionOf(stray, positionColumn);
+        if (child !== null && (first === null || position < first.position))
+          first = { stray, position, child };
+      }
+    }
+    return first;
+  }
+
+  take(stray: StrayRow): void {
+    this.#left.delete(stray);
+  }
+
+  /** Throws InputError `unplaced_rows` if a row was not written. */
+  checkAllTaken({ tables }: RelationalModel): void {
+    const [first] = this.#left;
+    if (first === undefined) return;
+    const { name } = tables[first.table]!;
+    const keys = [...this.#left]
+      .filter(({ table }) => table === first.table)
+      .map(({ bytes, keyFrom, keyTo }) => textOf(bytes, keyFrom, keyTo));
+    const more = this.#left.size - Math.min(mostNamed, keys.length);
+    const rows = keys.length === 1 ? `the row of ${name} with key` : `the rows of ${name} with the keys`;
+    const others = more === 0 ? '' : ` and ${more} more`;
+    throw unplacedRows(
+      `${rows} ${keys.slice(0, mostNamed).join(', ')}${others} ${this.#left.size === 1 ? 'has' : 'have'} no place in the document: no row of it that may have such rows below it has the key that they name above them; correct that key, and document_key, or take the rows out`,
+    );
+  }
+
+  #index(table: number, column: number): ReadonlyMap<string | null, readonly StrayRow[]> {
+    const name = `${table} ${column}`;
+    let index = this.#indexes.get(name);
+    if (index === undefined) {
+      const rows = this.#rows.filter((stray) => stray.table === table);
+      this.#indexes.set(name, (index = Map.groupBy(rows, (stray) => cellText(stray, column))));
+    }
+    return index;
+  }
+}
+
+function unplacedRows(message: string): InputError {
+  return new InputError({ code: 'unplaced_rows', severity: 'error', message });
+}
 
 export interface TakenRow extends RowBytes {
   /** start and end of the row's key in `bytes` */

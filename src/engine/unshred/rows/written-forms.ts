@@ -2,14 +2,61 @@
  * Writes values in the form that their XSD type requires (`Column.writtenAs`), whatever form the target prints, so that documents from
  * every target are valid.
  */
+import { SpareBuffers } from '../../spare-buffers.ts';
+import type { RowBlock, RowBlocks, LexicalRow, RowStream } from './document-rows.ts';
 import type { Column, WrittenForm } from '../../model/relational-model.ts';
 import type { RowColumn } from '../../model/wide-rows.ts';
-import type { SpareBuffers } from '../../spare-buffers.ts';
 import { utf8Text } from '../../xml/utf8.ts';
-import type { RowBlock, RowBlocks, LexicalRow, RowStream } from './document-rows.ts';
-import { copyWithRoom, RewrittenBlocks } from './rewritten.ts';
 import { holdsNames } from '../../model/source-model.ts';
 import { hasOffsetBehind } from '../../model/zones.ts';
+
+// Rewrites blocks of rows on their way to the consumer.
+/** Returns the block itself if it needs no changes, or another one in memory of `buffers`. */
+type Rewrite = (block: RowBlock, buffers: SpareBuffers) => RowBlock | Promise<RowBlock>;
+
+class RewrittenBlocks implements RowBlocks {
+  readonly #blocks: RowBlocks;
+  readonly #rewrite: Rewrite;
+  readonly #buffers = new SpareBuffers();
+  /** source of the last block, if the block is a copy */
+  #copied: RowBlock | null = null;
+  /** blocks that were handed on as they are */
+  readonly #asTheyAre = new WeakSet<RowBlock>();
+
+  constructor(blocks: RowBlocks, rewrite: Rewrite) {
+    this.#blocks = blocks;
+    this.#rewrite = rewrite;
+  }
+
+  async next(): Promise<RowBlock | null> {
+    const before = this.#copied;
+    this.#copied = null;
+    const block = await this.#blocks.next();
+    if (before !== null) this.#blocks.giveBack?.(before);
+    if (block === null) return null;
+    const rewritten = await this.#rewrite(block, this.#buffers);
+    if (rewritten === block) this.#asTheyAre.add(block);
+    else this.#copied = block;
+    return rewritten;
+  }
+
+  giveBack(block: RowBlock): void {
+    if (this.#asTheyAre.delete(block)) this.#blocks.giveBack?.(block);
+    else {
+      this.#buffers.giveBack(block.bytes as Uint8Array<ArrayBuffer>);
+      this.#buffers.giveBack(block.cells as Int32Array<ArrayBuffer>);
+    }
+  }
+}
+
+/** Returns a copy of the block with additional room after its bytes. */
+function copyWithRoom({ bytes, cells, rows }: RowBlock, room: number, buffers: SpareBuffers): RowBlock {
+  const ownBytes = buffers.take(bytes.length + room);
+  const ownCells = buffers.takeInts(cells.length);
+  ownBytes.set(bytes);
+  ownCells.set(cells);
+  return { bytes: ownBytes, cells: ownCells, rows };
+}
 
 /** `columns`: of a row. */
 export function withWrittenForms(blocks: RowBlocks, columns: readonly RowColumn[]): RowBlocks {

@@ -1,10 +1,16 @@
 /** The kernel of the tokeniser in WebAssembly, and the memory it shares with the scanners of TypeScript (layout: src/engine/xml/kernel/layout.ts). */
+import { LocationCounter } from '../text-location.ts';
+import {
+  AT_START,
+  IN_NOTHING,
+  type TokenizerSettings,
+  TokenizerState,
+  DECODED_BATCH_BYTES,
+} from '../tokenizer/state.ts';
 import { compileModule } from '../../compile-module.ts';
 import type { ByteInterner } from '../names/interned.ts';
 import { nameClass } from '../characters.ts';
 import type { TokenizerMemory } from '../tokenizer/memory.ts';
-import { areAlike, isReusable, restart } from '../tokenizer/next-document.ts';
-import { DECODED_BATCH_BYTES, TokenizerState, type TokenizerSettings } from '../tokenizer/state.ts';
 import {
   WINDOW,
   END,
@@ -54,6 +60,68 @@ import {
   SCAN_KERNEL_BYTES,
 } from './layout.ts';
 import { scanContentWasm } from './scan-wasm.ts';
+
+// One document after another read with one state: names that were learnt, and memory, are made once.
+/** The most that a state may have learnt and still be reused for the next document. Most states learn far less. */
+const keptNames = 1000;
+const keptContexts = 256;
+/** start tags, whose serials are 32-bit integers */
+const keptSerial = 2 ** 30;
+
+/**
+ * True if the state may be reused for the next document. The kept data is small compared to the limits of a document's names. Only for a
+ * document that ended without a fault.
+ */
+function isReusable({ raw, contexts, resolved, documentType, inEntity, serial }: TokenizerState): boolean {
+  return (
+    documentType === null &&
+    !inEntity &&
+    raw.interner.size <= keptNames &&
+    raw.interner.longNames + contexts.longUris === 0 &&
+    contexts.size <= keptContexts &&
+    resolved.size <= keptNames &&
+    serial < keptSerial
+  );
+}
+
+/** True if a document with the settings `other` can be read with a state that has `own`. */
+function areAlike(own: TokenizerSettings, other: TokenizerSettings): boolean {
+  return (
+    own.names === other.names &&
+    own.limits === other.limits &&
+    own.comments === other.comments &&
+    own.windowBytes === other.windowBytes &&
+    own.memory === other.memory
+  );
+}
+
+/** Begins another document with compatible settings. Keeps names, namespace contexts and serials. */
+function restart(s: TokenizerState, settings: TokenizerSettings): void {
+  s.settings = settings;
+  s.pos = 0;
+  s.end = 0;
+  s.final = false;
+  s.floor = 0;
+  s.count = 0;
+  s.decodedEnd = 0;
+  s.stage = AT_START;
+  s.inside = IN_NOTHING;
+  s.depth = 0;
+  s.stackRaw[1] = 0;
+  s.context = s.stackContext[0]!;
+  s.predictor = 0;
+  s.tagNames.length = 0;
+  s.standalone = false;
+  s.isVersion11 = false;
+  s.expandedBytes = 0;
+  s.receivedBytes = 0;
+  s.externalBytes = 0;
+  s.defaultedBytes = 0;
+  s.runBytes = 0;
+  s.emptyElement = false;
+  s.entity = null;
+  s.locations = new LocationCounter(settings.memory.countLineFeeds, settings.start);
+}
 
 const NAMES = 8192;
 const NAME_BYTES = 256 * 1024;

@@ -1,8 +1,7 @@
 /** The tokenizer in TypeScript alone: bytes of a document, in any pieces, to batches of tokens. */
 import { defaultEngineLimits, type EngineLimits } from '../../limits.ts';
 import type { ExternalParts } from '../dtd/external-reference.ts';
-import { createEncodingReader, type EncodingReader } from '../encoding/reader.ts';
-import type { Utf8Sink } from '../encoding/transcoders.ts';
+import { createEncodingReader, type EncodingReader, type Utf8Sink } from '../encoding/reader.ts';
 import { createNameTable } from '../names/interned.ts';
 import { scanContent, scanComment, scanInstructionData, scanOutsideRoot, scanCdata } from '../scan/markup.ts';
 import {

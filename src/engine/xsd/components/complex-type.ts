@@ -1,7 +1,7 @@
 /** Complex type definitions as written. Their inherited parts are added later. */
 import { clarkName, type QName } from '../../model/source-model.ts';
 import { readDocumentation } from './annotation.ts';
-import { readAttributes } from './attributes.ts';
+import { readAttributes, readWildcard } from './attributes.ts';
 import type {
   ComplexType,
   ModelGroup,
@@ -18,7 +18,6 @@ import { within, type XsdReading } from './context.ts';
 import { readControls } from '../read/document.ts';
 import { attributeOf, firstXsdChild } from '../read/file.ts';
 import { createSimpleType, readSimpleType } from './simple-type.ts';
-import { readWildcard } from './wildcard.ts';
 import { collapse } from '../read/grammar.ts';
 
 /** The shell of a complex type definition; `name` null for anonymous ones. */

@@ -14,7 +14,7 @@ import { orderByDependency } from '../derive/dependency-order.ts';
 import { readLocalElement } from './element-declaration.ts';
 import { reportTooDeep, within, type XsdReading } from './context.ts';
 import { attributeOf, firstXsdChild, isXsd } from '../read/file.ts';
-import { readWildcard } from './wildcard.ts';
+import { readWildcard } from './attributes.ts';
 import { collapse } from '../read/grammar.ts';
 
 const particleNames = new Set(['element', 'group', 'any', 'sequence', 'choice', 'all']);

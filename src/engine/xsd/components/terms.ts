@@ -2,8 +2,14 @@
  * The components of an XSD set in the compiler, in the terms of XSD Part 1 §2.2. They form a graph and are filled in phases: shells for
  * every global component, then the properties that the documents state (`read…`), then those that follow from them (`derive…`).
  */
-import type { WildcardNamespaces } from '../../model/wildcard-namespaces.ts';
-import type { BuiltInType, Facets, QName, SourceAttribute, ValueType } from '../../model/source-model.ts';
+import type {
+  WildcardNamespaces,
+  BuiltInType,
+  Facets,
+  QName,
+  SourceAttribute,
+  ValueType,
+} from '../../model/source-model.ts';
 import type { XmlElement } from '../../xml/tree.ts';
 import type { SchemaFile } from '../read/file.ts';
 

@@ -1,6 +1,11 @@
 /** Extension and restriction of complex types. */
-import { clarkName } from '../../model/source-model.ts';
-import { checkSingleId, gatherAttributes } from '../components/attributes.ts';
+import { clarkName, allowsNamespace } from '../../model/source-model.ts';
+import {
+  checkSingleId,
+  gatherAttributes,
+  uniteNamespaces,
+  isNamespaceSubset,
+} from '../components/attributes.ts';
 import {
   type ComplexType,
   type ModelGroup,
@@ -14,8 +19,6 @@ import {
 import { orderByDependency } from './dependency-order.ts';
 import { reportTooDeep, type XsdReading } from '../components/context.ts';
 import { createSimpleType, deriveSimpleType, isDerivedSimpleType } from '../components/simple-type.ts';
-import { uniteNamespaces, isNamespaceSubset } from '../components/wildcard.ts';
-import { allowsNamespace } from '../../model/wildcard-namespaces.ts';
 
 /** Adds the inherited parts to every complex type, bases first. */
 export function deriveComplexTypes(reading: XsdReading): readonly ComplexType[] {

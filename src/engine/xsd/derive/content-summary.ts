@@ -1,7 +1,12 @@
 /** Computes how often each child occurs in a content model, and whether its order is fixed. */
-import type { ElementDeclaration, ModelGroup, Particle, Wildcard } from '../components/terms.ts';
-import { groupOf } from '../components/terms.ts';
-import { uniteNamespaces } from '../components/wildcard.ts';
+import {
+  type ElementDeclaration,
+  type ModelGroup,
+  type Particle,
+  type Wildcard,
+  groupOf,
+} from '../components/terms.ts';
+import { uniteNamespaces } from '../components/attributes.ts';
 
 /** The occurrence of one child element name in a content model. */
 export interface ChildSummary {

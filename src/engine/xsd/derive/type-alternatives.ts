@@ -16,7 +16,7 @@ import type {
 } from '../components/terms.ts';
 import type { XsdReading } from '../components/context.ts';
 import { createSimpleType } from '../components/simple-type.ts';
-import { uniteNamespaces } from '../components/wildcard.ts';
+import { uniteNamespaces } from '../components/attributes.ts';
 import { derivationMethods } from './substitution-group.ts';
 
 const tooMany =

@@ -1,17 +1,118 @@
 /** Parses XSD files, and collects their references to others. */
-import type { EngineLimits } from '../../limits.ts';
-import { includeConditionally, type IncludedContent } from './conditional-inclusion.ts';
-import { InputError, type Diagnostic } from '../../diagnostics.ts';
-import { parseXmlTree, type XmlElement } from '../../xml/tree.ts';
-import { isCatalog } from './oasis-catalog.ts';
-import { usesLaterVersion } from './later-version.ts';
+import { type XmlElement, parseXmlTree } from '../../xml/tree.ts';
 import { collapse } from './grammar.ts';
 import { xsdNamespace } from '../../model/name-labels.ts';
+import type { EngineLimits } from '../../limits.ts';
+import { InputError, type Diagnostic } from '../../diagnostics.ts';
+import { isCatalog } from './oasis-catalog.ts';
+
+// Conditional inclusion by the versioning namespace (XSD 1.1).
+const versioningNamespace = 'http://www.w3.org/2007/XMLSchema-versioning';
+/** the version that this compiler supports: XSD 1.0, and from 1.1 the parts that the model can represent */
+const version = 1.1;
+
+/** A document as it is read, and the elements of it that are not. */
+interface IncludedContent {
+  readonly root: XmlElement;
+  readonly excluded: readonly XmlElement[];
+}
+
+/**
+ * Removes elements that are meant for other processors (XSD 1.1 Part 1 §4.2.2), so that alternative definitions of one component do not
+ * clash. Documents that do not use the versioning namespace are returned unchanged.
+ */
+function includeConditionally(
+  root: XmlElement,
+  isTypeKnown: (localName: string) => boolean,
+): IncludedContent {
+  const excluded: XmlElement[] = [];
+  const uses = [...root.namespaces.values()].includes(versioningNamespace);
+  return { root: uses ? prune(root, isTypeKnown, excluded) : root, excluded };
+}
+
+function prune(
+  node: XmlElement,
+  isTypeKnown: (localName: string) => boolean,
+  excluded: XmlElement[],
+): XmlElement {
+  const children: (XmlElement | string)[] = [];
+  for (const child of node.children) {
+    if (typeof child === 'string') children.push(child);
+    else if (isIncluded(child, isTypeKnown)) children.push(prune(child, isTypeKnown, excluded));
+    else excluded.push(child);
+  }
+  return { ...node, children };
+}
+
+function isIncluded(node: XmlElement, isTypeKnown: (localName: string) => boolean): boolean {
+  const known = (qualifiedName: string) => isTypeKnown(qualifiedName.slice(qualifiedName.indexOf(':') + 1));
+  for (const { name, value } of node.attributes) {
+    if (name.namespaceUri !== versioningNamespace) continue;
+    const words = collapse(value).split(' ');
+    const isMet =
+      name.localName === 'minVersion'
+        ? Number(words[0]) <= version
+        : name.localName === 'maxVersion'
+          ? version < Number(words[0])
+          : name.localName === 'typeAvailable'
+            ? words.every(known)
+            : name.localName === 'typeUnavailable'
+              ? !words.every(known)
+              : name.localName !== 'facetUnavailable';
+    if (!isMet) return false;
+  }
+  return true;
+}
+
+// Detects XSD documents that are written for XSD 1.1: their sets may use constructs that XSD 1.0 forbids.
+const laterElements: ReadonlySet<string> = new Set([
+  'alternative',
+  'assert',
+  'assertion',
+  'defaultOpenContent',
+  'explicitTimezone',
+  'openContent',
+  'override',
+]);
+const laterAttributes: ReadonlySet<string> = new Set([
+  'defaultAttributes',
+  'defaultAttributesApply',
+  'inheritable',
+  'notNamespace',
+  'notQName',
+  'xpathDefaultNamespace',
+]);
+
+/** True if it has an element or attribute that XSD 1.0 does not have, or excludes something for processors of 1.0. */
+function usesLaterVersion(root: XmlElement): boolean {
+  // elements may nest deeper than calls
+  const open = [root];
+  for (let element = open.pop(); element !== undefined; element = open.pop()) {
+    if (element.name.namespaceUri !== xsdNamespace || element.name.localName === 'annotation') continue;
+    if (isLater(element)) return true;
+    for (const child of element.children) if (typeof child !== 'string') open.push(child);
+  }
+  return false;
+}
+
+function isLater({ name, attributes }: XmlElement): boolean {
+  if (laterElements.has(name.localName)) return true;
+  const isLocal = name.localName === 'element' || name.localName === 'attribute';
+  for (const { name: attribute, value } of attributes) {
+    if (attribute.namespaceUri === versioningNamespace) {
+      if (attribute.localName === 'minVersion' && Number(collapse(value)) > 1) return true;
+    } else if (attribute.namespaceUri === '') {
+      if (laterAttributes.has(attribute.localName)) return true;
+      if (isLocal && attribute.localName === 'targetNamespace') return true;
+    }
+  }
+  return false;
+}
 
 export const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance';
 export const xmlNamespaceUri = 'http://www.w3.org/XML/1998/namespace';
 
-export type ReferenceKind = 'include' | 'import' | 'redefine' | 'override';
+type ReferenceKind = 'include' | 'import' | 'redefine' | 'override';
 
 /** An include, import, redefine or override element. */
 export interface DocumentReference {

@@ -1,7 +1,6 @@
 /** Detects patterns of strings that only allow dates, with or without a time. */
 import type { Facets } from '../../model/source-model.ts';
-import { isOneOf, partsOf } from './allowed-texts.ts';
-import { ascii, endsOfTexts, type TextKind } from './pattern.ts';
+import { isOneOf, partsOf, ascii, endsOfTexts, type TextKind } from './pattern.ts';
 
 /** `local`, `zoned`: dates with times, none of which has a zone, all of which have one. */
 export type CalendarTexts = 'date' | 'local' | 'zoned';

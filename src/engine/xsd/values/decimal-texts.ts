@@ -1,7 +1,14 @@
 /** Detects patterns of strings that only allow decimals, such as amounts and rates. */
 import type { Facets } from '../../model/source-model.ts';
-import { isAsciiAlone, isOneOf, partsOf } from './allowed-texts.ts';
-import { type PatternPart, ascii, endsOfTexts, type TextKind } from './pattern.ts';
+import {
+  isAsciiAlone,
+  isOneOf,
+  partsOf,
+  type PatternPart,
+  ascii,
+  endsOfTexts,
+  type TextKind,
+} from './pattern.ts';
 
 /** Digits that texts have at most before the point, and after it. */
 export interface DecimalTexts {

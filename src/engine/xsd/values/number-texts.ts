@@ -1,7 +1,6 @@
 /** Numbers of XSD as their patterns allow them to be written: how many digits, and whether every value has a form that we can print. */
 import type { Facets } from '../../model/source-model.ts';
-import { isOneOf, partsOf } from './allowed-texts.ts';
-import { ascii, endsOfTexts, type TextKind } from './pattern.ts';
+import { isOneOf, partsOf, ascii, endsOfTexts, type TextKind } from './pattern.ts';
 
 /** The facts that patterns state about the lexical forms of a number. Infinity: any number of digits. */
 export interface NumberTexts {

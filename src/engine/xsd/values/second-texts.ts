@@ -1,7 +1,6 @@
 /** Times of XSD, with or without a date, as their patterns allow them to be written: how many digits of a second. */
 import type { Facets } from '../../model/source-model.ts';
-import { isOneOf, partsOf } from './allowed-texts.ts';
-import { ascii, endsOfTexts, type TextKind } from './pattern.ts';
+import { isOneOf, partsOf, ascii, endsOfTexts, type TextKind } from './pattern.ts';
 
 export interface SecondTexts {
   /** the fewest digits to print after the point of a second */

@@ -1,6 +1,6 @@
 /** XSDs among the inputs of xml2er: schemas and no documents, unless the schema in use describes XSDs. */
 import { startsWith } from '../../../engine/map/chosen-roots.ts';
-import { isXsdRoot, xsdRoot } from '../../../engine/shred/unknown-root.ts';
+import { isXsdRoot, xsdRoot } from '../../../engine/shred/open-document.ts';
 import type { CatalogStore } from '../../../ports/stores/catalog.ts';
 import type { ToolRequest } from '../request/tool-request.ts';
 

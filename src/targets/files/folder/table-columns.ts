@@ -2,9 +2,8 @@
  * The columns of tables, and the rows that this program makes itself, such as those of `_codes`, in the encoding in which a sink gets all
  * rows.
  */
-import { passed } from '../../../engine/model/packed/lazy-array.ts';
-import { lookedAt } from '../../../engine/model/packed/reader.ts';
-import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
+import { passed, lookedAt } from '../../../engine/model/packed/reader.ts';
+import { tableIndexes } from '../../../engine/model/packed/models.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 import { ByteBuffer } from '../../../engine/shred/rows/byte-buffer.ts';

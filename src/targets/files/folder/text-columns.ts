@@ -3,9 +3,8 @@
  * show that, as for dates and times with an offset, the files are rewritten with the text from `_lexical`.
  */
 import { join } from 'node:path';
-import { passed } from '../../../engine/model/packed/lazy-array.ts';
-import { lookedAt } from '../../../engine/model/packed/reader.ts';
-import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
+import { passed, lookedAt } from '../../../engine/model/packed/reader.ts';
+import { tableIndexes } from '../../../engine/model/packed/models.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import type { ManifestFile, ManifestTable, FileOfJob, NotedTypes } from './manifest.ts';

@@ -25,7 +25,7 @@ import { crc32, createDeflateRaw } from 'node:zlib';
 import { writeWhole, syncPath } from '../../../storage/staging/durable-file.ts';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
-import { membersOf } from '../../../engine/model/packed/lazy-array.ts';
+import { membersOf } from '../../../engine/model/packed/reader.ts';
 import { AppError } from '../../../errors.ts';
 import type { FinishedFile } from '../../../storage/staging/staged-files.ts';
 import { sideNames } from './manifest.ts';

@@ -1,7 +1,7 @@
 /** Plans the changes that a job makes to the tables of a folder, from the rows that it staged. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
+import { tableIndexes } from '../../../engine/model/packed/models.ts';
 import { hasOffsetBehind } from '../../../engine/model/zones.ts';
 import { syncPath } from '../../../storage/staging/durable-file.ts';
 import { type CodeRow, typesIn } from '../folder/manifest.ts';

@@ -4,8 +4,12 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { TransformOptions } from 'node:stream';
 import zlib, { type ZstdOptions } from 'node:zlib';
-import { ParquetWriter, type ColumnFacts, type ParquetOptions } from '../../../engine/parquet/file-writer.ts';
-import { WriterMemory } from '../../../engine/parquet/writer-memory.ts';
+import {
+  ParquetWriter,
+  type ColumnFacts,
+  type ParquetOptions,
+  WriterMemory,
+} from '../../../engine/parquet/file-writer.ts';
 import { writeWhole } from '../../../storage/staging/durable-file.ts';
 import type { RowsReader } from './staged-rows.ts';
 import type { SpareBuffers } from '../../../engine/spare-buffers.ts';

@@ -1,6 +1,6 @@
 /** DuckDB as a target: rows are staged as CSV, which DuckDB reads into its tables. */
 import { hasOffsetBehind } from '../../../engine/model/zones.ts';
-import { commentStatements } from '../../../engine/sql/statements.ts';
+import { commentStatements } from '../../../engine/sql/ddl.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import {

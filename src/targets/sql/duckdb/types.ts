@@ -1,7 +1,7 @@
 /** Column types of DuckDB, as `duckdb_columns()` writes them: the type that a column needs, and the text form of its values. */
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
-import { commentStatements, createTable } from '../../../engine/sql/statements.ts';
+import { commentStatements, createTable } from '../../../engine/sql/ddl.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { viewMark } from '../../rows/made-views.ts';
 import { zonesOf, type FoundColumn, type FoundTable, type FoundTables } from '../found-tables.ts';

@@ -14,7 +14,7 @@ import {
 import { commentLine } from '../../../engine/sql/comment-text.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import type { ListTable } from '../../../engine/sql/list-tables.ts';
-import { sideTable } from '../../../engine/sql/statements.ts';
+import { sideTable } from '../../../engine/sql/ddl.ts';
 import type { SideTable } from '../../../ports/rows/sink.ts';
 import {
   isWrittenText,

@@ -10,8 +10,7 @@ import {
   sideTableNames,
   type SideTableName,
 } from '../../../engine/model/side-tables.ts';
-import { mysql } from '../../../engine/sql/dialects/mysql.ts';
-import { doubleForReal } from '../../../engine/sql/mysql-values.ts';
+import { mysql, doubleForReal } from '../../../engine/sql/dialects/mysql.ts';
 import { physicalSideTable } from '../../../engine/sql/physical-model.ts';
 import type {
   MergeOrder,

@@ -5,10 +5,9 @@
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { versionCondition, type DocumentVersions } from '../../../engine/sql/loaded-documents.ts';
-import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import { mysql, doubleForReal } from '../../../engine/sql/dialects/mysql.ts';
 import { fractionDigits, physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { withListTables, type ListTable } from '../../../engine/sql/list-tables.ts';
-import { doubleForReal } from '../../../engine/sql/mysql-values.ts';
 import type {
   DocumentRows,
   LexicalRow,

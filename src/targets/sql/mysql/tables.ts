@@ -1,12 +1,11 @@
 /** Tables of a MySQL database: existing tables, and statements that make them. */
 import { ownPrefix } from '../../../engine/model/side-tables.ts';
-import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import { mysql, lexicalText, textAtOffset } from '../../../engine/sql/dialects/mysql.ts';
 import type { ColumnType, Table } from '../../../engine/model/relational-model.ts';
-import { lexicalText, textAtOffset } from '../../../engine/sql/mysql-values.ts';
 import type { Mysql } from './connection.ts';
 import type { Dialect } from '../../../engine/sql/dialect.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
-import { createTable } from '../../../engine/sql/statements.ts';
+import { createTable } from '../../../engine/sql/ddl.ts';
 import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import { viewMark } from '../../rows/made-views.ts';
 import { zonesOf, type FoundColumn, type FoundTable, type FoundTables } from '../found-tables.ts';

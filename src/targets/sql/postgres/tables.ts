@@ -36,9 +36,15 @@ import { markedComment, type LoadView } from '../../rows/made-views.ts';
 import { viewsOfModel, type ViewTypes } from '../views.ts';
 import { truncateToBytes } from '../../../engine/map/names/identifiers.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
-import { keyIndexStatement, keyIndexes, type KeyIndex } from '../../../engine/sql/ddl.ts';
+import {
+  keyIndexStatement,
+  keyIndexes,
+  type KeyIndex,
+  addForeignKey,
+  commentStatements,
+  indexStatements,
+} from '../../../engine/sql/ddl.ts';
 import { physicalSideTable, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
-import { addForeignKey, commentStatements, indexStatements } from '../../../engine/sql/statements.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
 import { findAlterations } from '../alterations.ts';
 import type { StagingArea } from './staging-area.ts';

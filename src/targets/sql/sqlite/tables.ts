@@ -1,7 +1,7 @@
 /** Tables of a SQLite file: existing tables, and statements that make them. */
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
-import { createTable } from '../../../engine/sql/statements.ts';
+import { createTable } from '../../../engine/sql/ddl.ts';
 import { viewMark } from '../../rows/made-views.ts';
 import type { FoundColumn, FoundTable } from '../found-tables.ts';
 import { foldedName, type SqliteDb } from './database.ts';

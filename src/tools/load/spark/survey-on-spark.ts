@@ -35,7 +35,7 @@ import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
 import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
 import type { SourceModel } from '../../../engine/model/source-model.ts';
 import { emptyStatistics } from '../../../engine/infer/statistics.ts';
-import type { RootRule } from '../../../engine/shred/unknown-root.ts';
+import type { RootRule } from '../../../engine/shred/open-document.ts';
 import type { OriginFile } from '../../../ports/stores/catalog.ts';
 import type { CollectedStatistics, StatisticsPass } from '../collect-statistics.ts';
 

@@ -20,7 +20,7 @@ import {
 } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import type { DocumentRange, InputMember } from '../../../inputs/members.ts';
-import { UnitStatistics } from '../../../engine/infer/merge-ranges.ts';
+import { UnitStatistics } from '../../../engine/infer/merge-statistics.ts';
 import type { RowSink, UnitReceipt, UnitToken, UnsettledUnits } from '../../../ports/rows/sink.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { openUnit, type UnitPlace } from '../../targets/units.ts';

@@ -10,7 +10,7 @@ import { type LoadFindings, addFindings } from '../findings.ts';
 import type { KeyRange } from '../document-cut.ts';
 import type { LoadingJob, DelegatedLoad } from '../row-loader.ts';
 import type { UnitMember } from '../spark/work.ts';
-import { UnitStatistics } from '../../../engine/infer/merge-ranges.ts';
+import { UnitStatistics } from '../../../engine/infer/merge-statistics.ts';
 import type { PassProgress } from '../../reports/progress-lines.ts';
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../../installation.ts';

@@ -1,7 +1,6 @@
 /** Values that rules hold, and the hash they are found by. */
 import { describe, expect, it } from 'vitest';
-import { RuleValues, INNER } from '../../../../src/engine/identity/rule-values.ts';
-import { SeededHash } from '../../../../src/engine/identity/seeded-hash.ts';
+import { RuleValues, INNER, SeededHash } from '../../../../src/engine/identity/rule-values.ts';
 import { bytesOf } from '../../../support/models/shredding.ts';
 
 const hash = new SeededHash();

@@ -5,8 +5,7 @@ import {
   placesOfPlan,
   type DeclaredPlaces,
 } from '../../../../src/engine/infer/declared-places.ts';
-import { UnitStatistics } from '../../../../src/engine/infer/merge-ranges.ts';
-import { mergeStatistics } from '../../../../src/engine/infer/merge-statistics.ts';
+import { UnitStatistics, mergeStatistics } from '../../../../src/engine/infer/merge-statistics.ts';
 import type { DocumentStatistics } from '../../../../src/engine/infer/statistics.ts';
 import type { NameTable } from '../../../../src/engine/xml/tokens.ts';
 import { compiled, modelOf, statisticsOf } from '../../../support/models/shredding.ts';

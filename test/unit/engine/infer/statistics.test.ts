@@ -1,7 +1,7 @@
 /** Statistics say the same in whatever order and in how many parts documents were met. */
 import { describe, expect, it } from 'vitest';
 import { mergeStatistics } from '../../../../src/engine/infer/merge-statistics.ts';
-import { uniteNestedElements } from '../../../../src/engine/infer/nested-elements.ts';
+import { uniteNestedElements } from '../../../../src/engine/infer/source-model.ts';
 import { isLess } from '../../../../src/engine/infer/statistics.ts';
 import { statisticsOf } from '../../../support/models/shredding.ts';
 import { isHere } from '../../../support/needs.ts';

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addToSketch, forgetDigits, isLess } from '../../../../src/engine/infer/statistics.ts';
-import { CLASS_DECIMAL, classesOf } from '../../../../src/engine/infer/values/classes.ts';
-import { ValueCollector } from '../../../../src/engine/infer/values/collector.ts';
+import { CLASS_DECIMAL, classesOf } from '../../../../src/engine/infer/value-classes.ts';
+import { ValueCollector } from '../../../../src/engine/infer/value-collector.ts';
 import { emptyValueStatistics } from '../../../../src/engine/infer/statistics.ts';
 import type { ValueStatistics } from '../../../../src/engine/infer/statistics.ts';
 

@@ -1,10 +1,14 @@
 /** Packed JSON: every value comes back as JSON would give it, equal values in equal bytes, decoded when looked at. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { LazyParts } from '../../../../src/engine/model/packed/writer.ts';
-import { packJson, unpackJson } from '../../../../src/engine/model/packed/json.ts';
-import { memberOf, membersOf, passing } from '../../../../src/engine/model/packed/lazy-array.ts';
-import { heldKey, lookedAt } from '../../../../src/engine/model/packed/reader.ts';
+import { type LazyParts, packJson, unpackJson } from '../../../../src/engine/model/packed/writer.ts';
+import {
+  memberOf,
+  membersOf,
+  passing,
+  heldKey,
+  lookedAt,
+} from '../../../../src/engine/model/packed/reader.ts';
 
 const again = (value: unknown, lazy?: LazyParts): unknown => unpackJson(packJson(value, lazy));
 /** Members, or elements, that are still to be decoded. */

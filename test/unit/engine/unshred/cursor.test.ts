@@ -1,6 +1,6 @@
 /** Cursors over blocks of rows: which are asked for, and when. */
 import { expect, test } from 'vitest';
-import { openCursor } from '../../../../src/engine/unshred/rows/cursor.ts';
+import { openCursor } from '../../../../src/engine/unshred/rows/reader.ts';
 import type { RowBlock } from '../../../../src/engine/unshred/rows/document-rows.ts';
 import { cellText, textBlock, type TextRow } from '../../../../src/engine/unshred/rows/values.ts';
 

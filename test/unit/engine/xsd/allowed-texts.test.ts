@@ -4,8 +4,8 @@ import {
   lengthsOfPatterns,
   mayAllowText,
   mayHoldCharacter,
-} from '../../../../src/engine/xsd/values/allowed-texts.ts';
-import { translatePattern } from '../../../../src/engine/xsd/values/pattern.ts';
+  translatePattern,
+} from '../../../../src/engine/xsd/values/pattern.ts';
 
 describe('texts that patterns allow', () => {
   it.each([

@@ -8,7 +8,7 @@ import {
   type DescribedTable,
 } from '../../../../engine/metadata/described.ts';
 import { dataPackage, type PackagedTable } from '../../../../engine/metadata/frictionless.ts';
-import { tableIndexes } from '../../../../engine/model/packed/table-names.ts';
+import { tableIndexes } from '../../../../engine/model/packed/models.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
 import { placesOfRows } from '../../../../engine/sql/places-of-rows.ts';

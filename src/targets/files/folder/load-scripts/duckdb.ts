@@ -1,11 +1,11 @@
 /** Renders `load.sql` of a folder of Parquet for DuckDB, which reads the files directly. */
 import { duckdb } from '../../../../engine/sql/dialects/duckdb.ts';
-import { passed } from '../../../../engine/model/packed/lazy-array.ts';
+import { passed } from '../../../../engine/model/packed/reader.ts';
 import { physicalTables, physicalName } from '../../../../engine/sql/physical-model.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
 import { pathLiteral } from '../../../sql/duckdb/database.ts';
-import { sideTable } from '../../../../engine/sql/statements.ts';
+import { sideTable } from '../../../../engine/sql/ddl.ts';
 import { tableStatements, columnSqlType, converted } from '../../../sql/duckdb/types.ts';
 import { tableColumns } from '../table-columns.ts';
 import {

@@ -1,9 +1,8 @@
 /** The tables of a folder as its load scripts make and fill them: with the types that the rows need, and the tables of list items. */
 import { standardLiteral, type Dialect } from '../../../../engine/sql/dialect.ts';
 import { physicalName, physicalTables } from '../../../../engine/sql/physical-model.ts';
-import { lazyArray, memberOf, passed } from '../../../../engine/model/packed/lazy-array.ts';
-import { tableIndexes } from '../../../../engine/model/packed/table-names.ts';
-import { withOtherColumns, withOtherParts } from '../../../../engine/model/packed/models.ts';
+import { lazyArray, memberOf, passed } from '../../../../engine/model/packed/reader.ts';
+import { tableIndexes, withOtherColumns, withOtherParts } from '../../../../engine/model/packed/models.ts';
 import {
   mostDecimalDigits,
   type Column,

@@ -3,15 +3,13 @@
  * DATA` reads COPY text directly, with `\N` and escapes, but its CSV reader has no NULL, and MySQL's JSON reader rounds decimals.
  */
 import { commentLine } from '../../../../engine/sql/comment-text.ts';
-import { ddlInOrder } from '../../../../engine/sql/ddl.ts';
+import { ddlInOrder, inlineCommentLimit } from '../../../../engine/sql/ddl.ts';
 import { withListTables } from '../../../../engine/sql/list-tables.ts';
-import { mysql } from '../../../../engine/sql/dialects/mysql.ts';
+import { mysql, convertedText as converted, doubleForReal } from '../../../../engine/sql/dialects/mysql.ts';
 import { physicalTables } from '../../../../engine/sql/physical-model.ts';
-import { inlineCommentLimit } from '../../../../engine/sql/statements.ts';
-import { passed } from '../../../../engine/model/packed/lazy-array.ts';
+import { passed } from '../../../../engine/model/packed/reader.ts';
 import { withColumns } from '../../../../engine/model/packed/models.ts';
 import type { Column, RelationalModel } from '../../../../engine/model/relational-model.ts';
-import { convertedText as converted, doubleForReal } from '../../../../engine/sql/mysql-values.ts';
 import {
   adaptedModel,
   hasCodes,
