@@ -2,7 +2,7 @@
  * Contracts of what a host application may bring, for its own tests. Each is a list of cases that any test runner can run:
  * `for (const { name, run } of rowStoreContract(open)) test(name, run);`
  */
-import type { RowBatch, RowStore } from './ports/rows/sink.ts';
+import type { RowBatch, RowStore } from './ports/row-sink.ts';
 
 export interface ContractCase {
   readonly name: string;

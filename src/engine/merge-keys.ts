@@ -2,7 +2,7 @@
 import type { PlanEdge, PlanNode, RelationalModel } from './model/relational-model.ts';
 import { xmlNamespace } from './model/name-labels.ts';
 import { clarkName, type QName } from './model/source-model.ts';
-import { ByteBuffer } from './shred/rows/byte-buffer.ts';
+import { ByteBuffer } from './shred/byte-buffer.ts';
 import { rangeText, sourceOf } from './shred/xml-capture.ts';
 import {
   KIND_ATTRIBUTE,

@@ -9,6 +9,18 @@ import { clientPath } from './auth.ts';
 import type { AppEnv } from './env.ts';
 import { parseAccept } from 'hono/utils/accept';
 
+/** The wire form of a record: the same JSON, without the `readonly` that Zod's types do not carry. */
+type Wire<T> = T extends readonly (infer Item)[]
+  ? Wire<Item>[]
+  : T extends object
+    ? { -readonly [Member in keyof T]: Wire<T[Member]> }
+    : T;
+
+/** Types only: nothing is copied. */
+export function wire<T>(value: T): Wire<T> {
+  return value as Wire<T>;
+}
+
 const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   invalid_parameter: 400,
   invalid_body: 400,

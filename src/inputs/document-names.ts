@@ -1,6 +1,6 @@
 /** Decides which files of folders and archives are documents: those named *.xml, and all others whose content begins like XML. */
 import { describesOthers, documentStart, isHtmlPage } from '../engine/xsd/read/document.ts';
-import { isXsdName } from '../service/jobs/options/xsd-inputs.ts';
+import { isXsdName } from '../service/jobs/xsd-inputs.ts';
 
 /** `look`: the first bytes decide; `skip`: not a document, reported; `hide`: not a document, and nobody expects it to be one. */
 export type NameVerdict = 'take' | 'look' | 'skip' | 'hide';

@@ -2,7 +2,7 @@
 import { closeSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { InputError } from '../engine/diagnostics.ts';
-import type { ExternalParts, ExternalPart, ExternalReference } from '../engine/xml/dtd/external-reference.ts';
+import type { ExternalParts, ExternalPart, ExternalReference } from '../engine/xml/dtd/document-type.ts';
 import { createXmlTokenizer } from '../engine/xml/tokenizer/portable.ts';
 import { AppError } from '../errors.ts';
 import { type ArchiveKind, defaultArchiveLimits, type ArchiveLimits } from './archives/kinds.ts';

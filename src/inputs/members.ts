@@ -2,7 +2,7 @@
 import type { RemoteFile } from './remote/read-place.ts';
 import type { Spooled } from './file-spool.ts';
 import type { FileSection } from './open-file.ts';
-import type { ExternalParts } from '../engine/xml/dtd/external-reference.ts';
+import type { ExternalParts } from '../engine/xml/dtd/document-type.ts';
 import type { OpenDocument } from '../engine/shred/open-document.ts';
 import type { TextLocation } from '../engine/xml/tokens.ts';
 

@@ -6,7 +6,12 @@ import { createHash } from 'node:crypto';
 import { InputError } from '../engine/diagnostics.ts';
 import type { EngineLimits } from '../engine/limits.ts';
 import type { RowElementName } from '../engine/shred/row-tag/elements.ts';
-import { createQuickCuts, createQuickPiece } from '../engine/shred/row-tag/quick-cuts.ts';
+import {
+  createQuickCuts,
+  createQuickPiece,
+  createLevelPiece,
+  type LevelCuts,
+} from '../engine/shred/row-tag/tag-reader.ts';
 import { createRowCutFinder, endTagsOf, type RowCut } from '../engine/shred/row-tag/ranges.ts';
 import { DECLARATION_BYTES, detectEncoding } from '../engine/xml/encoding/detection.ts';
 import type { TokenizerKernels } from '../engine/xml/tokenizer/fast.ts';
@@ -16,7 +21,6 @@ import { hashDocument, readDocument } from './read-document.ts';
 import { utf8Text } from '../engine/xml/utf8.ts';
 import type { DocumentParts, DocumentRange, InputMember } from './members.ts';
 import { firstPiece, placePiece, type PieceOfRows } from '../engine/shred/row-tag/pieces.ts';
-import { createLevelPiece, type LevelCuts } from '../engine/shred/row-tag/level-cuts.ts';
 import type { LevelAround, LevelHead, RowLevel } from '../engine/shred/row-tag/level.ts';
 
 const LESS = 0x3c;

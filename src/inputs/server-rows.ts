@@ -6,7 +6,7 @@ import type { ToolRequest } from '../service/jobs/request/tool-request.ts';
 import type { RowServer } from '../service/jobs/request/row-source.ts';
 import { connectionUrl, isHostAllowed } from '../service/jobs/request/target.ts';
 import type { Config } from '../config/shape.ts';
-import type { QueryRows } from '../ports/rows/source.ts';
+import type { QueryRows } from '../ports/row-source.ts';
 
 // Identifies the progress of loads of rows (`--after`): the same for the jobs that load, and for the schedulers that check for new
 // rows.

@@ -1,10 +1,5 @@
 /** The metadata database as a transfer of packages sees it: the catalog store's own functions, all within one transaction. */
-import type {
-  FamilyMember,
-  TransferChanges,
-  TransferState,
-  TransferStore,
-} from '../ports/stores/transfer.ts';
+import type { FamilyMember, TransferChanges, TransferState, TransferStore } from '../ports/stores/catalog.ts';
 import { createPostgresCatalogStore } from './catalog-store.ts';
 import { isId, type Sql, type TransactionSql } from '../postgres/connect.ts';
 

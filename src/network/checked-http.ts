@@ -1,4 +1,7 @@
 /** HTTP to a checked host: the connection goes to its checked addresses, whatever its name resolves to now. */
+import { lookup } from 'node:dns/promises';
+import { AppError } from '../errors.ts';
+import type { HostResolver, OutgoingHttp, CheckedHost, OutgoingRequest } from '../ports/network.ts';
 import {
   Agent as HttpAgent,
   request as httpRequest,
@@ -10,9 +13,34 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction, connect, type AddressInfo, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
-import { AppError } from '../errors.ts';
-import type { OutgoingHttp, CheckedHost, OutgoingRequest } from '../ports/network.ts';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+
+// Names as this machine resolves them: its hosts file, then DNS.
+const timeoutMs = 10_000;
+
+export function createHostResolver(): HostResolver {
+  return {
+    async resolve(name) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(unresolved(name, 'no answer')), timeoutMs);
+      });
+      try {
+        const found = await Promise.race([lookup(name, { all: true, order: 'verbatim' }), late]);
+        return [...new Set(found.map(({ address }) => address))];
+      } catch (error) {
+        if (error instanceof AppError) throw error;
+        throw unresolved(name, (error as NodeJS.ErrnoException).code ?? 'unknown');
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+function unresolved(name: string, reason: string): AppError {
+  return new AppError('service_unavailable', `the name ${name} cannot be resolved (${reason})`);
+}
 
 const defaultIdleMs = 30_000;
 /** statuses whose answers have no body, and for which `Response` accepts none */

@@ -1,5 +1,7 @@
 /** The network as the service sees it: connections held for a look, addresses that callers come from, requests to the outside, and who a token belongs to. */
 import type { Scope } from './stores/access.ts';
+import type { ToolRequest } from '../service/jobs/request/tool-request.ts';
+import type { MetObject } from './stores/watches.ts';
 
 /** The connection of a request, in a process that limits its connections. */
 export interface HeldConnection {
@@ -65,4 +67,34 @@ export interface TokenVerifier {
   verify(token: string): Promise<Readonly<Record<string, unknown>> | null>;
   /** Absent if the keys are in a file. `ageMs` is null if they were never fetched. */
   keys?(): { readonly ageMs: number | null; readonly failures: number };
+}
+
+// The locations that schedulers search for objects: the operations that any source of watches must support
+// (docs/decisions/service/watches.md).
+export interface WatchedPlace {
+  readonly idOrg: number;
+  /** location as the watch names it, including its password */
+  readonly location: string;
+  readonly pattern: string | null;
+  /** name of the credential to read it with; null: a source of the operator, or nothing */
+  readonly credential: string | null;
+  /** row options of a job (`--from`, `--query`, `--after`); null: the source has files */
+  readonly rows: ToolRequest | null;
+}
+
+export interface WatchedLocation {
+  /** The file system of its files, or the address of a store. It changes if a mount is missing. Null: unknown. */
+  readonly fileSystem: string | null;
+  /** Yields the current objects that the watch accepts, in no order. */
+  objects(): AsyncIterable<MetObject>;
+  /**
+   * Reads a whole object. Returns its SHA-256, hexadecimal, and the object as it was from its first byte to its last, with another
+   * version if it has changed since it was found. Returns null if it is gone.
+   */
+  digest(object: MetObject): Promise<{ readonly sha256: string; readonly object: MetObject } | null>;
+}
+
+export interface WatchedLocations {
+  /** AppErrors describe the fault: `path_not_allowed`, `input_not_found`, `host_not_allowed`, `service_unavailable`, … */
+  open(place: WatchedPlace, signal: AbortSignal): Promise<WatchedLocation>;
 }

@@ -3,7 +3,7 @@ export const programs = {
   service: () => import('../runtime/service-main.ts'),
   worker: () => import('../runtime/worker-main.ts'),
   administer: () => import('../tools/cli/administer.ts'),
-  migrate: () => import('../tools/commands/transfer.ts'),
+  migrate: () => import('../tools/transfer/command.ts'),
   // processes that the service starts
   look: () => import('../runtime/watches/look-child.ts'),
   fetch: () => import('../inputs/remote/fetch-child.ts'),

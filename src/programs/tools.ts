@@ -1,9 +1,9 @@
 /** The tools, and the processes and threads that they start, by name, for bin/launch.mjs. A module does its work when it is imported. */
 export const programs = {
-  xsd2er: () => import('../tools/commands/xsd2er.ts'),
-  xml2er: () => import('../tools/commands/xml2er.ts'),
-  er2xml: () => import('../tools/commands/er2xml.ts'),
-  unload: () => import('../tools/commands/unload.ts'),
+  xsd2er: () => import('../tools/cli/xsd2er.ts'),
+  xml2er: () => import('../tools/cli/xml2er.ts'),
+  er2xml: () => import('../tools/cli/er2xml.ts'),
+  unload: () => import('../tools/cli/unload.ts'),
   // processes
   'idle-watcher': () => import('../process/embedded-postgres/idle-watcher.ts'),
   'spark-load': () => import('../tools/load/spark/load-task.ts'),
@@ -12,7 +12,7 @@ export const programs = {
   // threads
   load: () => import('../tools/load/threads/load-thread.ts'),
   columns: () => import('../tools/load/threads/columns-thread.ts'),
-  heartbeat: () => import('../tools/lease/heartbeat-thread.ts'),
-  validator: () => import('../tools/validation/validator-thread.ts'),
+  heartbeat: () => import('../tools/session/heartbeat-thread.ts'),
+  validator: () => import('../tools/convert/validator-thread.ts'),
   'xsd-set': () => import('../tools/schemas/xsd-set-thread.ts'),
 };

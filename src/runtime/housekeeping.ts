@@ -1,6 +1,5 @@
 /** Background work of a service and of a worker: delivering events, and removing records past their retention time. */
-import { createHostResolver } from '../network/host-resolver.ts';
-import { createPinnedHttp } from '../network/checked-http.ts';
+import { createHostResolver, createPinnedHttp } from '../network/checked-http.ts';
 import { createPostgresEventOutbox } from '../metadb/event-outbox.ts';
 import { createPostgresRetentionStore } from '../metadb/retention-store.ts';
 import { createOutgoingGuard } from '../service/access/outgoing-guard.ts';

@@ -18,7 +18,7 @@ import { readOperationFigures } from '../metadb/operation-figures.ts';
 import { createPostgresQueryMarks } from '../metadb/query-marks.ts';
 import { createPostgresWatchSchedule } from '../metadb/watch-schedule.ts';
 import { createPostgresWatchStore } from '../metadb/watch-store.ts';
-import { watchVersion, type VersionWatch, isDatabaseReady } from '../metadb/version-watch.ts';
+import { watchVersion, type VersionWatch, isDatabaseReady, migrate } from '../metadb/migrations.ts';
 import type { QueryMarkStore, WatchSchedule } from '../ports/stores/watches.ts';
 import {
   readInTransaction,
@@ -30,7 +30,7 @@ import type { Config } from '../config/shape.ts';
 import { ConfigError } from '../config/wrong-settings.ts';
 import { secretsOfAccess } from '../config/source-access.ts';
 import { createMask } from '../service/jobs/mask-secrets.ts';
-import { settingHoldsSecret } from '../service/jobs/options/spark-settings.ts';
+import { settingHoldsSecret } from '../service/jobs/option-table.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { HealthComponent, Logger, Tracer } from '../ports/environment.ts';
 import type { LogAppender, FileStore } from '../ports/files.ts';
@@ -58,7 +58,6 @@ import type { SchemaCompiler } from '../ports/processes.ts';
 import { createAddressCompiler } from './fetching-compiler.ts';
 import { realpath, stat } from 'node:fs/promises';
 import { ensureLoaderRole, prepareLoaderRoles, ensureServiceRole, serviceRole } from '../postgres/roles.ts';
-import { migrate } from '../metadb/migrations.ts';
 import { createSocketOpener } from '../postgres/checked-socket.ts';
 import { createLocalFileStore } from '../storage/local/file-store.ts';
 import { openLocalLog } from '../process/tool-runner.ts';

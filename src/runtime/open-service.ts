@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { readBuildInfo } from './build-info.ts';
-import { createHostResolver } from '../network/host-resolver.ts';
+import { createHostResolver } from '../network/checked-http.ts';
 import { createOidcVerifier } from './system/oidc-verifier.ts';
 import { createProcessFigures } from './system/process-figures.ts';
 import { createPackageAssetStore } from './package-asset-store.ts';

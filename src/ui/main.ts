@@ -1,6 +1,6 @@
 /** The page: its frame, the key it works with, and the view that its address names. */
 import { fill, h, announce, failureBox } from './parts/controls.ts';
-import { keptKey } from './api/key.ts';
+import { keptKey } from './shell/key.ts';
 import { serviceUrl } from './service-url.ts';
 import { convertView } from './convert/view.ts';
 import { jobListView } from './jobs/listing.ts';

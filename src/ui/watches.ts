@@ -1,6 +1,6 @@
 /** Lists the watches of the organisation: the location of each, the outcome of its files, and the reason why it is stalled, if it is. */
 import type { WatchRecord } from '../ports/stores/watches.ts';
-import { getJson, type PageOf } from './api/client.ts';
+import { getJson, type PageOf } from './shell/client.ts';
 import { fill, h, type Content, ago, count, moment, empty, fillLater } from './parts/controls.ts';
 import { searchedGrid, type GridColumn } from './parts/grid.ts';
 import { linkTo, type ViewContext } from './shell/views.ts';

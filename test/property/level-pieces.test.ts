@@ -1,7 +1,7 @@
 /** Places to cut a document at that stays one, looked for in pieces, each apart from the others: those of one pass over all of it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLevelCuts, levelAround } from '../../src/engine/shred/row-tag/level-cuts.ts';
+import { createLevelCuts, levelAround } from '../../src/engine/shred/row-tag/tag-reader.ts';
 import type { PieceOfRows } from '../../src/engine/shred/row-tag/pieces.ts';
 import { countPieces, levelCutsOfPieces, surveyPiece } from '../../src/inputs/readable-ranges.ts';
 import { Choices, decisions } from './choices/random.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createStatisticsCollector } from '../../src/engine/infer/collector.ts';
 import { inferSourceModel } from '../../src/engine/infer/source-model.ts';
 import { defaultEngineLimits } from '../../src/engine/limits.ts';
-import { createQuickCuts } from '../../src/engine/shred/row-tag/quick-cuts.ts';
+import { createQuickCuts } from '../../src/engine/shred/row-tag/tag-reader.ts';
 import { createRowCutFinder } from '../../src/engine/shred/row-tag/ranges.ts';
 import { createShredder } from '../../src/engine/shred/shredder.ts';
 import { createTokenizerKernels } from '../../src/engine/xml/tokenizer/fast.ts';

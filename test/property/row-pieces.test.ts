@@ -2,9 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultEngineLimits } from '../../src/engine/limits.ts';
-import { createLevelCuts, levelAround } from '../../src/engine/shred/row-tag/level-cuts.ts';
+import { createLevelCuts, levelAround, createQuickCuts } from '../../src/engine/shred/row-tag/tag-reader.ts';
 import type { PieceOfRows } from '../../src/engine/shred/row-tag/pieces.ts';
-import { createQuickCuts } from '../../src/engine/shred/row-tag/quick-cuts.ts';
 import type { RowElementName } from '../../src/engine/shred/row-tag/elements.ts';
 import { createTokenizerKernels } from '../../src/engine/xml/tokenizer/fast.ts';
 import type { InputMember } from '../../src/inputs/members.ts';

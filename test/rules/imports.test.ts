@@ -327,7 +327,7 @@ describe('the start of a tool', () => {
   };
 
   it.each(Object.entries(work))('loads no Zod: %s', (tool, path) => {
-    const found = loadedWith([`commands/${tool}.ts`, 'session/tool-session.ts', path]);
+    const found = loadedWith([`cli/${tool}.ts`, 'session/tool-session.ts', path]);
     expect([...found].filter(([module]) => /^(?:zod|@hono\/)/.test(module))).toEqual([]);
     expect(found.size).toBeGreaterThan(200);
   });
@@ -335,7 +335,7 @@ describe('the start of a tool', () => {
   it.each(Object.keys(work))(
     'loads neither database nor engine nor packages before its arguments are understood: %s',
     (tool) => {
-      const found = [...loadedWith([`commands/${tool}.ts`]).keys()];
+      const found = [...loadedWith([`cli/${tool}.ts`]).keys()];
       expect(found).toContain('src/service/jobs/request/read-request.ts');
       const early =
         /^src\/(?:metadb\/|postgres\/|storage\/|network\/|inputs\/|runtime\/|tools\/(?:session|load|inputs|convert|write-back)\/|engine\/(?:infer|map|unshred|xsd|xml)\/)|^(?!node:|src\/)/;

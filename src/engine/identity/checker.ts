@@ -5,8 +5,8 @@
  */
 import type { RelationalModel } from '../model/relational-model.ts';
 import { xsiNamespace } from '../model/name-labels.ts';
-import { ByteBuffer } from '../shred/rows/byte-buffer.ts';
-import { NamespaceScope } from '../shred/values/namespace-scope.ts';
+import { ByteBuffer } from '../shred/byte-buffer.ts';
+import { NamespaceScope } from '../shred/namespace-scope.ts';
 import { rangeText, sourceOf } from '../shred/xml-capture.ts';
 import {
   FLAG_DECODED,

@@ -8,7 +8,7 @@ import type {
   RelationalModel,
 } from '../model/relational-model.ts';
 import { type BuiltInType, isSameName, type QName, clarkName } from '../model/source-model.ts';
-import type { ByteBuffer } from '../shred/rows/byte-buffer.ts';
+import type { ByteBuffer } from '../shred/byte-buffer.ts';
 import { utf8Text } from '../xml/utf8.ts';
 import { passes } from '../map/tables/identity-rules.ts';
 import { lookedAt, lazyArray } from '../model/packed/reader.ts';

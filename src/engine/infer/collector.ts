@@ -12,7 +12,7 @@ import {
   type NameTable,
   type TokenBatch,
 } from '../xml/tokens.ts';
-import { ByteBuffer } from '../shred/rows/byte-buffer.ts';
+import { ByteBuffer } from '../shred/byte-buffer.ts';
 import { xsiNamespace } from '../model/name-labels.ts';
 import { rangeText } from '../shred/xml-capture.ts';
 import {
@@ -32,8 +32,8 @@ import {
   type DeclaredPlace,
   type DeclaredPlaces,
   ElementsByType,
+  noteOrder,
 } from './declared-places.ts';
-import { noteOrder } from './sibling-order.ts';
 import { emptyStatistics, type DocumentStatistics } from './statistics.ts';
 import { ValueCollector } from './value-collector.ts';
 import {

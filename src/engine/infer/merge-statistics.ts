@@ -2,7 +2,7 @@
  * Statistics of several runs as those of one. A run over documents 1 … n says the same, to the last byte, as runs over 1 … k and
  * k + 1 … n that are merged in this order: so documents may be read by many processes.
  */
-import { packOrdinals, unpackOrdinals } from './sibling-order.ts';
+import { packOrdinals, unpackOrdinals, nameByType } from './declared-places.ts';
 import {
   addToSketch,
   emptyElementStatistics,
@@ -15,7 +15,6 @@ import {
 } from './statistics.ts';
 import { CLASS_DECIMAL } from './value-classes.ts';
 import type { QName } from '../model/source-model.ts';
-import { nameByType } from './declared-places.ts';
 
 /** The statistics of both runs together; neither argument is changed. */
 export function mergeStatistics(a: DocumentStatistics, b: DocumentStatistics): DocumentStatistics {

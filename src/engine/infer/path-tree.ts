@@ -1,8 +1,7 @@
 /** The tree of paths for which statistics are collected, and its open elements. */
 import { InputError } from '../diagnostics.ts';
 import type { NameTable } from '../xml/tokens.ts';
-import type { DeclaredPlace } from './declared-places.ts';
-import { packBits } from './sibling-order.ts';
+import { type DeclaredPlace, packBits } from './declared-places.ts';
 import { emptyElementStatistics, type ElementStatistics } from './statistics.ts';
 import { ValueCollector } from './value-collector.ts';
 

@@ -11,7 +11,7 @@ import type {
   SourceType,
   ValueType,
 } from '../model/source-model.ts';
-import { someOrdinal } from './sibling-order.ts';
+import { someOrdinal } from './declared-places.ts';
 import {
   CLASS_BOOLEAN,
   CLASS_DATE,

@@ -2,7 +2,7 @@
  * Determines the types that a value could have and still reproduce its text: "1" may be an integer; "01", "+1" and "1." would lose their
  * form. A column's type is one that all its values allow.
  */
-import { readDateTimeValue, readDateValue, readTimeValue } from '../shred/values/calendar.ts';
+import { readDateTimeValue, readDateValue, readTimeValue } from '../shred/calendar.ts';
 
 export const CLASS_BOOLEAN = 1;
 export const CLASS_INTEGER = 2;

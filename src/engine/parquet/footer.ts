@@ -1,6 +1,6 @@
 /** Writes the metadata around the values of a file: page headers, the footer, and the page index (Parquet's `parquet.thrift`). */
 import { ENCODING, type ColumnPage, PHYSICAL, type LogicalType, type ParquetType } from './column-chunk.ts';
-import { ByteBuffer } from '../shred/rows/byte-buffer.ts';
+import { ByteBuffer } from '../shred/byte-buffer.ts';
 
 const UNCOMPRESSED = 0;
 const ZSTD = 6;

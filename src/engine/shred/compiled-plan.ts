@@ -11,8 +11,8 @@ import { rowColumns, type RowColumn } from '../model/wide-rows.ts';
 import { hasOffsetBehind } from '../model/zones.ts';
 import { itemByName } from '../xml/names/interned.ts';
 import type { NameTable } from '../xml/tokens.ts';
-import { conversionFor, type ValueConversion } from './values/conversion.ts';
-import type { RowEncoder } from './rows/output.ts';
+import { conversionFor, type ValueConversion } from './conversion.ts';
+import type { RowEncoder } from './row-output.ts';
 
 export interface CompiledTable {
   readonly index: number;

@@ -22,10 +22,10 @@ import {
   type TokenBatch,
 } from '../xml/tokens.ts';
 import { utf8Text } from '../xml/utf8.ts';
-import { ByteBuffer } from './rows/byte-buffer.ts';
-import { csvEncoder } from './rows/output.ts';
-import { conversionFor, UNCONVERTED, type ValueConversion } from './values/conversion.ts';
-import { NamespaceScope } from './values/namespace-scope.ts';
+import { ByteBuffer } from './byte-buffer.ts';
+import { csvEncoder } from './row-output.ts';
+import { conversionFor, UNCONVERTED, type ValueConversion } from './conversion.ts';
+import { NamespaceScope } from './namespace-scope.ts';
 import { rangeText, sourceOf } from './xml-capture.ts';
 
 /** A column, by indexes of the model. */

@@ -3,7 +3,7 @@
  * every digit (RFC 8259 §6 sets no limit) and lists are arrays. A value that its column's type cannot hold is a string.
  */
 import type { ColumnType } from '../model/relational-model.ts';
-import type { ByteBuffer } from './rows/byte-buffer.ts';
+import type { ByteBuffer } from './byte-buffer.ts';
 
 const QUOTE = 34;
 const PLUS = 43;
@@ -167,7 +167,7 @@ function skipExponent(source: Uint8Array, from: number, end: number): number {
 }
 
 /**
- * Returns the writer of array literals, `{1,2}` or `{"a b","c"}` (src/engine/shred/values/conversion.ts), whose backslashes COPY has
+ * Returns the writer of array literals, `{1,2}` or `{"a b","c"}` (src/engine/shred/conversion.ts), whose backslashes COPY has
  * doubled.
  */
 function listWriter(kind: ColumnType['kind']): ValueWriter {

@@ -2,7 +2,7 @@
  * The open state while a document is shredded: the elements, their rows, and the rows' values. It is stored in plain arrays so that it
  * can also be in the memory of WebAssembly (`src/engine/shred/kernel/shred.as` knows this layout).
  */
-import { ByteBuffer } from './rows/byte-buffer.ts';
+import { ByteBuffer } from './byte-buffer.ts';
 
 /** An open element: int32 fields, from `frame * FRAME_INTS` on. */
 export const FRAME_INTS = 16;

@@ -20,7 +20,7 @@ import type { Deviations } from './deviations.ts';
 import { foldedNames, restore, suspend, type OpenDocument } from './open-document.ts';
 import { FRAME_ROW, type ShredState } from './open-elements.ts';
 import { partText, type PartsOfFile, type PartsTaken, type Surroundings } from './row-tag/parts.ts';
-import type { DocumentFacts, JobIdentity, RowOutput } from './rows/output.ts';
+import type { DocumentFacts, JobIdentity, RowOutput } from './row-output.ts';
 import { Attributes, CapturedElements, Elements } from './walk/elements.ts';
 import { ColumnValues, type UnconvertedText, TextRuns } from './walk/text-runs.ts';
 import { WalkContext, type WalkSettings } from './walk/context.ts';

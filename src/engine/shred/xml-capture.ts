@@ -1,8 +1,8 @@
 /** Writes a range of the token tape back as self-contained XML text: for wildcards and unmapped content. */
 import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { FLAG_DECODED, KIND_ATTRIBUTE, KIND_MASK, KIND_NAMESPACE, RECORD_INTS } from '../xml/tokens.ts';
-import { ByteBuffer } from './rows/byte-buffer.ts';
-import { NamespaceScope } from './values/namespace-scope.ts';
+import { ByteBuffer } from './byte-buffer.ts';
+import { NamespaceScope } from './namespace-scope.ts';
 import { utf8Text } from '../xml/utf8.ts';
 
 const utf8 = new TextEncoder();

@@ -11,10 +11,9 @@ import {
   type RowKey,
   type TableHeads,
 } from './rows/children.ts';
-import type { KeptElement, KeptItem } from './kept-content.ts';
+import type { KeptElement, KeptItem, RowReader, TakenRow } from './rows/reader.ts';
 import { type OwnDeclarations, type XmlOutput, escapeAttribute } from './xml-output.ts';
 import { cellIs, cellNumber, cellText, isNull, textOf, utf8Of, type RowBytes } from './rows/values.ts';
-import type { RowReader, TakenRow } from './rows/reader.ts';
 import type {
   ContentTable,
   FoldedChild,

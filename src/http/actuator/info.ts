@@ -5,8 +5,16 @@ import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { clientPath, apiKeySchemeName, type Guards } from '../auth.ts';
-import { answer, inEveryType, typeFor, aggregate, readHealth, toWire, type ActuatorType } from './health.ts';
-import { actuatorOperations } from './operations.ts';
+import {
+  answer,
+  inEveryType,
+  typeFor,
+  aggregate,
+  readHealth,
+  toWire,
+  type ActuatorType,
+  actuatorOperations,
+} from './operations.ts';
 import type { AppEnv } from '../env.ts';
 import { prometheusText, type Metrics } from '../metrics.ts';
 import { createGroup, problems, problemsOnly, rawOperation, refuseInvalid } from '../operation.ts';

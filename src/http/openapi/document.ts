@@ -3,7 +3,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import { LevelRequest } from '../actuator/structures.ts';
 import { apiKeySchemeName, uploadTokenSchemeName } from '../auth.ts';
 import type { AppEnv } from '../env.ts';
-import { problemExamples, showExamples } from './examples/apply.ts';
+import { problemExamples, showExamples } from './apply.ts';
 import { describeMembers } from './members.ts';
 
 const tags = [

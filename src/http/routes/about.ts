@@ -2,7 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
-import { saveModeLetters } from '../../service/jobs/options/table.ts';
+import { saveModeLetters } from '../../service/jobs/option-table.ts';
 import { requestDefaults } from '../../service/jobs/request/tool-request.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { Guards } from '../auth.ts';

@@ -18,7 +18,7 @@ import {
   sizeQuery,
   toWirePage,
 } from '../paging.ts';
-import { wire } from '../wire.ts';
+import { wire } from '../problem.ts';
 
 const tags = ['admin'];
 const int = z.int().openapi({ format: 'int64' });

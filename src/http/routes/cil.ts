@@ -31,7 +31,7 @@ import type { Guards } from '../auth.ts';
 import { jsonArray } from '../long-answers.ts';
 import { jsonBody } from '../json-body.ts';
 import { createGroup, json, notSent, operation, problems, undeclared, rawOperation } from '../operation.ts';
-import { wire } from '../wire.ts';
+import { wire } from '../problem.ts';
 
 const int = z.int().openapi({ format: 'int64' });
 

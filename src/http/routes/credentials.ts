@@ -9,7 +9,7 @@ import { AppError } from '../../errors.ts';
 import { createCredential } from '../../service/files/credentials.ts';
 import { credentialName } from '../../service/files/remote-location.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import { wire } from '../wire.ts';
+import { wire } from '../problem.ts';
 import type { Guards } from '../auth.ts';
 import { jsonBody } from '../json-body.ts';
 import { createGroup, json, operation, problems, removed } from '../operation.ts';

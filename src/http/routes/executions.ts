@@ -19,10 +19,9 @@ import {
   byteCount,
   int32,
 } from '../paging.ts';
-import { wire } from '../wire.ts';
+import { wire, negotiate } from '../problem.ts';
 import type { Context } from 'hono';
 import { followJobLog, readJobLog, streamJobLog, type LogEvent } from '../../service/jobs/log.ts';
-import { negotiate } from '../problem.ts';
 import { connectionOf, type AppEnv } from '../env.ts';
 
 const tags = ['executions'];

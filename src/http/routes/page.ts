@@ -1,6 +1,6 @@
 /** The root: a page for browsers with its files below /ui, and the service's addresses for programs. */
 import { dialectNames, dialectOf } from '../../engine/sql/dialects/every-dialect.ts';
-import { toolOptions } from '../../service/jobs/options/table.ts';
+import { toolOptions } from '../../service/jobs/option-table.ts';
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { routePath } from 'hono/route';

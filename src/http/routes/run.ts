@@ -2,7 +2,7 @@
 import { z, createRoute } from '@hono/zod-openapi';
 import { displayName, int64 } from '../paging.ts';
 import { JobStatus } from './job-shapes.ts';
-import { toolOptions } from '../../service/jobs/options/table.ts';
+import { toolOptions } from '../../service/jobs/option-table.ts';
 import { tools, type Tool } from '../../service/jobs/request/tools.ts';
 import type { Context, MiddlewareHandler } from 'hono';
 import { sha256Hex } from '../../service/access/keys.ts';
@@ -36,7 +36,7 @@ import {
   longestWait,
   preferredWait,
 } from '../operation.ts';
-import { wire } from '../wire.ts';
+import { wire } from '../problem.ts';
 
 /** Requests to begin with, shown beside `POST /v2/run/cmd`: paths and ids are to be replaced. */
 

@@ -49,7 +49,7 @@ import {
   ByteArrayResource,
 } from './catalog-shapes.ts';
 import { longText } from '../long-answers.ts';
-import { wire } from '../wire.ts';
+import { wire } from '../problem.ts';
 import { bytesType, savedFile } from '../download.ts';
 import { exportFormats, formatSpecifications } from '../../engine/metadata/formats.ts';
 

@@ -15,7 +15,7 @@ import type { Config } from '../../config/shape.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { requireCommands } from '../../service/jobs/submit.ts';
 import { changeWatch, createWatch, noWatch } from '../../service/watches/define.ts';
-import { wire } from '../wire.ts';
+import { wire } from '../problem.ts';
 import type { Guards } from '../auth.ts';
 import { jsonBody, optionalJsonBody, refuseProto } from '../json-body.ts';
 import { createGroup, json, operation, problems, removed } from '../operation.ts';

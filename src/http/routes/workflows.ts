@@ -7,7 +7,7 @@ import type { Guards } from '../auth.ts';
 import { GetWorkflowNameResponse, Workflow, WorkflowsResponse } from './job-shapes.ts';
 import { createGroup, json, operation, problems } from '../operation.ts';
 import { defaultPageSize, mapPage, pageParam, sizeQuery, toWirePage, int64 } from '../paging.ts';
-import { wire } from '../wire.ts';
+import { wire } from '../problem.ts';
 
 const tags = ['workflows'];
 const workflowParam = z.object({ id: int64('The workflow.', 4) });

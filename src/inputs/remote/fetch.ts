@@ -26,7 +26,7 @@ import {
   storeLocation,
   type RemoteLocation,
 } from '../../service/files/remote-location.ts';
-import { isXsdName } from '../../service/jobs/options/xsd-inputs.ts';
+import { isXsdName } from '../../service/jobs/xsd-inputs.ts';
 import type { WatchedFiles } from '../../service/jobs/request/shape.ts';
 import { archiveKind, headBytes } from '../archives/kinds.ts';
 import { isMisnamed, mayBeMisnamed } from '../open-file.ts';

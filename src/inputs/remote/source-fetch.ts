@@ -1,7 +1,7 @@
 /** Fetches the sources of a schema from buckets, servers and the web; runs in a child process (`src/inputs/remote/fetch-child.ts`). */
 import { join } from 'node:path';
 import { checkAddress, createOutgoingGuard } from '../../service/access/outgoing-guard.ts';
-import { createHostResolver } from '../../network/host-resolver.ts';
+import { createHostResolver } from '../../network/checked-http.ts';
 import type { PlaceAccess } from './requests.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import { AppError } from '../../errors.ts';

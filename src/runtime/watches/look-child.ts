@@ -1,9 +1,8 @@
 /** The process that looks at places of watches: reads requests from its input, a line each, and prints their answers. */
 import { createOutgoingGuard } from '../../service/access/outgoing-guard.ts';
-import { createPinnedHttp } from '../../network/checked-http.ts';
-import { createHostResolver } from '../../network/host-resolver.ts';
+import { createPinnedHttp, createHostResolver } from '../../network/checked-http.ts';
 import type { MetObject } from '../../ports/stores/watches.ts';
-import type { WatchedLocation } from '../../ports/watched-locations.ts';
+import type { WatchedLocation } from '../../ports/network.ts';
 import type { LookPlace, LookRequest, LookSettings } from './look-place.ts';
 import { serveRequests } from '../../process/child-requests.ts';
 import { openRemote } from './remote.ts';

@@ -22,9 +22,8 @@ import {
 } from '../../service/files/remote-location.ts';
 import { createLookBudget } from '../../inputs/walk-files.ts';
 import { accessOfOrganisation, type AccessOptions } from '../../inputs/remote/source-fetch.ts';
-import type { OutgoingHttp } from '../../ports/network.ts';
+import type { OutgoingHttp, WatchedLocation, WatchedPlace } from '../../ports/network.ts';
 import type { MetObject } from '../../ports/stores/watches.ts';
-import type { WatchedLocation, WatchedPlace } from '../../ports/watched-locations.ts';
 import { nameTest } from '../../service/watches/define.ts';
 import type { FilePlace } from './look-place.ts';
 

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingGuard } from '../../service/access/outgoing-guard.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import type { QueryRows } from '../../ports/rows/source.ts';
+import type { QueryRows } from '../../ports/row-source.ts';
 import type { QueryMark, QueryMarkStore, MetObject } from '../../ports/stores/watches.ts';
-import type { WatchedLocation } from '../../ports/watched-locations.ts';
+import type { WatchedLocation } from '../../ports/network.ts';
 import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import { chooseColumns } from '../../tools/session/row-marks.ts';
 import { nameOf, valueOf, withoutValue } from '../../tools/session/spooled-rows.ts';

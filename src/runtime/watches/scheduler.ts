@@ -8,7 +8,7 @@ import {
   type LookProcess,
 } from '../../process/look-processes.ts';
 import { isRemoteLocation } from '../../service/files/remote-location.ts';
-import type { WatchedLocations, WatchedLocation, WatchedPlace } from '../../ports/watched-locations.ts';
+import type { WatchedLocations, WatchedLocation, WatchedPlace } from '../../ports/network.ts';
 import { createScheduler, type Scheduler, LookLimit } from '../../service/watches/turn.ts';
 import type { OpenedInstallation } from '../open-installation.ts';
 import { remotePlaceOf } from './remote.ts';

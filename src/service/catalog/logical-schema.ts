@@ -25,9 +25,9 @@ import { defaultNaming, type NamingOptions } from '../../engine/map/names/identi
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import type { NextSchema, NextSchemaSources } from '../../ports/processes.ts';
 import { modelName } from '../../engine/sql/physical-model.ts';
-import { saveModeLetters } from '../jobs/options/table.ts';
+import { saveModeLetters } from '../jobs/option-table.ts';
 import type { JobStore } from '../../ports/stores/jobs.ts';
-import type { BrokenKey } from '../../ports/rows/sink.ts';
+import type { BrokenKey } from '../../ports/row-sink.ts';
 
 /** The logical schema that is shown of the origin, or the selected one; `not_found` when the origin is absent, or has none yet. */
 export async function findLogicalSchema(

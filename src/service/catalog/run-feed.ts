@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts';
 import type { JobStatus, JobType } from '../jobs/record.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { JobRun, Page } from '../../ports/stores/jobs.ts';
-import type { BrokenKey } from '../../ports/rows/sink.ts';
+import type { BrokenKey } from '../../ports/row-sink.ts';
 import type { CatalogStore, ListSlice, OriginVersion, TableRecord } from '../../ports/stores/catalog.ts';
 import { familiesOf } from './logical-schema.ts';
 

@@ -1,12 +1,11 @@
 /** The record of a job to be stored. */
 import type { NewJob } from '../../ports/stores/jobs.ts';
 import type { JobType } from './record.ts';
-import { secretsIn } from './request/known-secrets.ts';
+import { secretsIn } from './request/stored-request.ts';
 import { type ToolRequest, shellWord, type GivenOption } from './request/tool-request.ts';
 import type { Tool } from './request/tools.ts';
 import { createMask } from './mask-secrets.ts';
-import { settingHoldsSecret, shownSettings } from './options/spark-settings.ts';
-import { toolOptions } from './options/table.ts';
+import { settingHoldsSecret, shownSettings, toolOptions } from './option-table.ts';
 
 const jobTypes: Readonly<Record<Tool, JobType>> = {
   xsd2er: 'Schema',

@@ -9,8 +9,8 @@ import type { Submission, JobRun, JobStore } from '../../ports/stores/jobs.ts';
 import { credentialSecrets } from '../files/credentials.ts';
 import { newJob } from './new-job.ts';
 import { checkAccess, type AccessFault, type AccessSettings } from './request/check-access.ts';
-import { earlierOutputs } from './request/earlier-outputs.ts';
 import {
+  earlierOutputs,
   executionItems,
   pointerOf,
   type Execution,

@@ -1,7 +1,11 @@
 /** Writes everything that belongs to an origin's family into a folder, from one state of the database. */
 import { AppError } from '../../errors.ts';
-import type { OriginFileContent } from '../../ports/stores/catalog.ts';
-import type { FamilyMember, TransferState, TransferStore } from '../../ports/stores/transfer.ts';
+import type {
+  OriginFileContent,
+  FamilyMember,
+  TransferState,
+  TransferStore,
+} from '../../ports/stores/catalog.ts';
 import type { PackageFolder } from '../../ports/files.ts';
 import {
   partNames,

@@ -1,8 +1,7 @@
 /** Stores the content of a package under new ids: everything in one transaction, after all checks. */
 import { checkSvg } from '../catalog/svg-check.ts';
 import { AppError } from '../../errors.ts';
-import type { NewOriginFile } from '../../ports/stores/catalog.ts';
-import type { TransferChanges, TransferStore } from '../../ports/stores/transfer.ts';
+import type { NewOriginFile, TransferChanges, TransferStore } from '../../ports/stores/catalog.ts';
 import type { PackageFolder } from '../../ports/files.ts';
 import { fromBase64, packageFault } from './model-shapes.ts';
 import {

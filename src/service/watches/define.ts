@@ -12,16 +12,16 @@ import type {
   WatchRecord,
   WatchClaim,
 } from '../../ports/stores/watches.ts';
-import { namePart, findOption } from '../jobs/options/table.ts';
+import { namePart, findOption } from '../jobs/option-table.ts';
 import { parseExecution } from '../jobs/request/read-request.ts';
 import type { WatchedFiles } from '../jobs/request/shape.ts';
 import type { RequestItem, ToolRequest } from '../jobs/request/tool-request.ts';
-import { secretsOfAddresses } from '../jobs/request/known-secrets.ts';
+import { secretsOfAddresses } from '../jobs/request/stored-request.ts';
 import { createMask } from '../jobs/mask-secrets.ts';
 import { matchedLength, parsePathPattern } from '../files/path-pattern.ts';
 import type { FileStore } from '../../ports/files.ts';
 import type { SecretBox } from '../../ports/stores/access.ts';
-import type { WatchedPlace } from '../../ports/watched-locations.ts';
+import type { WatchedPlace } from '../../ports/network.ts';
 
 // The schedule of a watch: an interval, or five fields of cron in UTC.
 interface Schedule {

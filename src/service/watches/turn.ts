@@ -30,7 +30,7 @@ import { sealRequest } from '../jobs/request/stored-request.ts';
 import type { RequestItem } from '../jobs/request/tool-request.ts';
 import { newJob } from '../jobs/new-job.ts';
 import { accessError, checkOwners } from '../jobs/submit.ts';
-import type { WatchedLocation, WatchedLocations, WatchedPlace } from '../../ports/watched-locations.ts';
+import type { WatchedLocation, WatchedLocations, WatchedPlace } from '../../ports/network.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { Logger } from '../../ports/environment.ts';
 import { failureReason, type JobStatus } from '../jobs/record.ts';

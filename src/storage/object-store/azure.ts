@@ -2,8 +2,7 @@
 import { AppError } from '../../errors.ts';
 import type { DecidingStore } from '../../ports/files.ts';
 import { answered, inTime, blobsIn, nextPage } from './s3-requests.ts';
-import { inParts, tooLarge } from './byte-parts.ts';
-import { createOnce } from './create-once.ts';
+import { inParts, tooLarge, createOnce } from './byte-parts.ts';
 import { factsOf, readObject } from './file-store.ts';
 
 /** Size of the blocks of an upload. A blob takes 50,000 of them. */

@@ -1,8 +1,7 @@
 /** Any S3-compatible store by its REST interface: runs wherever `fetch` does. */
 import { AppError } from '../../errors.ts';
 import type { DecidingStore } from '../../ports/files.ts';
-import { inParts, tooLarge } from './byte-parts.ts';
-import { createOnce } from './create-once.ts';
+import { inParts, tooLarge, createOnce } from './byte-parts.ts';
 import { factsOf, readObject } from './file-store.ts';
 import {
   elementIn,

@@ -3,12 +3,12 @@ import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReleaseRows } from '../../ports/rows/sink.ts';
+import type { ReleaseRows } from '../../ports/row-sink.ts';
 import { syncPath, moveFile, writeWhole } from './durable-file.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
 
-/** Rows as a sink receives them (src/ports/rows/sink.ts). */
+/** Rows as a sink receives them (src/ports/row-sink.ts). */
 export type HandedRows = readonly [rows: Uint8Array, rowCount: number, release?: ReleaseRows];
 
 const pieceBytes = 1024 * 1024;

@@ -13,7 +13,7 @@ import type {
   SideTable,
   UnitFile,
   UnitTarget,
-} from '../../ports/rows/sink.ts';
+} from '../../ports/row-sink.ts';
 import { passFence, StagedRowSink } from '../rows/staged-rows.ts';
 import { keptCodes, type CodesBefore, type KeptCodes, encodedRows } from './folder/table-columns.ts';
 import { decideStep, stagingPrefix, type HeldPlace, type StagedStep } from './place/journal.ts';

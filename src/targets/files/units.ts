@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
-import type { FileLayoutName } from '../../ports/rows/layouts.ts';
+import type { FileLayoutName } from '../../ports/layouts.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type {
   SideTable,
@@ -15,7 +15,7 @@ import type {
   UnitReceipt,
   UnitTarget,
   UnitSink,
-} from '../../ports/rows/sink.ts';
+} from '../../ports/row-sink.ts';
 import { UnfitColumns, usualRoom, columnId, plainDigits } from '../rows/unfit-columns.ts';
 import { tableColumns } from './folder/table-columns.ts';
 import { typesIn } from './folder/manifest.ts';

@@ -1,6 +1,6 @@
 /** Selects the enumerated values of a model that a target keeps (`--codes`). */
 import { modelCodes, type ModelCodes } from '../../engine/sql/code-lists.ts';
-import type { SinkPlan } from '../../ports/rows/sink.ts';
+import type { SinkPlan } from '../../ports/row-sink.ts';
 
 /** `isWanted`: selects the tables whose columns are considered. */
 export async function codesOf(

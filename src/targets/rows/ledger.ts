@@ -5,7 +5,7 @@ import type {
   MergeCounts,
   MergedDocument,
   SinkPlan,
-} from '../../ports/rows/sink.ts';
+} from '../../ports/row-sink.ts';
 import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 

@@ -4,7 +4,7 @@ import type { Dialect } from '../../engine/sql/dialect.ts';
 import { commentLine } from '../../engine/sql/comment-text.ts';
 import type { CreatedView } from '../../engine/views/create-view.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
-import type { SinkPlan } from '../../ports/rows/sink.ts';
+import type { SinkPlan } from '../../ports/row-sink.ts';
 
 /** The end of the comment of a view that a load made. */
 export const viewMark = 'Made by the load, which keeps it up to date.';

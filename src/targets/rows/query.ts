@@ -1,6 +1,6 @@
 /** Finds parameters in queries that come from programs; `--query` has no values for them. */
 import { AppError } from '../../errors.ts';
-import type { QueryColumn, RowStart } from '../../ports/rows/source.ts';
+import type { QueryColumn, RowStart } from '../../ports/row-source.ts';
 
 /** The first characters of parameters: `?`, `$1`, `$name`, `:name`, `@name`. */
 export type ParameterMark = '?' | '$' | ':' | '@';

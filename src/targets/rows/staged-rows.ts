@@ -8,7 +8,7 @@ import type {
   SinkPlan,
   UnconvertedValue,
   UnitTarget,
-} from '../../ports/rows/sink.ts';
+} from '../../ports/row-sink.ts';
 import {
   columnId,
   plainDigits,

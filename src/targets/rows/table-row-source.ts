@@ -24,8 +24,8 @@ import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { isVersion, type DocumentVersions } from '../../engine/sql/loaded-documents.ts';
 import type { RelationalModel, Table } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
-import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
-import type { TargetLoad } from '../../ports/rows/sink.ts';
+import type { RowSource, StoredDocument } from '../../ports/row-source.ts';
+import type { TargetLoad } from '../../ports/row-sink.ts';
 
 // Buffers the rows of a small table beside the data, so that each table of the data can select its own from memory.
 /** by the name in their first column */

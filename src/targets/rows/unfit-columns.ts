@@ -4,7 +4,7 @@ import {
   type ColumnType,
   type RelationalModel,
 } from '../../engine/model/relational-model.ts';
-import type { UnfitColumn, UnfitDigits } from '../../ports/rows/sink.ts';
+import type { UnfitColumn, UnfitDigits } from '../../ports/row-sink.ts';
 
 /** By `columnId`. */
 export type WidenedTypes = ReadonlyMap<string, ColumnType>;

@@ -11,7 +11,7 @@ import { makeFolders, type CreatedFolders, isStaging, makeStaging } from '../../
 import { isDeadLock, lockFile, lockFolder, lockName, type FileLock } from '../../storage/staging/lock.ts';
 import { syncPath } from '../../storage/staging/durable-file.ts';
 import { StagedFiles, type HandedRows } from '../../storage/staging/staged-files.ts';
-import { pinFolder, type PinnedFolder } from '../../storage/local/open-folder.ts';
+import { pinFolder, type PinnedFolder, refuseLink } from '../../storage/local/open-folder.ts';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
@@ -29,8 +29,7 @@ import type {
   ZoneTable,
   ZonesThere,
   TargetLoad,
-} from '../../ports/rows/sink.ts';
-import { refuseLink } from '../../storage/local/plain-files.ts';
+} from '../../ports/row-sink.ts';
 import { passFence } from '../rows/staged-rows.ts';
 import { columnId, type DecimalRoom } from '../rows/unfit-columns.ts';
 import type { SqlDatabase } from './database.ts';

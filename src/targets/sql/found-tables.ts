@@ -6,7 +6,7 @@ import { qualified, type Dialect } from '../../engine/sql/dialect.ts';
 import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts';
 import { physicalTables, type PhysicalTable, physicalName } from '../../engine/sql/physical-model.ts';
 import { AppError } from '../../errors.ts';
-import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
+import type { ZonesThere, ZoneTable } from '../../ports/row-sink.ts';
 import { refusePreRelease } from '../rows/pre-release.ts';
 
 /** The rules by which the database writes and compares names. */

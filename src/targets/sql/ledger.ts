@@ -9,7 +9,7 @@ import {
   type Loading,
   targetLoadsQuery,
 } from '../../engine/sql/loaded-documents.ts';
-import type { CurrentDocument, UnmappedOfDocument, SinkPlan, TargetLoad } from '../../ports/rows/sink.ts';
+import type { CurrentDocument, UnmappedOfDocument, SinkPlan, TargetLoad } from '../../ports/row-sink.ts';
 import {
   currentDocumentOf,
   unmappedContentOf,

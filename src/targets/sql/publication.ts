@@ -1,7 +1,7 @@
 /** A publishing transaction: the state that its steps share, and the driver of the database. */
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../engine/model/side-tables.ts';
-import type { MergeOrder, BrokenKey, Published, SinkPlan } from '../../ports/rows/sink.ts';
+import type { MergeOrder, BrokenKey, Published, SinkPlan } from '../../ports/row-sink.ts';
 import type { LoadView } from '../rows/made-views.ts';
 import type { Merging } from '../rows/ledger.ts';
 import type { WidenedTypes } from '../rows/unfit-columns.ts';

@@ -14,7 +14,7 @@ import { relationOf } from './found-tables.ts';
 import { foundTable, type Publication, type PublishingScope, type WaitingRows } from './publication.ts';
 import { physicalSideTable, type PhysicalTable } from '../../engine/sql/physical-model.ts';
 import { commentLine } from '../../engine/sql/comment-text.ts';
-import type { MergeOrder, SideTable } from '../../ports/rows/sink.ts';
+import type { MergeOrder, SideTable } from '../../ports/row-sink.ts';
 import {
   momentAfter,
   type Merging,

@@ -3,7 +3,7 @@
  * model as well; only items of lists name the row that has the list.
  */
 import { AppError } from '../../errors.ts';
-import type { RemovalPlan, Removed } from '../../ports/rows/sink.ts';
+import type { RemovalPlan, Removed } from '../../ports/row-sink.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../engine/model/side-tables.ts';
 import { listItemsOf } from '../../engine/sql/list-tables.ts';

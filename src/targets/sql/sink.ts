@@ -1,5 +1,5 @@
 /** The members of sinks of SQL databases that query the target. */
-import type { CurrentDocument, UnmappedOfDocument, Published } from '../../ports/rows/sink.ts';
+import type { CurrentDocument, UnmappedOfDocument, Published } from '../../ports/row-sink.ts';
 import { StagedRowSink } from '../rows/staged-rows.ts';
 import type { SqlReader } from './database.ts';
 import { checkFoundTables, type FoundTable } from './found-tables.ts';

@@ -21,7 +21,7 @@ import type { ToolSession } from '../session/tool-session.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 import { parseToolArguments } from '../../service/jobs/request/read-request.ts';
 import { markVariable, waitingLine, waitsVariable, type NextRun } from '../../process/successive-runs.ts';
-import { usageLines } from '../../service/jobs/options/table.ts';
+import { usageLines } from '../../service/jobs/option-table.ts';
 
 /** `begun`: absent: with the process. */
 export async function runTool(

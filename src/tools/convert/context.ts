@@ -1,5 +1,5 @@
 /** The state that the steps of a conversion share: the session, the documents, the plan, and the target once it is open. */
-import type { RowSink, TargetLoad } from '../../ports/rows/sink.ts';
+import type { RowSink, TargetLoad } from '../../ports/row-sink.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
 import { openSink } from '../targets/kinds.ts';
 import type { ToolSession } from '../session/tool-session.ts';

@@ -360,7 +360,7 @@ export async function validateDocuments(context: ConversionContext, idSch: numbe
   const { session } = context;
   if (!session.request.validate) return;
   session.steps.begin('validate');
-  const { openValidator } = await import('../validation/open-validator.ts');
+  const { openValidator } = await import('./open-validator.ts');
   const validator = await openValidator(session, idSch);
   try {
     session.log(`checking the documents with ${validator.program}`);
@@ -374,6 +374,6 @@ async function check(
   { session, inputs, plan }: ConversionContext,
   validator: DocumentValidator | null,
 ): Promise<void> {
-  const { checkDocuments } = await import('../validation/check-documents.ts');
+  const { checkDocuments } = await import('./check-documents.ts');
   await checkDocuments(session, { inputs, rowTag: plan.rowTag, roots: plan.roots }, validator);
 }

@@ -7,7 +7,7 @@ import { hasZone } from '../../engine/model/zones.ts';
 import { DateWalk, type ColumnPlace } from '../../engine/shred/date-walk.ts';
 import { createNameTable } from '../../engine/xml/names/interned.ts';
 import { createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
-import type { RowSink, ZoneTable, MergeCounts, Enumerations } from '../../ports/rows/sink.ts';
+import type { RowSink, ZoneTable, MergeCounts, Enumerations } from '../../ports/row-sink.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
 import { walkDocument } from '../../inputs/read-document.ts';
 import { createDocumentCut } from '../load/document-cut.ts';

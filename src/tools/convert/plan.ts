@@ -69,8 +69,7 @@ export async function planConversion(session: ToolSession): Promise<ConversionPl
   const hasSchema =
     request.originId !== undefined || request.logicalId !== undefined || (repeats !== null && loads);
   if (!hasSchema) {
-    if (request.validate)
-      throw (await import('../validation/open-validator.ts')).noXsdSet('no origin is named');
+    if (request.validate) throw (await import('./open-validator.ts')).noXsdSet('no origin is named');
     return {
       origin: null,
       // prefixes are resolved (src/tools/convert/settle-schema.ts)

@@ -20,7 +20,7 @@ import {
 } from '../schemas/choice.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
 import { AppError, isOutage } from '../../errors.ts';
-import { takesXsdDocuments } from '../../service/jobs/options/xsd-inputs.ts';
+import { takesXsdDocuments } from '../../service/jobs/xsd-inputs.ts';
 import { openDocuments, openWatched } from '../session/document-inputs.ts';
 import { documentTest } from '../../inputs/document-names.ts';
 import type { XsdSetFiles } from '../../inputs/xsd-files.ts';
@@ -33,7 +33,7 @@ import { rootsNamed, startsWith } from '../../engine/map/chosen-roots.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
 import { parseModeOf, storesNothing } from '../../service/jobs/request/tool-request.ts';
-import type { TargetLoad } from '../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../ports/row-sink.ts';
 import { peekRootName } from '../../inputs/read-document.ts';
 import {
   chooseLogicalSchema,
@@ -46,7 +46,7 @@ import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import { type KnownOrigin, storedStatistics } from './plan.ts';
 import { isHtmlRoot } from '../../engine/shred/open-document.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
-import { recogniseLoads, unknownLoadsMessage } from '../schemas/target-loads.ts';
+import { recogniseLoads, unknownLoadsMessage } from '../schemas/store-origin.ts';
 
 // Prefixes in `--row-tag` and `--root`: those of the schema count first, then those that the documents declare.
 /** The namespace of a prefix, as the first document that declares it has it; null if none does. */

@@ -1,6 +1,6 @@
 /** Documents by their SHA-256: which of them are to be loaded. */
 import { partText } from '../../engine/shred/row-tag/parts.ts';
-import type { MergeOrder, RowSink } from '../../ports/rows/sink.ts';
+import type { MergeOrder, RowSink } from '../../ports/row-sink.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
 import type { InputMember } from '../../inputs/members.ts';
 import { smallFileBytes } from '../../inputs/open-file.ts';

@@ -10,7 +10,7 @@ import type { Deviations, MentionedType, UnmappedPath } from '../../engine/shred
 import { nothingKept, type ConversionDetails, type KeptContent } from '../reports/conversion-result.ts';
 import { InputError } from '../../engine/diagnostics.ts';
 import { startsWith } from '../../engine/map/chosen-roots.ts';
-import { howToUseXsd } from '../../service/jobs/options/xsd-inputs.ts';
+import { howToUseXsd } from '../../service/jobs/xsd-inputs.ts';
 import type { CatalogStore, OriginRecord } from '../../ports/stores/catalog.ts';
 
 export interface LoadFindings {

@@ -8,7 +8,7 @@ import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { createNameTable } from '../../engine/xml/names/interned.ts';
 import { AppError } from '../../errors.ts';
 import type { WatchedFiles } from '../../service/jobs/request/shape.ts';
-import type { CurrentDocument, MergedDocument, MergeOrder, RowSink } from '../../ports/rows/sink.ts';
+import type { CurrentDocument, MergedDocument, MergeOrder, RowSink } from '../../ports/row-sink.ts';
 import type { ReplacedFile } from '../../ports/stores/watches.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
 import type { InputMember } from '../../inputs/members.ts';

@@ -3,7 +3,7 @@
  * (docs/decisions/loading/one-document-in-ranges.md). It is cut between children of one of its outermost elements, if these children
  * leave no trace in the state of the open elements but their number.
  */
-import { createLevelCuts, levelAround, type LevelCuts } from '../../engine/shred/row-tag/level-cuts.ts';
+import { createLevelCuts, levelAround, type LevelCuts } from '../../engine/shred/row-tag/tag-reader.ts';
 import { createLevelFinder, type FoundLevel } from '../../engine/shred/row-tag/level.ts';
 import type { ConsumeBatch } from '../../engine/shred/row-tag/elements.ts';
 import { createShredder, type Shredder } from '../../engine/shred/shredder.ts';

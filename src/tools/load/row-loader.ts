@@ -1,6 +1,6 @@
 /** Documents to rows: the loop that ties tokeniser, shredder and sink together, with back-pressure end to end. */
 import { type Shredder, createShredder, type ShredderOptions } from '../../engine/shred/shredder.ts';
-import type { RowSink, RowEncoding } from '../../ports/rows/sink.ts';
+import type { RowSink, RowEncoding } from '../../ports/row-sink.ts';
 import { placesOfPlan } from '../../engine/infer/declared-places.ts';
 import { createStatisticsCollector, type StatisticsCollector } from '../../engine/infer/collector.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';

@@ -5,7 +5,7 @@ import { userInfo } from 'node:os';
 import { issueKey } from '../../service/access/keys.ts';
 import { AppError } from '../../errors.ts';
 import { allScopes, type AccessStore, type Scope } from '../../ports/stores/access.ts';
-import { namePart } from '../../service/jobs/options/table.ts';
+import { namePart } from '../../service/jobs/option-table.ts';
 import { textTable } from '../cli/terminal.ts';
 import { number, time, UsageError, type Command, organisation } from './specification.ts';
 import { text as textOf } from 'node:stream/consumers';

@@ -1,11 +1,10 @@
 /** The commands of `conversion-job-service`, beside the service itself, its worker, and the tools that are commands of it. */
 import { accessCommands, credentialCommands } from './access.ts';
 import { jobCommands } from './jobs.ts';
-import { schemaCommands } from './schemas.ts';
+import { schemaCommands, tableCommands } from './catalog.ts';
 import { type Command, type OptionName, UsageError } from './specification.ts';
-import { tableCommands } from './tables.ts';
 import { watchCommands } from './watches.ts';
-import { toolOptions } from '../../service/jobs/options/table.ts';
+import { toolOptions } from '../../service/jobs/option-table.ts';
 import { tools } from '../../service/jobs/request/tools.ts';
 
 export const commands: Readonly<Record<string, Command>> = {

@@ -1,7 +1,7 @@
 /** The result of a conversion: its summary, and the details that the job record keeps. */
 import type { BrokenRule } from '../../engine/identity/compiled-rules.ts';
 import type { ReplacedFile } from '../../ports/stores/watches.ts';
-import type { BrokenKey } from '../../ports/rows/sink.ts';
+import type { BrokenKey } from '../../ports/row-sink.ts';
 
 /** Details in the job record beside the printed summary: unmapped content, ignored values, rejects. */
 export interface ConversionDetails {

@@ -1,6 +1,6 @@
 /** The summary that a tool prints at its end, as text and as JSON. */
 import { statusLetters, type StatusLetter } from '../../service/jobs/record.ts';
-import type { BrokenKey } from '../../ports/rows/sink.ts';
+import type { BrokenKey } from '../../ports/row-sink.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
 import type { Rejects } from '../load/findings.ts';
 import {

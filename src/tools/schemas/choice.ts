@@ -7,9 +7,9 @@ import type { RelationalModel, MapLevel } from '../../engine/model/relational-mo
 import { knownLogicals, logicalNamed, originNamed } from '../../service/catalog/named.ts';
 import { AppError } from '../../errors.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
-import type { TargetLoad } from '../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../ports/row-sink.ts';
 import { requireExtras } from './extra-values.ts';
-import { recogniseLoads, unknownLoadsMessage, type KnownLoad } from './target-loads.ts';
+import { recogniseLoads, unknownLoadsMessage, type KnownLoad } from './store-origin.ts';
 import { type ToolSession, settledSession } from '../session/tool-session.ts';
 import type { MetContent } from '../../engine/map/tables/draw-model.ts';
 import { clarkName, type QName, type SourceModel } from '../../engine/model/source-model.ts';

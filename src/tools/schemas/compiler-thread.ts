@@ -26,12 +26,11 @@ import { AppError } from '../../errors.ts';
 import type { Limits } from '../../config/limits.ts';
 import type { OriginFile } from '../../ports/stores/catalog.ts';
 import { archiveLimitsOf } from '../../inputs/archives/kinds.ts';
-import { requireDocumentElements } from './document-elements.ts';
+import { requireDocumentElements, setFingerprint } from './set-fingerprint.ts';
 import { documentTest } from '../../inputs/document-names.ts';
 import { openInputs } from '../../inputs/list-files.ts';
 import { buildModel } from './build-model.ts';
 import { readDocument } from '../../inputs/read-document.ts';
-import { setFingerprint } from './set-fingerprint.ts';
 import { compileOptions, readXsdSet } from '../../inputs/xsd-files.ts';
 import { parseToolArguments } from '../../service/jobs/request/read-request.ts';
 

@@ -10,7 +10,7 @@ import { AppError } from '../../errors.ts';
 import { storesNothing, type ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import { inactiveLines } from '../../service/catalog/dictionary.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
-import type { TargetLoad } from '../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../ports/row-sink.ts';
 import {
   findBasis,
   pinnedLogicalSchema,
@@ -20,7 +20,7 @@ import {
   type ModelChoices,
 } from './choice.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import { recogniseLoads } from './target-loads.ts';
+import { recogniseLoads } from './store-origin.ts';
 import { engineIdentity } from '../../installation.ts';
 import { sha256Of } from '../../storage/staging/durable-file.ts';
 import { shapingOptions } from './set-fingerprint.ts';

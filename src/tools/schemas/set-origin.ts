@@ -11,13 +11,12 @@ import type {
   CatalogStore,
   StoredLogicalSchema,
 } from '../../ports/stores/catalog.ts';
-import type { TargetLoad } from '../../ports/rows/sink.ts';
-import { isXsdName } from '../../service/jobs/options/xsd-inputs.ts';
+import type { TargetLoad } from '../../ports/row-sink.ts';
+import { isXsdName } from '../../service/jobs/xsd-inputs.ts';
 import type { XsdSetFiles } from '../../inputs/xsd-files.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
 import { drawXsdSet } from './convert-xsd.ts';
-import { defaultName, firstInput } from './store-origin.ts';
-import { recogniseLoads } from './target-loads.ts';
+import { defaultName, firstInput, recogniseLoads } from './store-origin.ts';
 import { sha256Of } from '../../storage/staging/durable-file.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';

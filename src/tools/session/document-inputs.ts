@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { InputError } from '../../engine/diagnostics.ts';
 import { AppError } from '../../errors.ts';
-import { isXsdName, xsdIsNoDocument } from '../../service/jobs/options/xsd-inputs.ts';
+import { isXsdName, xsdIsNoDocument } from '../../service/jobs/xsd-inputs.ts';
 import { counted } from '../reports/summary.ts';
 import { documentTest } from '../../inputs/document-names.ts';
 import {

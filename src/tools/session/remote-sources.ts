@@ -1,6 +1,6 @@
 /** The operator's places for inputs and targets, and how a job reaches them. */
 import { checkAddress, createOutgoingGuard } from '../../service/access/outgoing-guard.ts';
-import { createHostResolver } from '../../network/host-resolver.ts';
+import { createHostResolver } from '../../network/checked-http.ts';
 import type { PlaceAccess } from '../../inputs/remote/requests.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { readAccess } from '../../config/source-access.ts';

@@ -1,12 +1,122 @@
 /** Resolves the inputs of a run. A person may name any path; a worker reads only the folders that its organisation may use. */
-import { join } from 'node:path';
-import { AppError } from '../../errors.ts';
-import { parsePathPattern, type PathPattern } from '../../service/files/path-pattern.ts';
-import { isRemoteLocation } from '../../service/files/remote-location.ts';
-import { kindOf, matchingFiles } from '../../inputs/walk-files.ts';
-import type { Fetching } from './fetch-remote.ts';
-import { localCopies, isRemote, matching } from './remote-sources.ts';
+import { parseRemoteLocation, isRemoteLocation } from '../../service/files/remote-location.ts';
+import type { WatchedFiles } from '../../service/jobs/request/shape.ts';
+import { fetchLocation } from '../../inputs/remote/fetch.ts';
+import { counted } from '../reports/summary.ts';
+import { localFolder, accessFor, checksOf, localCopies, isRemote, matching } from './remote-sources.ts';
 import type { ToolSession } from './tool-session.ts';
+import { statfsSync } from 'node:fs';
+import { AppError } from '../../errors.ts';
+import { join } from 'node:path';
+import { parsePathPattern, type PathPattern } from '../../service/files/path-pattern.ts';
+import { kindOf, matchingFiles } from '../../inputs/walk-files.ts';
+
+// Fetches inputs from buckets and the web to a folder of the job on this machine.
+/** Options of fetching a location. */
+export interface Fetching {
+  /** the files below it that are wanted, in the listed version; absent: all files that the location leads to */
+  readonly wanted?: WatchedFiles['files'];
+  /** small documents need be no files: who opens them looks into `session.spool` */
+  readonly spools?: 'documents';
+}
+
+/**
+ * Paths of the files and folders that the location leads to, as a path of this machine would. AppErrors of `parseRemoteLocation`,
+ * `accessFor`, `fetchLocation`.
+ */
+export async function fetchRemote(
+  session: ToolSession,
+  text: string,
+  folder: string,
+  { wanted, spools }: Fetching = {},
+): Promise<string[]> {
+  const location = parseRemoteLocation(text);
+  const begun = performance.now();
+  let bytes = 0;
+  const { home } = session;
+  // a run that a person started may fill the person's own disk
+  const room = session.byHand
+    ? null
+    : createFetchRoom({ directory: home.home.directory, mostBytes: home.config.limits.diskBytes });
+  const access = await accessFor(session, location);
+  // executors of Spark read documents themselves
+  const leaves = spools === 'documents' && session.request.engine === 'spark';
+  const { paths, alone, files, left } = await fetchLocation(location, {
+    check: checksOf(session),
+    access,
+    directory: localFolder(session, folder),
+    signal: session.interrupted,
+    scratch: localFolder(session, 'ssh'),
+    ownKeys: session.byHand,
+    // the service reads only files that it was given, like on a disk
+    follows: session.byHand ? { mostFiles: session.limits.xsdMaxFiles } : false,
+    onBytes: (count) => {
+      bytes += count;
+      session.progress(0);
+      room?.(count);
+    },
+    wanted: wanted ?? null,
+    spool: spools === undefined ? null : session.spool,
+    ...(leaves ? { leaves: text } : {}),
+  });
+  for (const path of alone) session.fetchedAlone.set(path, text);
+  const seconds = (performance.now() - begun) / 1000;
+  if (left > 0) session.log(`${text}: ${counted(left, 'document')}, read where they lie`);
+  if (left < files || files === 0)
+    session.log(
+      `${text}: ${counted(files - left, 'file')}, ${(bytes / 1e6).toFixed(1)} MB, fetched in ${seconds.toFixed(1)} s`,
+    );
+  return paths;
+}
+
+// The room that the inputs of a job may take on this machine while they are fetched: a server may send for ever, and all organisations
+// share the disk.
+
+/** bytes between two looks at the disk */
+const everyBytes = 64 * 1024 * 1024;
+/** Space that stays free: the metadata database may be on the same disk. */
+const leastFree = 1024 ** 3;
+const leastFreePart = 0.05;
+
+export interface FetchRoom {
+  /** folder on the file system that files are fetched to */
+  readonly directory: string;
+  /** `svc.limits.disk`; `Number.MAX_SAFE_INTEGER`: no limit */
+  readonly mostBytes: number;
+  /** bytes of the file system that are free, and that it has */
+  readonly room?: (directory: string) => { readonly free: number; readonly all: number };
+}
+
+/**
+ * Returns a function to call with the number of received bytes. It throws AppErrors: `unprocessable_input` past the limit,
+ * `service_unavailable` if the disk is nearly full.
+ */
+export function createFetchRoom({ directory, mostBytes, room = roomOf }: FetchRoom): (count: number) => void {
+  let bytes = 0;
+  let next = everyBytes;
+  return (count) => {
+    bytes += count;
+    if (bytes > mostBytes)
+      throw new AppError(
+        'unprocessable_input',
+        `the inputs that lie elsewhere have more than ${mostBytes} bytes (svc.limits.disk): load them in several jobs`,
+      );
+    if (bytes < next) return;
+    next = bytes + everyBytes;
+    const { free, all } = room(directory);
+    const least = Math.max(leastFree, all * leastFreePart);
+    if (free < least)
+      throw new AppError(
+        'service_unavailable',
+        `after ${bytes} bytes of inputs that lie elsewhere, the disk of the service has only ${free} bytes left, and ${Math.round(least)} stay free: load them in several jobs, or make room`,
+      );
+  };
+}
+
+function roomOf(directory: string): { readonly free: number; readonly all: number } {
+  const { bavail, blocks, bsize } = statfsSync(directory);
+  return { free: bavail * bsize, all: blocks * bsize };
+}
 
 /**
  * Returns paths for `openInputs`; `folder` is for copies of files in a remote store. `spools`: as in `fetchRemote`. AppError
@@ -39,7 +149,7 @@ async function fetchAll(
   const paths = new Map<number, readonly string[]>();
   for (const [at, input] of inputs.entries()) {
     if (!isRemoteLocation(input)) continue;
-    const { fetchRemote } = await import('./fetch-remote.ts');
+    const { fetchRemote } = await import('./resolve-inputs.ts');
     paths.set(at, await fetchRemote(session, input, `${folder}/remote-${at}`, fetching));
   }
   return paths;

@@ -3,10 +3,10 @@ import { AppError } from '../../errors.ts';
 import type { QueryMark } from '../../ports/stores/watches.ts';
 import { lastLoaded, markSourceOf } from '../../inputs/server-rows.ts';
 import { settledSession, type ToolSession } from './tool-session.ts';
-import { reservedName } from '../../service/jobs/options/table.ts';
+import { reservedName } from '../../service/jobs/option-table.ts';
 import type { ExtraColumn } from '../../service/jobs/request/shape.ts';
 import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
-import type { QueryColumn } from '../../ports/rows/source.ts';
+import type { QueryColumn } from '../../ports/row-source.ts';
 
 /** Rows that share the highest value, at most: each is remembered, as more of them may come. */
 const mostTies = 10_000;

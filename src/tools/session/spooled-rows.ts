@@ -1,6 +1,6 @@
 /** `--from`: rows become documents on this machine, as inputs by address do, and their other columns columns of tables. */
 import { join, resolve } from 'node:path';
-import type { QueryCell, QueryColumn, QueryRows } from '../../ports/rows/source.ts';
+import type { QueryCell, QueryColumn, QueryRows } from '../../ports/row-source.ts';
 import { rowDigest, openServerRows } from '../../inputs/server-rows.ts';
 import { counted } from '../reports/summary.ts';
 import { localFolder, localCopies } from './remote-sources.ts';
@@ -14,7 +14,7 @@ import { fileFault } from '../../storage/staging/durable-file.ts';
 import { carriedRecord } from '../../inputs/archives/members.ts';
 import type { CarriedValues } from '../../inputs/members.ts';
 import { createOutgoingGuard } from '../../service/access/outgoing-guard.ts';
-import { createHostResolver } from '../../network/host-resolver.ts';
+import { createHostResolver } from '../../network/checked-http.ts';
 import { AppError } from '../../errors.ts';
 import { rowSourceOf, type RowServer } from '../../service/jobs/request/row-source.ts';
 import { inputPaths } from './resolve-inputs.ts';

@@ -11,8 +11,7 @@ import { logName } from '../../storage/local/file-store.ts';
 import { keepHeapSmall } from '../../process/group.ts';
 import { createTokenizerKernels, type TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { createMask, oneLine } from '../../service/jobs/mask-secrets.ts';
-import { secretsIn } from '../../service/jobs/request/known-secrets.ts';
-import { openRequest, sealRequest } from '../../service/jobs/request/stored-request.ts';
+import { secretsIn, openRequest, sealRequest } from '../../service/jobs/request/stored-request.ts';
 import { type Credential, findCredential, noCredential } from '../../service/files/credentials.ts';
 import { openSources } from '../../service/files/remote-location.ts';
 import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
@@ -21,7 +20,7 @@ import type { JobProgress, Claim, JobStore } from '../../ports/stores/jobs.ts';
 import { newJob } from '../../service/jobs/new-job.ts';
 import { archiveLimitsOf, type ArchiveLimits } from '../../inputs/archives/kinds.ts';
 import { FileSpool } from '../../inputs/file-spool.ts';
-import { keepLeaseByHand, type WorkSize } from '../lease/by-hand.ts';
+import { keepLeaseByHand, type WorkSize } from './lease-by-hand.ts';
 import type { SchemaChosen, WrittenSoFar } from '../reports/conversion-result.ts';
 import type { Interruption } from '../cli/interruption.ts';
 import {

@@ -21,7 +21,7 @@ export async function watchedFiles(session: ToolSession, { files }: WatchedFiles
   if (files.length === 0) return [];
   const location = session.request.inputs[0]!;
   if (isRemoteLocation(location)) {
-    const { fetchRemote } = await import('./fetch-remote.ts');
+    const { fetchRemote } = await import('./resolve-inputs.ts');
     const paths = await fetchRemote(session, location, 'watched', { wanted: files, spools: 'documents' });
     return files.map(({ name }, at) => ({ name, path: paths[at]! }));
   }

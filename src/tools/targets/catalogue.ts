@@ -9,7 +9,7 @@ import type { Target } from '../../service/jobs/request/target.ts';
 import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import { checkedRequests, openBucketFolder, s3Transport } from './buckets.ts';
 import type { KindOfTarget } from './kind.ts';
-import { lakeRemover, lakeSink, lakeSource } from './lakes.ts';
+import { lakeRemover, lakeSink, lakeSource } from './folders.ts';
 import { type Asker, localFolder } from '../session/remote-sources.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 

@@ -2,11 +2,16 @@
  * Targets that are a folder: of this machine or the shared store, or in a bucket. Of files of one format, or of Delta or Iceberg
  * tables.
  */
-import { resolve } from 'node:path';
 import { AppError } from '../../errors.ts';
+import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
+import type { RowRemover, RowSink } from '../../ports/row-sink.ts';
+import type { RowSource } from '../../ports/row-source.ts';
+import type { LakeTarget } from '../../targets/files/lake/place.ts';
+import type { LakeFormatName } from '../../targets/files/lake/table-format.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+import { resolve } from 'node:path';
 import { startThread } from '../../installation.ts';
 import type { Target } from '../../service/jobs/request/target.ts';
-import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import {
   defaultLayout,
   fileLayoutTitles,
@@ -14,16 +19,49 @@ import {
   isTableLayout,
   layoutFacts,
   type FileLayoutName,
-} from '../../ports/rows/layouts.ts';
-import type { RowSink } from '../../ports/rows/sink.ts';
+} from '../../ports/layouts.ts';
 import type { ColumnsThreadOptions } from '../../targets/files/parquet/beside.ts';
 import type { ObjectFolderRowSinkOptions } from '../../targets/files/folder/sink.ts';
-import type { LakeTarget } from '../../targets/files/lake/place.ts';
 import { isRemote, localCopies, localFolder } from '../session/remote-sources.ts';
-import type { ToolSession } from '../session/tool-session.ts';
 import { openBucketFolder, sharedFolder, type BucketFolder } from './buckets.ts';
 import type { KindOfTarget } from './kind.ts';
-import { encodingsOf, lakeRemover, lakeSink, lakeSource, noVersions } from './lakes.ts';
+
+// Delta and Iceberg tables as targets, in folders and in buckets.
+export async function lakeSink(
+  session: ToolSession,
+  target: LakeTarget,
+  format: LakeFormatName,
+): Promise<RowSink> {
+  if (session.request.views === true)
+    session.log(
+      '--views: Delta and Iceberg tables have no views here; conversion-job-service views NAME writes them for what reads the tables',
+    );
+  const { createLakeRowSink } = await import('../../targets/files/lake/sink.ts');
+  return createLakeRowSink({ target, format, ...encodingsOf(session.request) });
+}
+
+export async function lakeSource({ request }: ToolSession, target: LakeTarget): Promise<RowSource> {
+  const { createLakeRowSource } = await import('../../targets/files/lake/source.ts');
+  const { version } = request;
+  return createLakeRowSource({ target, ...(version === undefined ? {} : { version }) });
+}
+
+export async function lakeRemover(target: LakeTarget): Promise<RowRemover> {
+  const { createLakeRowRemover } = await import('../../targets/files/lake/remover.ts');
+  return createLakeRowRemover(target);
+}
+
+/** Returns the encodings; without `--parquet-version` each target has its own. */
+function encodingsOf({ parquetVersion }: ToolRequest): { readonly deltas?: boolean } {
+  return parquetVersion === undefined ? {} : { deltas: parquetVersion === 2 };
+}
+
+export function noVersions(): AppError {
+  return new AppError(
+    'invalid_option',
+    '--version: earlier versions are there of Delta and Iceberg tables alone (-f delta, -f iceberg, iceberg:https://…); leave it out',
+  );
+}
 
 /** time for which a job waits for others that write into the same folder */
 const lockTimeoutMs = 15 * 60_000;
@@ -59,7 +97,7 @@ export const folderKind: KindOfTarget<FolderTarget> = {
   async openSink(session, { path }) {
     const directory = session.byHand ? resolve(path) : await session.resolvePath(path, false);
     if (isRemote(directory)) {
-      const { takeAdvisoryLock } = await import('../../postgres/advisory-lock.ts');
+      const { takeAdvisoryLock } = await import('../../postgres/connect.ts');
       // all machines have the metadata database in common
       return openInBucket(session, await sharedFolder(session, directory), path, () =>
         takeAdvisoryLock(session.home.sql, `conversion-job-service ${directory}`, lockTimeoutMs),

@@ -2,8 +2,8 @@
 import type { DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import type { Target } from '../../service/jobs/request/target.ts';
 import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
-import type { RowRemover, RowSink } from '../../ports/rows/sink.ts';
-import type { RowSource } from '../../ports/rows/source.ts';
+import type { RowRemover, RowSink } from '../../ports/row-sink.ts';
+import type { RowSource } from '../../ports/row-source.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 /** The code that writes and reads rows is loaded when a target is opened. */

@@ -1,7 +1,7 @@
 /** Targets of kinds that a host application registered. */
 import { AppError } from '../../errors.ts';
 import { registeredTarget, type Target } from '../../service/jobs/request/target.ts';
-import type { RowStore } from '../../ports/rows/sink.ts';
+import type { RowStore } from '../../ports/row-sink.ts';
 import { localFolder } from '../session/remote-sources.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { KindOfTarget } from './kind.ts';
@@ -18,7 +18,7 @@ export const registeredKind: KindOfTarget<RegisteredKind> = {
   async openSink(session, target) {
     const { createStoreRowSink } = await import('../../targets/files/folder/sink.ts');
     const { jobMark } = await import('../../targets/files/folder/place.ts');
-    const { takeAdvisoryLock } = await import('../../postgres/advisory-lock.ts');
+    const { takeAdvisoryLock } = await import('../../postgres/connect.ts');
     return createStoreRowSink({
       store: await openStore(session, target),
       label: target.location,

@@ -3,7 +3,7 @@ import type { FileUnitToken } from '../../targets/files/units.ts';
 import type { LakeUnitToken } from '../../targets/files/lake/units.ts';
 import type { PostgresUnitToken } from '../../targets/sql/postgres/units.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import type { UnitToken, UnitSink } from '../../ports/rows/sink.ts';
+import type { UnitToken, UnitSink } from '../../ports/row-sink.ts';
 
 /** The unit, the model of its tables, and the folder for its files. */
 export interface UnitPlace {

@@ -8,10 +8,10 @@ import {
   type DocumentWriter,
 } from '../../engine/unshred/document-writer.ts';
 import { AppError } from '../../errors.ts';
-import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
+import type { RowSource, StoredDocument } from '../../ports/row-source.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { ConversionDetails } from '../reports/conversion-result.ts';
-import { findByHash } from '../schemas/target-loads.ts';
+import { findByHash } from '../schemas/store-origin.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { safeName, type DocumentFolder } from './output-files.ts';
 

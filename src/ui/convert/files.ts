@@ -12,7 +12,7 @@ import {
   packedName,
   type PlannedJob,
 } from './plan.ts';
-import { postJson, upload } from '../api/client.ts';
+import { postJson, upload } from '../shell/client.ts';
 
 /** more are counted, not listed */
 const listed = 50;

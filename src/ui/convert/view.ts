@@ -1,8 +1,8 @@
 /** The view that converts dropped files to rows: the files, the schema to read them with, and the target of the rows. */
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
-import { readChoices, getJson } from '../api/client.ts';
+import { readChoices, getJson } from '../shell/client.ts';
 import { serviceUrl } from '../service-url.ts';
-import { keptKey } from '../api/key.ts';
+import { keptKey } from '../shell/key.ts';
 import {
   codeBlock,
   fill,

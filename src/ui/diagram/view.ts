@@ -1,6 +1,6 @@
 /** The diagram of a schema: all of it, or a table with its neighbours; a list of the tables beside it describes the same in words. */
 import type { DiagramRecord } from '../../service/catalog/diagram.ts';
-import { call, getJson } from '../api/client.ts';
+import { call, getJson } from '../shell/client.ts';
 import {
   actionButton,
   saveFile,

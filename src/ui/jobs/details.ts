@@ -1,5 +1,5 @@
 /** A job in the page: its record, its log, and what came of it. */
-import { type ShownJob, call, getJson, type PageOf, followEvents, RefusedRequest } from '../api/client.ts';
+import { type ShownJob, call, getJson, type PageOf, followEvents, RefusedRequest } from '../shell/client.ts';
 import {
   actionButton,
   codeBlock,

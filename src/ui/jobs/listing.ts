@@ -1,5 +1,5 @@
 /** Lists the jobs, newest first, with a filter; running jobs are polled. */
-import { type ShownJob, getJson, type PageOf } from '../api/client.ts';
+import { type ShownJob, getJson, type PageOf } from '../shell/client.ts';
 import {
   selectOf,
   searchField,

@@ -1,5 +1,5 @@
 /** Things to press and to fill in. */
-import { type ShownJob, RefusedRequest } from '../api/client.ts';
+import { type ShownJob, RefusedRequest } from '../shell/client.ts';
 
 export interface Choice {
   readonly value: string;

@@ -1,7 +1,7 @@
 /** Compares two versions side by side: the content of only one of them, and the differences. */
 import type { MappingComparison } from '../../service/catalog/comparison.ts';
 import type { MappingRecord, OriginRecord } from '../../ports/stores/catalog.ts';
-import { getJson } from '../api/client.ts';
+import { getJson } from '../shell/client.ts';
 import { selectOf, fill, h, type Content, count, empty, fillLater } from '../parts/controls.ts';
 import { searchedGrid } from '../parts/grid.ts';
 import { linkTo } from '../shell/views.ts';

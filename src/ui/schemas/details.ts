@@ -1,6 +1,6 @@
 /** The view of one schema: its versions and logical schemas to choose from, and a part for each aspect of it. */
 import type { OriginRecord, MappingRecord } from '../../ports/stores/catalog.ts';
-import { type ShownJob, getJson, type PageOf, call, readChoices, RefusedRequest } from '../api/client.ts';
+import { type ShownJob, getJson, type PageOf, call, readChoices, RefusedRequest } from '../shell/client.ts';
 import { diagramPart } from '../diagram/view.ts';
 import {
   selectOf,

@@ -1,6 +1,6 @@
 /** Lists the schemas of the organisation: each describes documents, and has tables of its newest version. */
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
-import { getJson } from '../api/client.ts';
+import { getJson } from '../shell/client.ts';
 import { fill, h, ago, count, moment, empty, fillLater } from '../parts/controls.ts';
 import { searchedGrid } from '../parts/grid.ts';
 import { linkTo, type ViewContext } from '../shell/views.ts';

@@ -2,7 +2,7 @@
 import type { FeedLineage } from '../../service/catalog/lineage.ts';
 import type { DiagramRecord } from '../../service/catalog/diagram.ts';
 import type { MappingRecord } from '../../ports/stores/catalog.ts';
-import { getJson } from '../api/client.ts';
+import { getJson } from '../shell/client.ts';
 import { searchField, fill, h, type Content, counted, empty } from '../parts/controls.ts';
 import { grid } from '../parts/grid.ts';
 import { linkTo } from '../shell/views.ts';

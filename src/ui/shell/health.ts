@@ -1,6 +1,6 @@
 /** Shows the health of the service in a word at the top of the page. */
 import { serviceUrl } from '../service-url.ts';
-import { keptKey } from '../api/key.ts';
+import { keptKey } from './key.ts';
 import { fill, h } from '../parts/controls.ts';
 
 const everyMs = 15_000;

@@ -1,6 +1,6 @@
 /** The dialogs for the key: the page asks for one if the service requires it; later it can be changed or forgotten. */
-import { call, getJson, RefusedRequest } from '../api/client.ts';
-import { forgetKey, keepKey, keptKey } from '../api/key.ts';
+import { call, getJson, RefusedRequest } from './client.ts';
+import { forgetKey, keepKey, keptKey } from './key.ts';
 import { fill, freshId, h, failureBox, messageOf } from '../parts/controls.ts';
 
 interface Organisation {

@@ -7,7 +7,7 @@ import { compactLake } from '../../../src/targets/files/lake/compaction.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
 import { diskLake, type LakeTarget } from '../../../src/targets/files/lake/place.ts';
-import type { Published } from '../../../src/ports/rows/sink.ts';
+import type { Published } from '../../../src/ports/row-sink.ts';
 import { libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
 import { deltaFiles, deltaReader, icebergFiles, icebergReader } from '../row-sinks/readers.ts';

@@ -7,7 +7,7 @@ import type { LakeTarget } from '../../../src/targets/files/lake/place.ts';
 import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
 import type { S3Settings } from '../../../src/storage/object-store/s3-requests.ts';
 import { AppError } from '../../../src/errors.ts';
-import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { Published, SinkPlan } from '../../../src/ports/row-sink.ts';
 import { copyObjects, type ObjectServer } from '../../support/servers/object-server.ts';
 import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LakeFormatName } from '../../../src/targets/files/lake/table-format.ts';
 import { createLakeRowRemover } from '../../../src/targets/files/lake/remover.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
-import type { SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { SinkPlan } from '../../../src/ports/row-sink.ts';
 import { libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';

@@ -8,7 +8,7 @@ import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import type { LakeTarget } from '../../../src/targets/files/lake/place.ts';
 import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
 import type { S3Settings } from '../../../src/storage/object-store/s3-requests.ts';
-import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { Published, SinkPlan } from '../../../src/ports/row-sink.ts';
 import type { IcebergCatalogue } from '../../support/servers/iceberg-catalogue.ts';
 import type { ObjectServer } from '../../support/servers/object-server.ts';
 import { expectJobs } from '../bucket-tables/expected-jobs.ts';

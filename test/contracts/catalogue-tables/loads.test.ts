@@ -9,7 +9,7 @@ import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
 import { diskLake, type LakeTarget } from '../../../src/targets/files/lake/place.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
-import type { SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { SinkPlan } from '../../../src/ports/row-sink.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { startIcebergCatalogue, type IcebergCatalogue } from '../../support/servers/iceberg-catalogue.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';

@@ -7,7 +7,7 @@ import { createFolderRowSink, createObjectFolderRowSink } from '../../../src/tar
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import type { PartitionWish } from '../../../src/engine/sql/partition-wish.ts';
-import type { RowSink, SinkPlan, UnitToken } from '../../../src/ports/rows/sink.ts';
+import type { RowSink, SinkPlan, UnitToken } from '../../../src/ports/row-sink.ts';
 import { openUnit } from '../../../src/tools/targets/units.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';

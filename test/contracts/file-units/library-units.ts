@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { RowSink, SinkPlan, UnitReceipt, UnitToken } from '../../../src/ports/rows/sink.ts';
+import type { RowSink, SinkPlan, UnitReceipt, UnitToken } from '../../../src/ports/row-sink.ts';
 import { openUnit } from '../../../src/tools/targets/units.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { libraryRows, writeLibrary, type LibraryRows } from '../targets/library-rows.ts';

@@ -9,7 +9,7 @@ import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
-import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { Published, SinkPlan } from '../../../src/ports/row-sink.ts';
 import { needs } from '../../support/needs.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { deltaReader, icebergFiles, icebergReader } from '../row-sinks/readers.ts';

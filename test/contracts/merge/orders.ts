@@ -5,8 +5,8 @@ import type { RelationalModel } from '../../../src/engine/model/relational-model
 import type { DocumentVersions } from '../../../src/engine/sql/loaded-documents.ts';
 import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
 import { requestDefaults } from '../../../src/service/jobs/request/tool-request.ts';
-import type { Published, RowSink } from '../../../src/ports/rows/sink.ts';
-import type { RowSource } from '../../../src/ports/rows/source.ts';
+import type { Published, RowSink } from '../../../src/ports/row-sink.ts';
+import type { RowSource } from '../../../src/ports/row-source.ts';
 import { documentTest } from '../../../src/inputs/document-names.ts';
 import { openInputs } from '../../../src/inputs/list-files.ts';
 import { createRejects } from '../../../src/tools/load/findings.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../../src/targets/files/parquet/writing.ts';
 import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import type { TargetManifest } from '../../../src/targets/files/folder/manifest.ts';
-import type { RowSink } from '../../../src/ports/rows/sink.ts';
+import type { RowSink } from '../../../src/ports/row-sink.ts';
 import type { ColumnType } from '../../../src/engine/model/relational-model.ts';
 import { at } from '../../unit/engine/sql/library-model.ts';
 import { encodeRows, libraryPlan, libraryRows, writeLibrary } from '../targets/library-rows.ts';

@@ -8,7 +8,7 @@ import { createFolderRowSink, createObjectFolderRowSink } from '../../../src/tar
 import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
-import type { RowSink } from '../../../src/ports/rows/sink.ts';
+import type { RowSink } from '../../../src/ports/row-sink.ts';
 import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';
 import { bytesOf, compiled } from '../../support/models/shredding.ts';
 import { loadInto } from '../../support/round-trip/postgres.ts';

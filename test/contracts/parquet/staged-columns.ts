@@ -1,8 +1,8 @@
 /** Columns of every type with values at the ends of what they hold, written as Parquet and, beside it, read by DuckDB from CSV. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ByteBuffer } from '../../../src/engine/shred/rows/byte-buffer.ts';
-import { rowEncoderFor, type EncodingName } from '../../../src/engine/shred/rows/output.ts';
+import { ByteBuffer } from '../../../src/engine/shred/byte-buffer.ts';
+import { rowEncoderFor, type EncodingName } from '../../../src/engine/shred/row-output.ts';
 import type { ColumnType } from '../../../src/engine/model/relational-model.ts';
 import {
   writeParquet,

@@ -2,8 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createOutgoingGuard } from '../../../src/service/access/outgoing-guard.ts';
-import { createPinnedHttp } from '../../../src/network/checked-http.ts';
-import { createHostResolver } from '../../../src/network/host-resolver.ts';
+import { createPinnedHttp, createHostResolver } from '../../../src/network/checked-http.ts';
 import { lookAt, remoteBytes } from '../../../src/inputs/remote/download.ts';
 import { createRemoteRequests, type RemoteRequests } from '../../../src/inputs/remote/requests.ts';
 import { useServed, whole } from './served.ts';

@@ -9,7 +9,7 @@ import { openPostgresQuery } from '../../../src/targets/sql/postgres/query.ts';
 import { openSqlite } from '../../../src/targets/sql/sqlite/database.ts';
 import { openSqliteQuery } from '../../../src/targets/sql/sqlite/query.ts';
 import { AppError } from '../../../src/errors.ts';
-import type { QueryCell, QueryRows, RowStart } from '../../../src/ports/rows/source.ts';
+import type { QueryCell, QueryRows, RowStart } from '../../../src/ports/row-source.ts';
 import { isHere, needs } from '../../support/needs.ts';
 import { mariadbParts, startMariadb, type TestMariadb } from '../../support/servers/mariadb.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';

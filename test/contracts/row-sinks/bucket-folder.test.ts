@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RowSink } from '../../../src/ports/rows/sink.ts';
+import type { RowSink } from '../../../src/ports/row-sink.ts';
 import { createObjectFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';
 import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';

@@ -14,7 +14,7 @@ import { enumerationsOf } from '../../../src/engine/metadata/enumerations.ts';
 import { renderDdl } from '../../../src/engine/sql/ddl.ts';
 import type { DialectName } from '../../../src/engine/sql/dialects/every-dialect.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
-import type { Published, RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { Published, RowSink, SinkPlan } from '../../../src/ports/row-sink.ts';
 import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';
 import { needs, programOf, some } from '../../support/needs.ts';
 import { mariadbParts, startMariadb } from '../../support/servers/mariadb.ts';

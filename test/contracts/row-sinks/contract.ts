@@ -1,7 +1,7 @@
 /** What every row sink must do: tests for a place that rows go to. */
 import { beforeEach, expect, test } from 'vitest';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
-import type { RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { RowSink, SinkPlan } from '../../../src/ports/row-sink.ts';
 import { at, libraryModel, oddColumns, oddTable } from '../../unit/engine/sql/library-model.ts';
 import {
   awkwardValues,

@@ -22,7 +22,7 @@ import { diskLake } from '../../../src/targets/files/lake/place.ts';
 import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
 import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
-import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { Published, SinkPlan } from '../../../src/ports/row-sink.ts';
 import { uuidOfJob } from '../../support/models/job-names.ts';
 import { at, libraryModel, oddTable } from '../../unit/engine/sql/library-model.ts';
 import { needs } from '../../support/needs.ts';

@@ -10,7 +10,7 @@ import type { DatabaseFileOptions } from '../../../src/targets/sql/database-file
 import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createDuckDbRowSource } from '../../../src/targets/sql/duckdb/source.ts';
 import type { Column, ColumnType, RelationalModel } from '../../../src/engine/model/relational-model.ts';
-import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { Published, SinkPlan } from '../../../src/ports/row-sink.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import {
   encodeRows,

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createFolderRowSink, type FolderRowSinkOptions } from '../../../src/targets/files/folder/sink.ts';
 import type { TargetManifest } from '../../../src/targets/files/folder/manifest.ts';
 import { freeFileName, fileNamePart } from '../../../src/targets/files/folder/place.ts';
-import type { RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { RowSink, SinkPlan } from '../../../src/ports/row-sink.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';
 import { duckDbRows } from './readers.ts';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
 import { createPostgresRowSource } from '../../../src/targets/sql/postgres/source.ts';
-import type { RowSink } from '../../../src/ports/rows/sink.ts';
+import type { RowSink } from '../../../src/ports/row-sink.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { createSwallowingProxy, type SwallowingProxy } from '../../support/servers/swallowing-proxy.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';

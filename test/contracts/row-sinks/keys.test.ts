@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
-import type { SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { SinkPlan } from '../../../src/ports/row-sink.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { encodeRows, libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';

@@ -6,7 +6,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
-import type { RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { RowSink, SinkPlan } from '../../../src/ports/row-sink.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';

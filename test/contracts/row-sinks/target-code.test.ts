@@ -1,7 +1,7 @@
 /** Tables of a target whose owner lets triggers, rules, defaults and operators of their own run with what a load writes. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
-import type { SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { SinkPlan } from '../../../src/ports/row-sink.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { encodeRows, libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';

@@ -9,7 +9,7 @@ import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts
 import type { MysqlAddress } from '../../../src/targets/sql/mysql/connection.ts';
 import { createMysqlRowSink } from '../../../src/targets/sql/mysql/sink.ts';
 import { createSqliteRowSink } from '../../../src/targets/sql/sqlite/driver.ts';
-import type { RowSink } from '../../../src/ports/rows/sink.ts';
+import type { RowSink } from '../../../src/ports/row-sink.ts';
 import type { TestMariadb } from '../../support/servers/mariadb.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createPostgresJobStore } from '../../../src/metadb/job-store.ts';
-import { keepLeaseByHand } from '../../../src/tools/lease/by-hand.ts';
+import { keepLeaseByHand } from '../../../src/tools/session/lease-by-hand.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { newJob, worker } from './jobs/contract.ts';
 

@@ -17,7 +17,7 @@ import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { createFolderRowSource } from '../../../src/targets/files/folder/source.ts';
 import type { TargetManifest } from '../../../src/targets/files/folder/manifest.ts';
-import type { RowSink } from '../../../src/ports/rows/sink.ts';
+import type { RowSink } from '../../../src/ports/row-sink.ts';
 import { createDocumentFolder } from '../../../src/tools/write-back/output-files.ts';
 import { libraryPlan, loadLibrary } from './library-rows.ts';
 

@@ -1,10 +1,10 @@
 /** Rows of the hand-written library model, encoded as the shredder does, and written into a sink. */
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../../src/engine/model/side-tables.ts';
-import { ByteBuffer } from '../../../src/engine/shred/rows/byte-buffer.ts';
-import { rowEncoderFor, rowFormFor } from '../../../src/engine/shred/rows/output.ts';
+import { ByteBuffer } from '../../../src/engine/shred/byte-buffer.ts';
+import { rowEncoderFor, rowFormFor } from '../../../src/engine/shred/row-output.ts';
 import type { NamedType } from '../../../src/engine/shred/json-line-members.ts';
-import type { RowEncoding, RowSink, SideTable, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { RowEncoding, RowSink, SideTable, SinkPlan } from '../../../src/ports/row-sink.ts';
 import { at, libraryModel, oddColumns } from '../../unit/engine/sql/library-model.ts';
 import { hashOfLogical, uuidOfJob } from '../../support/models/job-names.ts';
 

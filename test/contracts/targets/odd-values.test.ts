@@ -12,8 +12,8 @@ import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts
 import { createPostgresRowSource } from '../../../src/targets/sql/postgres/source.ts';
 import { createSqliteRowSink } from '../../../src/targets/sql/sqlite/driver.ts';
 import { createSqliteRowSource } from '../../../src/targets/sql/sqlite/source.ts';
-import type { RowSink } from '../../../src/ports/rows/sink.ts';
-import type { RowSource } from '../../../src/ports/rows/source.ts';
+import type { RowSink } from '../../../src/ports/row-sink.ts';
+import type { RowSource } from '../../../src/ports/row-source.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { listDocuments, listsXsd } from '../../support/documents/lists.ts';
 import { isHere } from '../../support/needs.ts';

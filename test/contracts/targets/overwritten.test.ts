@@ -7,7 +7,7 @@ import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { mysql } from '../../../src/engine/sql/dialects/mysql.ts';
 import { withListTables } from '../../../src/engine/sql/list-tables.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
-import type { SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { SinkPlan } from '../../../src/ports/row-sink.ts';
 import { bytesOf, compiled } from '../../support/models/shredding.ts';
 import { needs } from '../../support/needs.ts';
 import { loadInto } from '../../support/round-trip/postgres.ts';

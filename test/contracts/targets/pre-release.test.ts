@@ -23,8 +23,8 @@ import { createPostgresRowSource } from '../../../src/targets/sql/postgres/sourc
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
 import { createSqliteRowRemover, createSqliteRowSink } from '../../../src/targets/sql/sqlite/driver.ts';
 import { createSqliteRowSource } from '../../../src/targets/sql/sqlite/source.ts';
-import type { RowRemover, RowSink } from '../../../src/ports/rows/sink.ts';
-import type { RowSource } from '../../../src/ports/rows/source.ts';
+import type { RowRemover, RowSink } from '../../../src/ports/row-sink.ts';
+import type { RowSource } from '../../../src/ports/row-source.ts';
 import { createMemoryFileStore, objectsIn } from '../../support/memory/files.ts';
 import { needs } from '../../support/needs.ts';
 import { startIcebergCatalogue } from '../../support/servers/iceberg-catalogue.ts';

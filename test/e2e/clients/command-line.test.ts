@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { toolOptions } from '../../../src/service/jobs/options/table.ts';
+import { toolOptions } from '../../../src/service/jobs/option-table.ts';
 import { projectRoot, serviceEnvironment, type ServiceHome } from '../../support/service/start.ts';
 import { convert, type Summary } from '../../support/service/tools.ts';
 import { useTrial } from '../../support/service/trial.ts';

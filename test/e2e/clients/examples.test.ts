@@ -1,7 +1,7 @@
 /** What the reference shows as answers is what a service gives: as `npm run examples` records it. */
 import { expect, it } from 'vitest';
 import { recordFromServices } from '../../../scripts/examples/services.ts';
-import recorded from '../../../src/http/openapi/examples/recorded.json' with { type: 'json' };
+import recorded from '../../../src/http/openapi/recorded.json' with { type: 'json' };
 import { errorCatalogue } from '../../../src/errors.ts';
 import { needs } from '../../support/needs.ts';
 

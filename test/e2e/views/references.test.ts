@@ -12,7 +12,7 @@ import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts
 import { createSqliteRowSink } from '../../../src/targets/sql/sqlite/driver.ts';
 import { allIds, type RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import { idsViewName } from '../../../src/engine/views/statements.ts';
-import type { RowSink } from '../../../src/ports/rows/sink.ts';
+import type { RowSink } from '../../../src/ports/row-sink.ts';
 import { readCorpus } from '../../support/corpus.ts';
 import { bytesOf, compiled, modelOf } from '../../support/models/shredding.ts';
 import { needs, some } from '../../support/needs.ts';

@@ -5,7 +5,7 @@ import { AppError } from '../../../src/errors.ts';
 import { maskSecrets } from '../../../src/service/jobs/mask-secrets.ts';
 import { parseTarget } from '../../../src/service/jobs/request/target.ts';
 import { tools } from '../../../src/service/jobs/request/tools.ts';
-import { toolOptions } from '../../../src/service/jobs/options/table.ts';
+import { toolOptions } from '../../../src/service/jobs/option-table.ts';
 import { parseProperties } from '../../../src/config/java-properties.ts';
 import { Finding, type FuzzTarget } from '../fuzzer.ts';
 import type { Random } from '../random.ts';

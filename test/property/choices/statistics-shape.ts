@@ -1,5 +1,5 @@
 /** Statistics by path, whatever the order in which they were met. */
-import { unpackOrdinals } from '../../../src/engine/infer/sibling-order.ts';
+import { unpackOrdinals } from '../../../src/engine/infer/declared-places.ts';
 import type { DocumentStatistics, ElementStatistics } from '../../../src/engine/infer/statistics.ts';
 
 function nameOf(element: ElementStatistics): string {

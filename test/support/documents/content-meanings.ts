@@ -1,6 +1,6 @@
 /** What the prefixes in the content of a document stand for, and the white space that its elements hold. */
 import { createNameTable } from '../../../src/engine/xml/names/interned.ts';
-import { NamespaceScope } from '../../../src/engine/shred/values/namespace-scope.ts';
+import { NamespaceScope } from '../../../src/engine/shred/namespace-scope.ts';
 import { rangeText } from '../../../src/engine/shred/xml-capture.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';
 import {

@@ -3,10 +3,10 @@ import type { DocumentStatistics } from '../../../src/engine/infer/statistics.ts
 import { UnitStatistics } from '../../../src/engine/infer/merge-statistics.ts';
 import { defaultEngineLimits } from '../../../src/engine/limits.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
-import type { RowChunk } from '../../../src/engine/shred/rows/output.ts';
+import type { RowChunk } from '../../../src/engine/shred/row-output.ts';
 import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
 import { requestDefaults } from '../../../src/service/jobs/request/tool-request.ts';
-import type { UnconvertedValue } from '../../../src/ports/rows/sink.ts';
+import type { UnconvertedValue } from '../../../src/ports/row-sink.ts';
 import type { InputMember } from '../../../src/inputs/members.ts';
 import {
   countPieces,

@@ -11,7 +11,7 @@ import type { DeclaredPlaces } from '../../../src/engine/infer/declared-places.t
 import { inferSourceModel } from '../../../src/engine/infer/source-model.ts';
 import type { DocumentStatistics } from '../../../src/engine/infer/statistics.ts';
 import { createShredder, type Shredder, type ShredderOptions } from '../../../src/engine/shred/shredder.ts';
-import type { RowChunk } from '../../../src/engine/shred/rows/output.ts';
+import type { RowChunk } from '../../../src/engine/shred/row-output.ts';
 import { createNameTable } from '../../../src/engine/xml/names/interned.ts';
 import type { NameTable } from '../../../src/engine/xml/tokens.ts';
 import { createFastXmlTokenizer, type TokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';

@@ -1,12 +1,12 @@
 /** Documents checked by either of the validators, and by the pass that tells their places. */
 import { startThread } from '../../../src/installation.ts';
-import { createLibxml2Validator } from '../../../src/process/validators/libxml2.ts';
-import { createXmllintValidator } from '../../../src/process/validators/xmllint.ts';
+import { createLibxml2Validator } from '../../../src/process/libxml2.ts';
+import { createXmllintValidator } from '../../../src/process/xmllint.ts';
 import { defaultEngineLimits } from '../../../src/engine/limits.ts';
 import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
 import type { StandaloneXsdSet } from '../../../src/engine/xsd/read/standalone-set.ts';
 import type { DocumentValidator } from '../../../src/ports/processes.ts';
-import { checkDocuments } from '../../../src/tools/validation/check-documents.ts';
+import { checkDocuments } from '../../../src/tools/convert/check-documents.ts';
 import type { InputSet } from '../../../src/inputs/list-files.ts';
 import { createRejects } from '../../../src/tools/load/findings.ts';
 import type { ToolSession } from '../../../src/tools/session/tool-session.ts';

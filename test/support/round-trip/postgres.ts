@@ -2,8 +2,8 @@
 import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
 import { createPostgresRowSource } from '../../../src/targets/sql/postgres/source.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
-import type { MergeOrder, Published, RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
-import type { RowSource } from '../../../src/ports/rows/source.ts';
+import type { MergeOrder, Published, RowSink, SinkPlan } from '../../../src/ports/row-sink.ts';
+import type { RowSource } from '../../../src/ports/row-source.ts';
 import { createShredder } from '../../../src/engine/shred/shredder.ts';
 import { createNameTable } from '../../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';

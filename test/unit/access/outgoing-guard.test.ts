@@ -8,8 +8,11 @@ import {
   specialRange,
   createOutgoingGuard,
 } from '../../../src/service/access/outgoing-guard.ts';
-import { createHostResolver } from '../../../src/network/host-resolver.ts';
-import { createPinnedHttp, createPinnedProxy } from '../../../src/network/checked-http.ts';
+import {
+  createHostResolver,
+  createPinnedHttp,
+  createPinnedProxy,
+} from '../../../src/network/checked-http.ts';
 import type { HostResolver, CheckedHost } from '../../../src/ports/network.ts';
 
 const refused = { code: 'host_not_allowed' };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTextRows, type TextFile } from '../../../src/targets/files/folder/text-tables.ts';
-import { RecordSplitter } from '../../../src/engine/records/splitter.ts';
+import { RecordSplitter } from '../../../src/engine/records/json-lines.ts';
 import { SpareBuffers } from '../../../src/engine/spare-buffers.ts';
 import type { RowBlock } from '../../../src/engine/unshred/rows/document-rows.ts';
 import { textOf } from '../../../src/engine/unshred/rows/values.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../../src/runtime/system/secret-box.ts';
 import { readConfig } from '../../../src/config/properties.ts';
 import { maskedParams, paramsJson, newJob } from '../../../src/service/jobs/new-job.ts';
-import { parseModeLetters, saveModeLetters } from '../../../src/service/jobs/options/table.ts';
+import { parseModeLetters, saveModeLetters } from '../../../src/service/jobs/option-table.ts';
 import { checkStoredRequest } from '../../../src/service/jobs/request/shape.ts';
 import { openRequest, sealRequest } from '../../../src/service/jobs/request/stored-request.ts';
 import type { Tool } from '../../../src/service/jobs/request/tools.ts';

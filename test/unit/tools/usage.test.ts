@@ -1,6 +1,6 @@
 /** Usage texts. */
 import { describe, expect, it } from 'vitest';
-import { toolOptions } from '../../../src/service/jobs/options/table.ts';
+import { toolOptions } from '../../../src/service/jobs/option-table.ts';
 import { requestDefaults } from '../../../src/service/jobs/request/tool-request.ts';
 import { tools } from '../../../src/service/jobs/request/tools.ts';
 import { usageOf } from '../../../src/tools/cli/run-tool.ts';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import type { ClaimRelease, WatchClaim, WatchSchedule } from '../../../src/ports/stores/watches.ts';
-import type { WatchedLocation, WatchedPlace } from '../../../src/ports/watched-locations.ts';
+import type { WatchedLocation, WatchedPlace } from '../../../src/ports/network.ts';
 import {
   LookLimit,
   limitLook,

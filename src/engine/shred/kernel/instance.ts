@@ -5,7 +5,7 @@
  */
 import * as layout from './layout.ts';
 import { sideTableDefinitions } from '../../model/side-tables.ts';
-import { ByteBuffer } from '../rows/byte-buffer.ts';
+import { ByteBuffer } from '../byte-buffer.ts';
 import {
   type EncodingName,
   rowFormFor,
@@ -13,7 +13,7 @@ import {
   type JobIdentity,
   type RowOutput,
   type RowEncoder,
-} from '../rows/output.ts';
+} from '../row-output.ts';
 import { partText, type PartsOfFile, type PartsTaken } from '../row-tag/parts.ts';
 import type { KernelMemory } from './layout.ts';
 import { compileModule } from '../../compile-module.ts';

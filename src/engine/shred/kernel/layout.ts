@@ -127,7 +127,7 @@ export const LEAF = 8;
 /** has a default of xml:space */
 export const SETS_SPACE = 16;
 
-/** How rows are encoded (src/engine/shred/rows/output.ts). */
+/** How rows are encoded (src/engine/shred/row-output.ts). */
 export const MODE_COPY = 0;
 export const MODE_CSV = 1;
 export const MODE_WORDS = 2;

@@ -4,10 +4,10 @@
  */
 import * as layout from './layout.ts';
 import type { PlanEdge, PlanNode, Column, ColumnRole } from '../../model/relational-model.ts';
-import { ByteBuffer } from '../rows/byte-buffer.ts';
+import { ByteBuffer } from '../byte-buffer.ts';
 import { jsonRoom, isNumber, memberPrefix } from '../json-line-members.ts';
 import type { CompiledPlan, CompiledTable } from '../compiled-plan.ts';
-import { isJsonEncoding, type EncodingName, type RowEncoder } from '../rows/output.ts';
+import { isJsonEncoding, type EncodingName, type RowEncoder } from '../row-output.ts';
 import type { KernelMemory } from './layout.ts';
 import { holdsNames } from '../../model/source-model.ts';
 import { isCollapsed } from '../../model/white-space.ts';
@@ -367,7 +367,7 @@ function isWide(table: CompiledTable): boolean {
 }
 
 // Selects the conversion of src/engine/shred/kernel/shred.as for a column, and its parameters. The kernel has the common conversions of
-// src/engine/shred/values/conversion.ts.
+// src/engine/shred/conversion.ts.
 
 /** Digits and exponent that a value can have together without coming near the bounds of the type. */
 const realDigits = 36;

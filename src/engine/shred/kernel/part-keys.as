@@ -1,4 +1,4 @@
-// Part of src/engine/shred/kernel/shred.as: bases of keys that follow from a document's SHA-256, as src/engine/shred/rows/open-rows.ts has them, for parts
+// Part of src/engine/shred/kernel/shred.as: bases of keys that follow from a document's SHA-256, as src/engine/shred/open-rows.ts has them, for parts
 // of a file: their SHA-256 is that of the file's in 64 hex digits, a hash sign, and their number (FIPS 180-4).
 
 const ROUNDS: usize = memory.data<u32>([

@@ -2,7 +2,7 @@
 // Rare cases are left to src/engine/shred/shredder.ts, which works on the same memory: this function then returns with the state before
 // the event. Compiled by `npm run wasm` into src/engine/shred/kernel/shred-wasm.ts; layout of the control block and of the plan:
 // src/engine/shred/kernel/layout.ts, of frames, rows and slots: src/engine/shred/open-elements.ts. The forms of values are those of
-// src/engine/shred/values/conversion.ts.
+// src/engine/shred/conversion.ts.
 
 function leave(exit: i32, e: usize, depth: i32, out: usize): i32 {
   store<i32>(NEXT, <i32>((e - load<usize>(EVENTS)) >> RECORD_SHIFT));

@@ -8,7 +8,7 @@ import { surelyDeclared } from '../../model/root-declarations.ts';
 import type { RelationalModel } from '../../model/relational-model.ts';
 import { utf8Text } from '../../xml/utf8.ts';
 import { FRAME_ROW, FRAME_SCOPE, type ShredState } from '../open-elements.ts';
-import type { NamespaceScope } from '../values/namespace-scope.ts';
+import type { NamespaceScope } from '../namespace-scope.ts';
 import type { DocumentPaths } from './document-paths.ts';
 
 /** A declaration in scope. */

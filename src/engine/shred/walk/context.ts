@@ -6,9 +6,9 @@ import type { NameTable } from '../../xml/tokens.ts';
 import { compilePlan, type CompiledNode, type CompiledPlan } from '../compiled-plan.ts';
 import { createDeviations, type Deviations } from '../deviations.ts';
 import { FRAME_INTS, FRAME_NODE, ShredState } from '../open-elements.ts';
-import { rowEncoderFor, type EncodingName, type RowEncoder, RowOutput } from '../rows/output.ts';
-import { RowKeys, OpenRows } from '../rows/open-rows.ts';
-import { NamespaceScope } from '../values/namespace-scope.ts';
+import { rowEncoderFor, type EncodingName, type RowEncoder, RowOutput } from '../row-output.ts';
+import { RowKeys, OpenRows } from '../open-rows.ts';
+import { NamespaceScope } from '../namespace-scope.ts';
 import { ContentPrefixes } from './content-prefixes.ts';
 import { DocumentPaths } from './document-paths.ts';
 

@@ -5,7 +5,7 @@
 import { partOf, type CompiledNode, type CompiledPlan, type CompiledTable } from '../compiled-plan.ts';
 import type { PlanEdge } from '../../model/relational-model.ts';
 import { FRAME_ROW, type ShredState } from '../open-elements.ts';
-import type { OpenRows } from '../rows/open-rows.ts';
+import type { OpenRows } from '../open-rows.ts';
 import type { WalkContext } from './context.ts';
 
 export class ElementRows {

@@ -30,8 +30,8 @@ import {
   type ShredState,
   spaceOf,
 } from '../open-elements.ts';
-import type { OpenRows } from '../rows/open-rows.ts';
-import type { NamespaceScope } from '../values/namespace-scope.ts';
+import type { OpenRows } from '../open-rows.ts';
+import type { NamespaceScope } from '../namespace-scope.ts';
 import { rangeText, sourceOf, XmlCapture } from '../xml-capture.ts';
 import type { ContentPrefixes } from './content-prefixes.ts';
 import type { WalkContext, XsiNames } from './context.ts';

@@ -11,7 +11,7 @@ import type { PartsOfFile, PartsTaken } from '../row-tag/parts.ts';
 import type { WantedPrefixes } from './content-prefixes.ts';
 import type { WalkContext } from './context.ts';
 import type { ElementRows } from './element-rows.ts';
-import type { JobIdentity } from '../rows/output.ts';
+import type { JobIdentity } from '../row-output.ts';
 
 /** Records that TypeScript handles at most before it asks the kernel again. */
 const longestPause = 63;

@@ -1,8 +1,8 @@
 /** Text between tags: gathered over batches, then a value, rows of mixed content, or a deviation. */
 import { utf8Text } from '../../xml/utf8.ts';
 import { partOf } from '../compiled-plan.ts';
-import type { OpenRows } from '../rows/open-rows.ts';
-import { EMPTY, FITS, UNCONVERTED, cellOfMisfit, isMistakable } from '../values/conversion.ts';
+import type { OpenRows } from '../open-rows.ts';
+import { EMPTY, FITS, UNCONVERTED, cellOfMisfit, isMistakable } from '../conversion.ts';
 import type { WalkContext } from './context.ts';
 import type { UnmappedContent } from './unmapped-content.ts';
 import { FLAG_WHITE_SPACE, KIND_MASK, KIND_TEXT, RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
@@ -14,7 +14,7 @@ import {
   FRAME_SPACE,
   type ShredState,
 } from '../open-elements.ts';
-import { ByteBuffer } from '../rows/byte-buffer.ts';
+import { ByteBuffer } from '../byte-buffer.ts';
 import { isWhiteSpace, sourceOf } from '../xml-capture.ts';
 import type { ElementRows } from './element-rows.ts';
 

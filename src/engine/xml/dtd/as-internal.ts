@@ -8,8 +8,7 @@ import { plainMemory } from '../tokenizer/memory.ts';
 import { createTokenizerOn, settingsOf } from '../tokenizer/portable.ts';
 import { TokenizerState } from '../tokenizer/state.ts';
 import { utf8Text } from '../utf8.ts';
-import type { DocumentType } from './document-type.ts';
-import type { ExternalParts } from './external-reference.ts';
+import type { DocumentType, ExternalParts } from './document-type.ts';
 
 const stepBytes = 4096;
 

@@ -13,13 +13,12 @@ import {
   nameClass,
   SPACE,
 } from '../characters.ts';
-import type { ExternalReference } from './external-reference.ts';
+import type { ExternalReference, AttributeDefinition } from './document-type.ts';
 import { longNameLength, NAME_LOCAL } from '../names/interned.ts';
 import { checkNameCount } from '../names/count-limits.ts';
 import { scanNameEnd } from '../scan/qualified-name.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
 import { codePointAt, sequenceLength, utf8Text } from '../utf8.ts';
-import type { AttributeDefinition } from './document-type.ts';
 import { nameAttribute, unresolved } from '../names/resolve.ts';
 import { countDefault } from '../scan/references.ts';
 import { FLAG_DECODED, FLAG_DEFAULTED, KIND_ATTRIBUTE, RECORD_INTS } from '../tokens.ts';

@@ -1,5 +1,28 @@
 /** The stored parts of a document type declaration: entities and attribute lists. */
-import type { ExternalReference } from './external-reference.ts';
+
+/** The external parts that a document refers to, and their provider. */
+
+export interface ExternalReference {
+  readonly publicId: string | null;
+  readonly systemId: string | null;
+  /** base of the text with the reference, see `ExternalPart.base`; null: the document */
+  readonly base: string | null;
+}
+
+export interface ExternalPart {
+  readonly bytes: Uint8Array;
+  /** location of the part: the base of its references, and its name in messages */
+  readonly base: string;
+  /** parsed declarations, cached by the reader if the part was read before as the only part of a DTD */
+  parsed?: unknown;
+}
+
+export interface ExternalParts {
+  /** The part, or why it is not read. The same part each time. */
+  read(reference: ExternalReference): ExternalPart | { readonly refused: string };
+  /** Called for external entities that are declared, because they may be read later. */
+  declared?(reference: ExternalReference): void;
+}
 
 /** An entity declared in a DTD. */
 export interface Entity {
@@ -32,7 +55,7 @@ export interface AttributeDefinition {
 }
 
 /** All attribute declarations of one element. */
-export interface AttributeList {
+interface AttributeList {
   /** by raw attribute name id; the first declaration binds (XML 1.0 §3.3) */
   readonly definitions: Map<number, AttributeDefinition>;
   /** attributes with a default value, in the order of declaration */

@@ -3,8 +3,7 @@ import { CR, LF } from '../characters.ts';
 import { utf8Text } from '../utf8.ts';
 import { createEncodingReader } from '../encoding/reader.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
-import type { DocumentType } from './document-type.ts';
-import type { ExternalPart, ExternalReference } from './external-reference.ts';
+import type { DocumentType, ExternalPart, ExternalReference } from './document-type.ts';
 
 /** The text of a part, in UTF-8 with LF as line ends, followed by one 0 byte; without its text declaration. */
 interface ExternalText {

@@ -1,8 +1,13 @@
 /** The external subset of a DTD. Documents without an internal subset share its declarations. */
 import type { TokenizerState } from '../tokenizer/state.ts';
 import { DeclarationReader } from './declaration-reader.ts';
-import type { AttributeDefinition, DocumentType, Entity } from './document-type.ts';
-import type { ExternalPart, ExternalReference } from './external-reference.ts';
+import type {
+  AttributeDefinition,
+  DocumentType,
+  Entity,
+  ExternalPart,
+  ExternalReference,
+} from './document-type.ts';
 import { readExternal } from './external-parts.ts';
 import { readSubset } from './internal-subset.ts';
 

@@ -46,9 +46,8 @@ import {
 import { codePointAt, sequenceLength, skipMultiByte } from '../utf8.ts';
 import { DeclarationReader, IncompleteDeclaration } from '../dtd/declaration-reader.ts';
 import { readExternalSubset } from '../dtd/external-subset.ts';
-import type { ExternalReference } from '../dtd/external-reference.ts';
+import { type ExternalReference, createDocumentType } from '../dtd/document-type.ts';
 import { readSubset } from '../dtd/internal-subset.ts';
-import { createDocumentType } from '../dtd/document-type.ts';
 import { resolveElement } from '../names/resolve.ts';
 import { scanAttributes, scanUnusualEndTag, appendCodePoint } from './tags.ts';
 import { REFERENCE_CUT, REFERENCE_ENTITY, replacementText, scanReference } from './references.ts';

@@ -2,8 +2,7 @@
 import { codePointLabel, InputError, withVisibleCharacters } from '../../diagnostics.ts';
 import type { EngineLimits } from '../../limits.ts';
 import { grown, hashBytes, RawNames } from '../names/interned.ts';
-import type { DocumentType, Entity } from '../dtd/document-type.ts';
-import type { ExternalParts } from '../dtd/external-reference.ts';
+import type { DocumentType, Entity, ExternalParts } from '../dtd/document-type.ts';
 import { NamespaceContexts, ROOT_CONTEXT, XML_NAMESPACE } from '../names/namespace-contexts.ts';
 import { LocationCounter } from '../text-location.ts';
 import { beginsPage, htmlPage, isPageRoot, xhtmlNamespace } from './html-page.ts';

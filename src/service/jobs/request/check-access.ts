@@ -14,10 +14,10 @@ import type { ToolRequest } from './tool-request.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import type { FileStore } from '../../../ports/files.ts';
-import { nothingEarlier, type EarlierOutputs, type ReadAs } from './earlier-outputs.ts';
+import { nothingEarlier, type EarlierOutputs, type ReadAs } from './execution-request.ts';
 import { rowSourceOf } from './row-source.ts';
 import { knownOrigins, logicalNamed, originNamed } from '../../catalog/named.ts';
-import { isXsdName, takesXsdDocuments, xsdIsNoDocument } from '../options/xsd-inputs.ts';
+import { isXsdName, takesXsdDocuments, xsdIsNoDocument } from '../xsd-inputs.ts';
 
 // Chooses the login for a catalogue of Iceberg tables: from the request, from the credential that `--credential` names, or from a
 // source of the operator.

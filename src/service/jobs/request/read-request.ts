@@ -14,10 +14,10 @@ import {
   findOption,
   toolOptions,
   parseModeLetters,
-} from '../options/table.ts';
+} from '../option-table.ts';
 import { tools, type Tool } from './tools.ts';
 import { isRemoteLocation } from '../../files/remote-location.ts';
-import { defaultLayout, layoutFacts, layouts } from '../../../ports/rows/layouts.ts';
+import { defaultLayout, layoutFacts, layouts } from '../../../ports/layouts.ts';
 import { rowSourceOf } from './row-source.ts';
 
 /**

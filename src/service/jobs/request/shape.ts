@@ -1,11 +1,11 @@
 /**
- * The request of a tool as it is stored with its job, with letters for modes (src/service/jobs/options/table.ts). A worker validates it
+ * The request of a tool as it is stored with its job, with letters for modes (src/service/jobs/option-table.ts). A worker validates it
  * before it starts the tool. The tool itself uses only the types, because Zod would make its start a fifth longer.
  */
 import { z } from 'zod';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
-import { layoutNames } from '../../../ports/rows/layouts.ts';
-import type { SaveMode } from '../../../ports/rows/sink.ts';
+import { layoutNames } from '../../../ports/layouts.ts';
+import type { SaveMode } from '../../../ports/row-sink.ts';
 import { AppError } from '../../../errors.ts';
 import { tools } from './tools.ts';
 

@@ -1,10 +1,10 @@
 /** Parses the text of a target: the destination (`-o`) or source (`-i`) of rows (docs/decisions/service/request-forms.md). */
 import { hasOwnPrefix } from '../../../engine/model/side-tables.ts';
-import { layoutNames, layouts } from '../../../ports/rows/layouts.ts';
+import { layoutNames, layouts } from '../../../ports/layouts.ts';
 import { isLoopbackName } from '../../files/remote-location.ts';
 import { hasHiddenCharacters } from '../../../engine/hidden-characters.ts';
 import { AppError } from '../../../errors.ts';
-import type { RegisteredTarget } from '../../../ports/rows/sink.ts';
+import type { RegisteredTarget } from '../../../ports/row-sink.ts';
 
 export type Target =
   | { readonly kind: 'metadb'; readonly sqlSchema: string }

@@ -1,4 +1,4 @@
-/** The registry of file layouts. A new layout is an entry of src/ports/rows/layouts.ts, an object here, and its member of `layouts`. */
+/** The registry of file layouts. A new layout is an entry of src/ports/layouts.ts, an object here, and its member of `layouts`. */
 import { dataPackageName, loadScriptName, type TargetManifest } from './manifest.ts';
 import type { ViewFrame } from './load-scripts/views.ts';
 import type { FolderScript, FolderLayout, FileMaking, ScriptConditions } from './layout.ts';
@@ -6,8 +6,8 @@ import type { RecordFormat } from '../../../engine/records/split.ts';
 import { storedText } from './text-records.ts';
 import { ColumnsBeside } from '../parquet/beside.ts';
 import { workbookLimits } from '../../../engine/workbook.ts';
-import type { FileLayoutName } from '../../../ports/rows/layouts.ts';
-import type { SinkPlan } from '../../../ports/rows/sink.ts';
+import type { FileLayoutName } from '../../../ports/layouts.ts';
+import type { SinkPlan } from '../../../ports/row-sink.ts';
 import { writeDurably } from '../../../storage/staging/durable-file.ts';
 
 // Scripts beside the rows of a folder. The code that renders a script is loaded only if a folder has it.

@@ -11,7 +11,7 @@ import type {
   FinishedFile,
 } from '../../../storage/staging/staged-files.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
-import type { SinkPlan } from '../../../ports/rows/sink.ts';
+import type { SinkPlan } from '../../../ports/row-sink.ts';
 import type { SourceTable } from '../../sql/duckdb/reader.ts';
 import type { ColumnsBesideOptions } from '../parquet/beside.ts';
 import type { ManifestTable, TargetManifest } from './manifest.ts';

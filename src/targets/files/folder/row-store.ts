@@ -4,7 +4,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
-import type { RowBatch, RowStore } from '../../../ports/rows/sink.ts';
+import type { RowBatch, RowStore } from '../../../ports/row-sink.ts';
 import { manifestText, parseManifest, type ManifestFile, type TargetManifest } from './manifest.ts';
 import { tableColumns } from './table-columns.ts';
 import { checkLock, type PlaceLock } from '../place/journal.ts';

@@ -11,7 +11,7 @@ import { tableIndexes } from '../../../engine/model/packed/models.ts';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { codesTable } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import { layoutFacts, type FileLayoutName } from '../../../ports/rows/layouts.ts';
+import { layoutFacts, type FileLayoutName } from '../../../ports/layouts.ts';
 import type {
   Published,
   RowEncoding,
@@ -19,7 +19,7 @@ import type {
   ZonesThere,
   ZoneTable,
   TargetLoad,
-} from '../../../ports/rows/sink.ts';
+} from '../../../ports/row-sink.ts';
 import {
   loadsOf,
   dataPackageName,

@@ -12,16 +12,15 @@ import { journalName, manifestName } from '../place/journal.ts';
 import { HeldDiskPlace, DiskPlace } from '../place/disk.ts';
 import { endStep, folderRecords, diskFolder } from './place.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
-import { layoutFacts } from '../../../ports/rows/layouts.ts';
-import type { RowSource } from '../../../ports/rows/source.ts';
+import { layoutFacts } from '../../../ports/layouts.ts';
+import type { RowSource } from '../../../ports/row-source.ts';
 import { openDuckDbReader } from '../../sql/duckdb/database.ts';
 import { LazyReader, createFileRowSource, type SourceTables } from '../../sql/duckdb/reader.ts';
 import { loadsOf, modelHashOfJob, manifestText } from './manifest.ts';
 import { tableColumns } from './table-columns.ts';
 import { layoutOf } from './every-layout.ts';
-import { refuseLink } from '../../../storage/local/plain-files.ts';
-import { pinFolder } from '../../../storage/local/open-folder.ts';
-import type { RowStore } from '../../../ports/rows/sink.ts';
+import { refuseLink, pinFolder } from '../../../storage/local/open-folder.ts';
+import type { RowStore } from '../../../ports/row-sink.ts';
 import { fetchBatch, readStore } from './row-store.ts';
 
 interface ReadingTurn {

@@ -1,7 +1,7 @@
 /** Reads records of the CSV, TSV and JSON Lines files that we write, one at a time, and their stored values. */
 import { open } from 'node:fs/promises';
-import { rowEncoderFor, type RowEncoder } from '../../../engine/shred/rows/output.ts';
-import { ByteBuffer } from '../../../engine/shred/rows/byte-buffer.ts';
+import { rowEncoderFor, type RowEncoder } from '../../../engine/shred/row-output.ts';
+import { ByteBuffer } from '../../../engine/shred/byte-buffer.ts';
 import { recordForms, type RecordFormat } from '../../../engine/records/split.ts';
 
 const [newline, quote, comma, backslash] = [0x0a, 0x22, 0x2c, 0x5c];

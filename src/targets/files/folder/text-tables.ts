@@ -17,8 +17,7 @@ import {
 } from '../../../engine/records/split.ts';
 import { join, basename } from 'node:path';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
-import { lineValues } from '../../../engine/records/json-lines.ts';
-import { RecordSplitter } from '../../../engine/records/splitter.ts';
+import { lineValues, RecordSplitter } from '../../../engine/records/json-lines.ts';
 import { SpareBuffers } from '../../../engine/spare-buffers.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';

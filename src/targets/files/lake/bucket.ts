@@ -7,7 +7,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../../errors.ts';
 import type { DecidingStore } from '../../../ports/files.ts';
-import { isTableLayout } from '../../../ports/rows/layouts.ts';
+import { isTableLayout } from '../../../ports/layouts.ts';
 import { isList, isObject, parsed } from '../json.ts';
 import { BucketFiles, namesBelow, type BucketOptions, bucketLockName, lockBucket } from '../place/bucket.ts';
 import { manifestName, stagingPrefix, type PlaceLock } from '../place/journal.ts';

@@ -1,5 +1,5 @@
 /** Reads what a folder of tables contains before a job locks it. */
-import type { ZonesThere, ZoneTable, TargetLoad } from '../../../ports/rows/sink.ts';
+import type { ZonesThere, ZoneTable, TargetLoad } from '../../../ports/row-sink.ts';
 import { AppError } from '../../../errors.ts';
 import { loadOf } from '../folder/manifest.ts';
 import { PreReleaseFault } from '../../rows/pre-release.ts';

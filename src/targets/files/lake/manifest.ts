@@ -15,7 +15,7 @@ import {
   type ManifestJob,
 } from '../folder/manifest.ts';
 import type { LakeFormatName, LakeColumn, NewFile } from './table-format.ts';
-import { isTableLayout } from '../../../ports/rows/layouts.ts';
+import { isTableLayout } from '../../../ports/layouts.ts';
 import type { PartitionField } from './partition-fields.ts';
 
 export interface LakeJob extends ManifestJob {

@@ -14,7 +14,7 @@ import type {
   CurrentDocument,
   UnmappedOfDocument,
   UnitFile,
-} from '../../../ports/rows/sink.ts';
+} from '../../../ports/row-sink.ts';
 import { columnSqlType } from '../../sql/duckdb/types.ts';
 import { fieldIdsOption } from '../parquet/writing.ts';
 import { syncPath } from '../../../storage/staging/durable-file.ts';

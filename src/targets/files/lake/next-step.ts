@@ -9,7 +9,7 @@ import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import { physicalTables } from '../../../engine/sql/physical-model.ts';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
-import type { SinkPlan, UnitFile } from '../../../ports/rows/sink.ts';
+import type { SinkPlan, UnitFile } from '../../../ports/row-sink.ts';
 import { columnSqlType } from '../../sql/duckdb/types.ts';
 import { isTypedValue } from '../../rows/written-texts.ts';
 import { columnId, widenedWords, type WidenedTypes } from '../../rows/unfit-columns.ts';

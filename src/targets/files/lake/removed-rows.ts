@@ -4,7 +4,7 @@ import type { FileChoice } from './table-format.ts';
 import type { LakeJob, LakeManifest, TableStep, LakeTable } from './manifest.ts';
 import type { TablesThere } from './tables-there.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
-import type { SinkPlan } from '../../../ports/rows/sink.ts';
+import type { SinkPlan } from '../../../ports/row-sink.ts';
 import { isByLogicalSchema } from '../folder/manifest.ts';
 
 /** Selects the files that may have rows of the documents, as far as the table records it. `keys`: decimal digits. */

@@ -4,7 +4,7 @@ import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/keys.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { RemovalPlan, Removed, RowRemover } from '../../../ports/rows/sink.ts';
+import type { RemovalPlan, Removed, RowRemover } from '../../../ports/row-sink.ts';
 import { fileFault } from '../../../storage/staging/durable-file.ts';
 import { decideStep, stagingPrefix } from '../place/journal.ts';
 import type { HeldLakePlace, LakeTarget } from './place.ts';

@@ -17,7 +17,7 @@ import type {
   ZonesThere,
   ZoneTable,
   TargetLoad,
-} from '../../../ports/rows/sink.ts';
+} from '../../../ports/row-sink.ts';
 import { StagedFileSink } from '../sink.ts';
 import { StagedFiles, type HandedRows } from '../../../storage/staging/staged-files.ts';
 import type { KeptCodes } from '../folder/table-columns.ts';

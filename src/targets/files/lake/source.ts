@@ -9,7 +9,7 @@ import { fractionDigits } from '../../../engine/sql/physical-model.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { AppError } from '../../../errors.ts';
-import type { RowSource } from '../../../ports/rows/source.ts';
+import type { RowSource } from '../../../ports/row-source.ts';
 import { openDuckDbReader } from '../../sql/duckdb/database.ts';
 import {
   LazyReader,

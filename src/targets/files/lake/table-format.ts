@@ -3,7 +3,7 @@ import { AppError } from '../../../errors.ts';
 import type { PartitionField, PartitionValues } from './partition-fields.ts';
 import type { PlaceFiles } from '../place/journal.ts';
 import type { TableMetadata } from './iceberg/shape.ts';
-import type { TableLayoutName } from '../../../ports/rows/layouts.ts';
+import type { TableLayoutName } from '../../../ports/layouts.ts';
 import { fileKeyName } from '../../../engine/model/side-tables.ts';
 import { randomBytes } from 'node:crypto';
 

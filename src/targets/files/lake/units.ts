@@ -17,7 +17,7 @@ import { type LakeFormatName, type FieldIds, type LakeField, fieldOf } from './t
 import { typeToWrite } from './next-files.ts';
 import { type PartitionField, typeFault } from './partition-fields.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
-import { sideTables, type SideTable, type UnitFile, type UnitSink } from '../../../ports/rows/sink.ts';
+import { sideTables, type SideTable, type UnitFile, type UnitSink } from '../../../ports/row-sink.ts';
 import { typesOf } from '../parquet/writing.ts';
 import { derivedColumns, splitFiles } from './partitioning.ts';
 import { fileStatistics, rowsTold, type TypedName, openDataFiles } from './data-files.ts';

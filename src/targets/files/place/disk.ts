@@ -15,7 +15,7 @@ import {
   writeDurably,
 } from '../../../storage/staging/durable-file.ts';
 import { lockFolder } from '../../../storage/staging/lock.ts';
-import { inPinnedFolder, pinFolder } from '../../../storage/local/open-folder.ts';
+import { inPinnedFolder, pinFolder, checkFolder, plainFile } from '../../../storage/local/open-folder.ts';
 import { AppError } from '../../../errors.ts';
 import {
   checkLock,
@@ -30,7 +30,6 @@ import {
   type StagedStep,
   type StepRecords,
 } from './journal.ts';
-import { checkFolder, plainFile } from '../../../storage/local/plain-files.ts';
 
 export interface DiskOptions {
   readonly directory: string;

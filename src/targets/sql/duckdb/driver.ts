@@ -22,8 +22,7 @@ import {
   openDuckDbReader,
 } from './database.ts';
 import { columnId, usualRoom } from '../../rows/unfit-columns.ts';
-import { findAlterations } from '../alterations.ts';
-import { runAll } from '../database.ts';
+import { findAlterations, runAll } from '../database.ts';
 import type { FoundTable } from '../found-tables.ts';
 import {
   type Publication,
@@ -52,7 +51,7 @@ import { shiftedSideRows } from '../keys.ts';
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RowRemover, RowSink } from '../../../ports/rows/sink.ts';
+import type { RowRemover, RowSink } from '../../../ports/row-sink.ts';
 import { fileFault } from '../../../storage/staging/durable-file.ts';
 import {
   createDatabaseFileRemover,

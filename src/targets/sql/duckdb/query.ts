@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
-import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/source.ts';
+import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/row-source.ts';
 import {
   findParameter,
   parameterFault,

@@ -9,8 +9,8 @@ import type { RelationalModel } from '../../../engine/model/relational-model.ts'
 import type { StoredForm } from '../../../engine/parquet/reading/stored-column.ts';
 import { textBlock } from '../../../engine/unshred/rows/values.ts';
 import { AppError } from '../../../errors.ts';
-import type { RowSource } from '../../../ports/rows/source.ts';
-import type { TargetLoad } from '../../../ports/rows/sink.ts';
+import type { RowSource } from '../../../ports/row-source.ts';
+import type { TargetLoad } from '../../../ports/row-sink.ts';
 import { decoded, fieldBlock, type FieldPlan, type ValueDecoder } from '../../rows/field-blocks.ts';
 import {
   createTableRowSource,

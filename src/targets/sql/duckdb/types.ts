@@ -7,7 +7,7 @@ import { viewMark } from '../../rows/made-views.ts';
 import { zonesOf, type FoundColumn, type FoundTable, type FoundTables } from '../found-tables.ts';
 import { foldedName, type DuckDb } from './database.ts';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
-import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
+import type { ZonesThere, ZoneTable } from '../../../ports/row-sink.ts';
 
 /** Digits before and after the point. */
 export interface DecimalDigits {

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import type { Connection as CoreConnection } from 'mysql2';
 import type { Connection, FieldPacket, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 import { AppError, serverOutage } from '../../../errors.ts';
-import { createSilenceWatch } from '../silence-watch.ts';
+import { createSilenceWatch } from '../database.ts';
 
 export interface MysqlAddress {
   readonly host: string;

@@ -4,7 +4,7 @@ import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { PublishingWays } from '../publication.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { foldedName, modelComment, mysqlDialect, readTables } from './tables.ts';
-import type { RowRemover } from '../../../ports/rows/sink.ts';
+import type { RowRemover } from '../../../ports/row-sink.ts';
 import { targetLoads } from '../ledger.ts';
 import { removeInTransaction } from '../removal.ts';
 import { takeTargetLock } from './staging.ts';

@@ -15,15 +15,14 @@ import { commentLine } from '../../../engine/sql/comment-text.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import type { ListTable } from '../../../engine/sql/list-tables.ts';
 import { sideTable } from '../../../engine/sql/ddl.ts';
-import type { SideTable } from '../../../ports/rows/sink.ts';
+import type { SideTable } from '../../../ports/row-sink.ts';
 import {
   isWrittenText,
   textColumns,
   writtenTextStatement,
   type TextColumn,
 } from '../../rows/written-texts.ts';
-import { findAlterations } from '../alterations.ts';
-import { runAll } from '../database.ts';
+import { findAlterations, runAll } from '../database.ts';
 import {
   knowsMerges,
   relationOf,

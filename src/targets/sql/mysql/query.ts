@@ -1,7 +1,7 @@
 /** Rows of a query of MySQL or MariaDB: streamed in a transaction that only reads. */
 import type { FieldPacket } from 'mysql2/promise';
 import { backquoted, backslashLiteral } from '../../../engine/sql/dialect.ts';
-import type { QueryColumn, QueryRows } from '../../../ports/rows/source.ts';
+import type { QueryColumn, QueryRows } from '../../../ports/row-source.ts';
 import { findParameter, parameterFault, columnOf, selectRows, tableOf } from '../../rows/query.ts';
 import { codeOf, mysqlFault, openMysql, type MysqlAddress } from './connection.ts';
 

@@ -23,7 +23,7 @@ import type {
   ZonesThere,
   ZoneTable,
   TargetLoad,
-} from '../../../ports/rows/sink.ts';
+} from '../../../ports/row-sink.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import {

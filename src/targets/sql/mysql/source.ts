@@ -18,8 +18,8 @@ import type {
 } from '../../../engine/unshred/rows/document-rows.ts';
 import { decodedRows, textBlock, type TextRow } from '../../../engine/unshred/rows/values.ts';
 import { AppError } from '../../../errors.ts';
-import type { RowSource, StoredDocument } from '../../../ports/rows/source.ts';
-import type { TargetLoad } from '../../../ports/rows/sink.ts';
+import type { RowSource, StoredDocument } from '../../../ports/row-source.ts';
+import type { TargetLoad } from '../../../ports/row-sink.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { refusePreRelease } from '../../rows/pre-release.ts';
 import { targetLoads } from '../ledger.ts';

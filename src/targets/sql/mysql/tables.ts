@@ -6,7 +6,7 @@ import type { Mysql } from './connection.ts';
 import type { Dialect } from '../../../engine/sql/dialect.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { createTable } from '../../../engine/sql/ddl.ts';
-import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
+import type { ZonesThere, ZoneTable } from '../../../ports/row-sink.ts';
 import { viewMark } from '../../rows/made-views.ts';
 import { zonesOf, type FoundColumn, type FoundTable, type FoundTables } from '../found-tables.ts';
 

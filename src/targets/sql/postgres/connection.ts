@@ -12,7 +12,7 @@ import { createCheckedSockets, ServerFault, closeWhenStalled } from '../../../po
 import type { RowTap } from '../../../postgres/row-tap.ts';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError, isOutOfMemory, serverOutage } from '../../../errors.ts';
-import { createSilenceWatch, type SilenceWatch } from '../silence-watch.ts';
+import { createSilenceWatch, type SilenceWatch } from '../database.ts';
 
 export interface TargetAddress {
   /** `postgresql://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`; of its parameters only `sslmode` is used */

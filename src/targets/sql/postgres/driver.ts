@@ -10,7 +10,7 @@ import { keepCodeTexts, keepHigherKey, type PublishingWays, type SqlDriver } fro
 import type { Notes } from '../removal.ts';
 import type { TransactionSql, Sql } from '../../../postgres/connect.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
-import type { TargetLoad } from '../../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../../ports/row-sink.ts';
 import { targetLoads } from '../ledger.ts';
 import {
   addressLabel,

@@ -6,7 +6,7 @@ import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts
 import { viewMark } from '../../rows/made-views.ts';
 import { zonesOf, type FoundColumn, type FoundTable } from '../found-tables.ts';
 import type { Sql, TransactionSql } from '../../../postgres/connect.ts';
-import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
+import type { ZonesThere, ZoneTable } from '../../../ports/row-sink.ts';
 
 /** A column whose type is written as by `format_type`. */
 interface TargetColumn extends FoundColumn {

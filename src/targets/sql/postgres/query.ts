@@ -1,6 +1,6 @@
 /** Rows of a query of PostgreSQL: a cursor in a transaction that only reads. */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
-import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/source.ts';
+import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/row-source.ts';
 import { findParameter, parameterFault, selectRows, tableOf, textsOf } from '../../rows/query.ts';
 import { connectTarget, targetFault, type TargetAddress } from './connection.ts';
 

@@ -3,7 +3,7 @@ import { physicalTables } from '../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { RemovalPlan, Removed, RowRemover } from '../../../ports/rows/sink.ts';
+import type { RemovalPlan, Removed, RowRemover } from '../../../ports/row-sink.ts';
 import { sqlState, type Sql, type TransactionSql } from '../../../postgres/connect.ts';
 import { askTargetLoads, databaseOf, postgresWays } from './driver.ts';
 import {

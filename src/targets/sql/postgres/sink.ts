@@ -22,7 +22,7 @@ import type {
   ZoneTable,
   TargetLoad,
   UnitTarget,
-} from '../../../ports/rows/sink.ts';
+} from '../../../ports/row-sink.ts';
 import type { Sql, TransactionSql } from '../../../postgres/connect.ts';
 import {
   addressLabel,
@@ -49,7 +49,7 @@ import {
   defineStaged,
   StagingArea,
 } from './staging-area.ts';
-import type { SqlDatabase } from '../database.ts';
+import type { SqlDatabase, SilenceWatch } from '../database.ts';
 import type { AskedTarget } from '../ledger.ts';
 import { nothingPublished, SqlRowSink } from '../sink.ts';
 import { databaseOf, namesIn, readTargetLoads } from './driver.ts';
@@ -68,7 +68,6 @@ import {
   type TargetTable,
 } from './existing-tables.ts';
 import { passFence } from '../../rows/staged-rows.ts';
-import type { SilenceWatch } from '../silence-watch.ts';
 
 export interface PostgresRowSinkOptions extends TargetAddress {
   readonly sqlSchema: string;

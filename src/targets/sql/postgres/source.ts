@@ -20,8 +20,8 @@ import type {
 } from '../../../engine/unshred/rows/document-rows.ts';
 import { decodedRows, type TextRow } from '../../../engine/unshred/rows/values.ts';
 import { AppError } from '../../../errors.ts';
-import type { RowSource, StoredDocument } from '../../../ports/rows/source.ts';
-import type { TargetLoad } from '../../../ports/rows/sink.ts';
+import type { RowSource, StoredDocument } from '../../../ports/row-source.ts';
+import type { TargetLoad } from '../../../ports/row-sink.ts';
 import { sqlState, type Sql } from '../../../postgres/connect.ts';
 import { createRowTap, type RowTap } from '../../../postgres/row-tap.ts';
 import { askTargetLoads, namesIn } from './driver.ts';
@@ -38,7 +38,7 @@ import { refusePreRelease } from '../../rows/pre-release.ts';
 import { checkKeys } from '../found-tables.ts';
 import { readTarget, type ExistingTarget } from './existing-tables.ts';
 import { sentText, asMoment, type SentText } from './tables.ts';
-import type { SilenceWatch } from '../silence-watch.ts';
+import type { SilenceWatch } from '../database.ts';
 
 interface PostgresRowSourceOptions extends TargetAddress {
   readonly sqlSchema: string;

@@ -7,7 +7,7 @@ import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { keyIndexStatement, type KeyIndex } from '../../../engine/sql/ddl.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
-import type { UnconvertedValue } from '../../../ports/rows/sink.ts';
+import type { UnconvertedValue } from '../../../ports/row-sink.ts';
 
 // COPY … FROM STDIN on one connection.
 interface CopyStream {

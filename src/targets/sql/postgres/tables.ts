@@ -45,8 +45,8 @@ import {
   indexStatements,
 } from '../../../engine/sql/ddl.ts';
 import { physicalSideTable, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
-import type { SinkPlan } from '../../../ports/rows/sink.ts';
-import { findAlterations } from '../alterations.ts';
+import type { SinkPlan } from '../../../ports/row-sink.ts';
+import { findAlterations } from '../database.ts';
 import type { StagingArea } from './staging-area.ts';
 import type { StagedTable } from './staged-table.ts';
 

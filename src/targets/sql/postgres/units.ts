@@ -11,7 +11,7 @@ import type {
   UnitToken,
   UnitSink,
   UnitTarget,
-} from '../../../ports/rows/sink.ts';
+} from '../../../ports/row-sink.ts';
 import { standardLiteral, doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { columnId, UnfitColumns, plainDigits } from '../../rows/unfit-columns.ts';
 import { sqlState, type Sql } from '../../../postgres/connect.ts';
@@ -25,7 +25,7 @@ import {
   targetFault,
   type TargetAddress,
 } from './connection.ts';
-import type { SilenceWatch } from '../silence-watch.ts';
+import type { SilenceWatch } from '../database.ts';
 import { startCopy, unconvertedRow, unconvertedValues, type StagedTable } from './staged-table.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type StagingArea, roleMark, asLogin, endJobRole } from './staging-area.ts';

@@ -16,15 +16,14 @@ import {
   readTables,
   tableStatement,
 } from './tables.ts';
-import { findAlterations } from '../alterations.ts';
-import { runAll, temporaryName } from '../database.ts';
+import { findAlterations, runAll, temporaryName } from '../database.ts';
 import { drawModel, type FoundTable, type FoundTables, type DrawnModel } from '../found-tables.ts';
 import { type Publication, keepCodeTexts, keepHigherKey } from '../publication.ts';
 import { physicalName } from '../../../engine/sql/physical-model.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
-import type { RowRemover, RowSink } from '../../../ports/rows/sink.ts';
+import type { RowRemover, RowSink } from '../../../ports/row-sink.ts';
 import {
   createDatabaseFileRemover,
   DatabaseFileSink,

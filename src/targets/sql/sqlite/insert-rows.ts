@@ -12,7 +12,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { MergedDocument } from '../../../ports/rows/sink.ts';
+import type { MergedDocument } from '../../../ports/row-sink.ts';
 import { documentIdentity } from '../../rows/ledger.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
 

@@ -1,7 +1,7 @@
 /** Reads rows of a query of a SQLite file, which is opened for reading only. */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
-import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/source.ts';
+import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/row-source.ts';
 import { parameterFault, columnOf, selectRows, tableOf } from '../../rows/query.ts';
 import { openSqlite, sqliteFault, type SqliteDb, type SqliteValue } from './database.ts';
 

@@ -24,7 +24,7 @@ import {
   type SideTableDefinition,
 } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { RowSource } from '../../../ports/rows/source.ts';
+import type { RowSource } from '../../../ports/row-source.ts';
 import { refusePreRelease } from '../../rows/pre-release.ts';
 import { readFileLoads } from '../database-files.ts';
 import { sqliteDriver } from './driver.ts';

@@ -8,7 +8,7 @@ import { InputError } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
 import { noSpark } from '../../../service/jobs/submit.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
-import type { RowSink, UnitToken } from '../../../ports/rows/sink.ts';
+import type { RowSink, UnitToken } from '../../../ports/row-sink.ts';
 import type { InputSet } from '../../../inputs/list-files.ts';
 import type { DocumentHashes } from '../document-hashes.ts';
 import { KeyRanges } from '../document-cut.ts';

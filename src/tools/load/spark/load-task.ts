@@ -2,7 +2,7 @@
 import { access } from 'node:fs/promises';
 import type { InputError } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
-import type { UnitReceipt, UnitToken, UnitSink } from '../../../ports/rows/sink.ts';
+import type { UnitReceipt, UnitToken, UnitSink } from '../../../ports/row-sink.ts';
 import { openUnit } from '../../targets/units.ts';
 import type { InputMember } from '../../../inputs/members.ts';
 import { hashDocument } from '../../../inputs/read-document.ts';

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { terminalStatuses } from '../../../service/jobs/record.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sparkVariables } from '../../../config/properties.ts';
-import { settingHoldsSecret } from '../../../service/jobs/options/spark-settings.ts';
+import { settingHoldsSecret } from '../../../service/jobs/option-table.ts';
 
 // Explains why Spark does not run, and says what to do next.
 const connectMs = 3000;

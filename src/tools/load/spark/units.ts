@@ -21,7 +21,7 @@ import {
 import type { ToolSession } from '../../session/tool-session.ts';
 import type { DocumentRange, InputMember } from '../../../inputs/members.ts';
 import { UnitStatistics } from '../../../engine/infer/merge-statistics.ts';
-import type { RowSink, UnitReceipt, UnitToken, UnsettledUnits } from '../../../ports/rows/sink.ts';
+import type { RowSink, UnitReceipt, UnitToken, UnsettledUnits } from '../../../ports/row-sink.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { openUnit, type UnitPlace } from '../../targets/units.ts';
 import { addFindings, type LoadFindings } from '../findings.ts';

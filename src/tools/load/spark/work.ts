@@ -15,7 +15,7 @@ import { makeFolder } from '../../../storage/staging/folders.ts';
 import type { QName } from '../../../engine/model/source-model.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
-import type { UnconvertedValue, SideTable, UnitReceipt, RowSink } from '../../../ports/rows/sink.ts';
+import type { UnconvertedValue, SideTable, UnitReceipt, RowSink } from '../../../ports/row-sink.ts';
 import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
 import type { LoadFindings } from '../findings.ts';

@@ -12,7 +12,7 @@ import type { UnitMember } from '../spark/work.ts';
 import { parentPort, workerData } from 'node:worker_threads';
 import { InputError } from '../../../engine/diagnostics.ts';
 import { unpackRelationalModel } from '../../../engine/model/packed/models.ts';
-import type { ReleaseRows, SideTable, UnconvertedValue } from '../../../ports/rows/sink.ts';
+import type { ReleaseRows, SideTable, UnconvertedValue } from '../../../ports/row-sink.ts';
 import { checkLastKeys } from '../document-cut.ts';
 import { createRejects } from '../findings.ts';
 import { hashDocument } from '../../../inputs/read-document.ts';

@@ -4,7 +4,7 @@ import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import type { QName } from '../../../engine/model/source-model.ts';
 import type { PackedRelationalModel } from '../../../engine/model/packed/models.ts';
 import { type ErrorCode, AppError } from '../../../errors.ts';
-import type { SideTable, UnconvertedValue, ReleaseRows, RowSink } from '../../../ports/rows/sink.ts';
+import type { SideTable, UnconvertedValue, ReleaseRows, RowSink } from '../../../ports/row-sink.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
 import { type LoadFindings, addFindings } from '../findings.ts';
 import type { KeyRange } from '../document-cut.ts';

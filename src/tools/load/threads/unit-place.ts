@@ -1,6 +1,6 @@
 /** Documents of a load in their order, in units that threads take one after the other, with ranges of keys. */
 import { createHash } from 'node:crypto';
-import type { RowSink } from '../../../ports/rows/sink.ts';
+import type { RowSink } from '../../../ports/row-sink.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
 import type { InputSet } from '../../../inputs/list-files.ts';
 import type { DocumentRange, InputMember } from '../../../inputs/members.ts';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createFolderRowSink, type FolderRowSinkOptions } from '../../../../src/targets/files/folder/sink.ts';
-import type { RowSink, SinkPlan } from '../../../../src/ports/rows/sink.ts';
+import type { RowSink, SinkPlan } from '../../../../src/ports/row-sink.ts';
 import { mariadbParts, startMariadb } from '../../../support/servers/mariadb.ts';
 import { createEmptyDatabase } from '../../../support/servers/postgres.ts';
 import { at, libraryModel, oddColumns, oddTable } from '../../../unit/engine/sql/library-model.ts';

@@ -5,7 +5,7 @@ import { createMysqlRowSink } from '../../../../src/targets/sql/mysql/sink.ts';
 import { itemsOf } from '../../../../src/targets/sql/mysql/staging.ts';
 import { settledType } from '../../../../src/targets/sql/mysql/tables.ts';
 import { parseTarget } from '../../../../src/service/jobs/request/target.ts';
-import type { RowSink } from '../../../../src/ports/rows/sink.ts';
+import type { RowSink } from '../../../../src/ports/row-sink.ts';
 import { needs, some } from '../../../support/needs.ts';
 import { mariadbParts, startMariadb, type TestMariadb } from '../../../support/servers/mariadb.ts';
 import { at } from '../../../unit/engine/sql/library-model.ts';

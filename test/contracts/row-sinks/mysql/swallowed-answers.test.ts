@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createMysqlRowSink } from '../../../../src/targets/sql/mysql/sink.ts';
 import { createMysqlRowSource } from '../../../../src/targets/sql/mysql/source.ts';
 import type { MysqlAddress } from '../../../../src/targets/sql/mysql/connection.ts';
-import type { RowSink } from '../../../../src/ports/rows/sink.ts';
+import type { RowSink } from '../../../../src/ports/row-sink.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { needs } from '../../../support/needs.ts';
 import { mariadbParts, startMariadb, type TestMariadb } from '../../../support/servers/mariadb.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { enumerationsOf } from '../../../../src/engine/metadata/enumerations.ts';
 import { renderDdl } from '../../../../src/engine/sql/ddl.ts';
 import type { SourceModel } from '../../../../src/engine/model/source-model.ts';
-import type { Published, SinkPlan } from '../../../../src/ports/rows/sink.ts';
+import type { Published, SinkPlan } from '../../../../src/ports/row-sink.ts';
 import { bytesOf } from '../../../support/models/shredding.ts';
 import { first, firstModel, fleet, second, secondModel } from '../../../support/models/fleets.ts';
 import { loadInto } from '../../../support/round-trip/postgres.ts';

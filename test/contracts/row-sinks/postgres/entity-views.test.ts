@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { enumerationsOf } from '../../../../src/engine/metadata/enumerations.ts';
 import type { SourceModel } from '../../../../src/engine/model/source-model.ts';
-import type { Published, SinkPlan } from '../../../../src/ports/rows/sink.ts';
+import type { Published, SinkPlan } from '../../../../src/ports/row-sink.ts';
 import { loadInto, readFromPostgres } from '../../../support/round-trip/postgres.ts';
 import {
   first,

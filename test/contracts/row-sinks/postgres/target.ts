@@ -5,7 +5,7 @@ import {
   type PostgresRowSinkOptions,
 } from '../../../../src/targets/sql/postgres/sink.ts';
 import type { RelationalModel, Table } from '../../../../src/engine/model/relational-model.ts';
-import type { RowSink, SinkPlan } from '../../../../src/ports/rows/sink.ts';
+import type { RowSink, SinkPlan } from '../../../../src/ports/row-sink.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../../support/servers/postgres.ts';
 import { at, libraryModel } from '../../../unit/engine/sql/library-model.ts';
 import {

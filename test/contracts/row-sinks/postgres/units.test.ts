@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { connectTarget } from '../../../../src/targets/sql/postgres/connection.ts';
 import { openPostgresUnit, type PostgresUnitToken } from '../../../../src/targets/sql/postgres/units.ts';
-import type { RowSink, SinkPlan, UnitReceipt, UnitSink } from '../../../../src/ports/rows/sink.ts';
+import type { RowSink, SinkPlan, UnitReceipt, UnitSink } from '../../../../src/ports/row-sink.ts';
 import { at } from '../../../unit/engine/sql/library-model.ts';
 import { needs, some } from '../../../support/needs.ts';
 import { eventually } from '../../../support/service/waiting.ts';

@@ -10,7 +10,7 @@ import type { DatabaseFileOptions } from '../../../../src/targets/sql/database-f
 import { createSqliteRowSink } from '../../../../src/targets/sql/sqlite/driver.ts';
 import { createSqliteRowSource } from '../../../../src/targets/sql/sqlite/source.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
-import type { Published, SinkPlan } from '../../../../src/ports/rows/sink.ts';
+import type { Published, SinkPlan } from '../../../../src/ports/row-sink.ts';
 import { at, libraryModel } from '../../../unit/engine/sql/library-model.ts';
 import { libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../../targets/library-rows.ts';
 import { compareXml } from '../../../support/documents/canonical-xml.ts';

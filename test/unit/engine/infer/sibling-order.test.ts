@@ -6,7 +6,7 @@ import {
   packOrdinals,
   someOrdinal,
   unpackOrdinals,
-} from '../../../../src/engine/infer/sibling-order.ts';
+} from '../../../../src/engine/infer/declared-places.ts';
 
 describe('ordinals of siblings', () => {
   it.each([

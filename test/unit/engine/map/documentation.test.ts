@@ -1,6 +1,6 @@
 /** What the XSD says of elements, attributes and types reaches the tables, columns, keys and mappings that are made of them. */
 import { describe, expect, it } from 'vitest';
-import { dbmlDocument } from '../../../../src/engine/metadata/dbml.ts';
+import { dbmlDocument } from '../../../../src/engine/metadata/formats.ts';
 import { describeModel } from '../../../../src/engine/metadata/described.ts';
 import { enumerationsOf } from '../../../../src/engine/metadata/enumerations.ts';
 import { listMappings } from '../../../../src/engine/map/mappings.ts';

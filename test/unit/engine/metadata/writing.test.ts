@@ -1,7 +1,7 @@
 /** What metadata is written with: YAML, and names of few characters. */
 import { describe, expect, it } from 'vitest';
 import { plainNames } from '../../../../src/engine/metadata/names.ts';
-import { yaml } from '../../../../src/engine/metadata/yaml.ts';
+import { yaml } from '../../../../src/engine/metadata/dbt.ts';
 import { readYaml } from './block-yaml.ts';
 
 describe('YAML', () => {

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ColumnType } from '../../../../src/engine/model/relational-model.ts';
-import { ByteBuffer } from '../../../../src/engine/shred/rows/byte-buffer.ts';
+import { ByteBuffer } from '../../../../src/engine/shred/byte-buffer.ts';
 import type { NamedType } from '../../../../src/engine/shred/json-line-members.ts';
-import { rowFormFor } from '../../../../src/engine/shred/rows/output.ts';
+import { rowFormFor } from '../../../../src/engine/shred/row-output.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 import { shredToBytes } from '../../../support/models/shredded-bytes.ts';
 

@@ -1,7 +1,7 @@
 /** Places to cut a document at, found by tags alone: those that the tokeniser finds. */
 import { describe, expect, it } from 'vitest';
 import type { RowElementName } from '../../../../src/engine/shred/row-tag/elements.ts';
-import { createQuickCuts } from '../../../../src/engine/shred/row-tag/quick-cuts.ts';
+import { createQuickCuts } from '../../../../src/engine/shred/row-tag/tag-reader.ts';
 import { createRowCutFinder, type RowCut } from '../../../../src/engine/shred/row-tag/ranges.ts';
 import { createNameTable } from '../../../../src/engine/xml/names/interned.ts';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';

@@ -1,6 +1,6 @@
 /** Memory of rows on their way out, which is bounded in bytes whatever the number of tables. */
 import { expect, test } from 'vitest';
-import { RowOutput } from '../../../../src/engine/shred/rows/output.ts';
+import { RowOutput } from '../../../../src/engine/shred/row-output.ts';
 
 /** of the model, and of those with rows */
 const tables = 3000;

@@ -2,15 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Column, ColumnType } from '../../../../src/engine/model/relational-model.ts';
 import type { BuiltInType } from '../../../../src/engine/model/source-model.ts';
-import { ByteBuffer } from '../../../../src/engine/shred/rows/byte-buffer.ts';
-import { copyTextEncoder, csvEncoder } from '../../../../src/engine/shred/rows/output.ts';
-import {
-  conversionFor,
-  EMPTY,
-  FITS,
-  INEXACT,
-  UNCONVERTED,
-} from '../../../../src/engine/shred/values/conversion.ts';
+import { ByteBuffer } from '../../../../src/engine/shred/byte-buffer.ts';
+import { copyTextEncoder, csvEncoder } from '../../../../src/engine/shred/row-output.ts';
+import { conversionFor, EMPTY, FITS, INEXACT, UNCONVERTED } from '../../../../src/engine/shred/conversion.ts';
 
 function convert(
   type: ColumnType,

@@ -8,7 +8,7 @@ import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts'
 import { byteLength, defaultNaming } from '../../../../src/engine/map/names/identifiers.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../../../src/engine/model/side-tables.ts';
-import { sideTables } from '../../../../src/ports/rows/sink.ts';
+import { sideTables } from '../../../../src/ports/row-sink.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../../support/servers/postgres.ts';
 import { at, libraryModel, oddColumns, oddTable } from './library-model.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';

@@ -1,7 +1,7 @@
 /** Names on their way into rows and out of them: labels, paths, prefixes, QNames in values. */
 import { describe, expect, it } from 'vitest';
 import { createNameLabels, pathSteps } from '../../../../src/engine/model/name-labels.ts';
-import { NamespaceScope } from '../../../../src/engine/shred/values/namespace-scope.ts';
+import { NamespaceScope } from '../../../../src/engine/shred/namespace-scope.ts';
 import { createOutputNamespaces } from '../../../../src/engine/unshred/xml-output.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 

@@ -1,6 +1,6 @@
 /** External DTD subsets and entities: what they declare, and the limits that hold for them. */
 import { describe, expect, it } from 'vitest';
-import type { ExternalPart, ExternalParts } from '../../../../src/engine/xml/dtd/external-reference.ts';
+import type { ExternalPart, ExternalParts } from '../../../../src/engine/xml/dtd/document-type.ts';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import { bytesOf, readFailure, readTokens } from './read-tokens.ts';
 

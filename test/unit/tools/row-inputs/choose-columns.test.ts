@@ -1,7 +1,7 @@
 /** Which column holds documents, and which options of rows go together. */
 import { describe, expect, it } from 'vitest';
 import { parseToolArguments } from '../../../../src/service/jobs/request/read-request.ts';
-import type { QueryColumn } from '../../../../src/ports/rows/source.ts';
+import type { QueryColumn } from '../../../../src/ports/row-source.ts';
 import { chooseColumns } from '../../../../src/tools/session/row-marks.ts';
 
 const column = (

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
-import { parseExtraColumn } from '../../../../src/service/jobs/options/table.ts';
+import { parseExtraColumn } from '../../../../src/service/jobs/option-table.ts';
 import { requestDefaults } from '../../../../src/service/jobs/request/tool-request.ts';
 import type { ExtraColumn } from '../../../../src/service/jobs/request/shape.ts';
 import {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fast.ts';
 import type { DocumentValidator } from '../../../../src/ports/processes.ts';
-import { checkDocuments } from '../../../../src/tools/validation/check-documents.ts';
+import { checkDocuments } from '../../../../src/tools/convert/check-documents.ts';
 import { openInputs } from '../../../../src/inputs/list-files.ts';
 import { createRejects } from '../../../../src/tools/load/findings.ts';
 import type { ToolSession } from '../../../../src/tools/session/tool-session.ts';

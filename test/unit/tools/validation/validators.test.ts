@@ -9,7 +9,7 @@ import {
   createStreamMarker,
   createTagMarker,
   isUtf8,
-} from '../../../../src/tools/validation/check-documents.ts';
+} from '../../../../src/tools/convert/check-documents.ts';
 import { needs } from '../../../support/needs.ts';
 import {
   byXmllint,

@@ -1,5 +1,5 @@
 // AssemblyScript. Finds the starts of row elements, as far as tags alone show them. It checks nothing, because the content between two
-// cuts is read with all checks. Compiled by `npm run wasm`; used by src/engine/shred/row-tag/quick-cuts.ts.
+// cuts is read with all checks. Compiled by `npm run wasm`; used by src/engine/shred/row-tag/tag-reader.ts.
 
 const VECTOR: usize = 16;
 

@@ -8,7 +8,7 @@ import { mysql } from '../../../../engine/sql/dialects/mysql.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { sqlite } from '../../../../engine/sql/dialects/sqlite.ts';
 import { entityViews, viewScript } from '../../../../engine/views/statements.ts';
-import type { SinkPlan } from '../../../../ports/rows/sink.ts';
+import type { SinkPlan } from '../../../../ports/row-sink.ts';
 import type { TargetManifest } from '../manifest.ts';
 import { adaptedModel, script, tablesOfFolder } from './folder-tables.ts';
 

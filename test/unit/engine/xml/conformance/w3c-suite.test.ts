@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { InputError } from '../../../../../src/engine/diagnostics.ts';
 import { parseXmlTree, type XmlElement } from '../../../../../src/engine/xml/tree.ts';
-import type { ExternalParts } from '../../../../../src/engine/xml/dtd/external-reference.ts';
+import type { ExternalParts } from '../../../../../src/engine/xml/dtd/document-type.ts';
 import { skippedCases, skippedWithParts } from './exceptions.ts';
 import { readTokens } from '../read-tokens.ts';
 

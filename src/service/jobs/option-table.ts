@@ -1,0 +1,845 @@
+/** Settings of Spark as people may give and see them. */
+import type { RequestDraft } from './request/tool-request.ts';
+import { maskSecrets } from './mask-secrets.ts';
+import type { Tool } from './request/tools.ts';
+import { hasHiddenCharacters } from '../../engine/hidden-characters.ts';
+import { isReservedColumn } from '../../engine/model/reserved-columns.ts';
+import { fileKeyName, hasOwnPrefix, ownPrefix } from '../../engine/model/side-tables.ts';
+import type { SaveMode } from '../../ports/row-sink.ts';
+import type { ParseMode, ExtraColumn } from './request/shape.ts';
+import { isReservedName } from '../../ports/stores/catalog.ts';
+import { ByteBuffer } from '../../engine/shred/byte-buffer.ts';
+import { copyTextEncoder } from '../../engine/shred/row-output.ts';
+import { conversionFor, EMPTY, UNCONVERTED } from '../../engine/shred/conversion.ts';
+import { rowSourceOf } from './request/row-source.ts';
+import { parsePartition } from '../../engine/sql/partition-wish.ts';
+import { credentialName } from '../files/remote-location.ts';
+import { layoutNames } from '../../ports/layouts.ts';
+import { fileNameFault } from './request/target.ts';
+
+/** Matches the settings that Spark's own `spark.redaction.regex` regards as secret, and keys of storage accounts. */
+const secretName = /secret|passw|token|credential|access[._-]?key|account[._-]?key|sas[._]|\.key$/i;
+
+export function settingHoldsSecret(name: string, value: string): boolean {
+  return secretName.test(name) || maskSecrets(`${name}=${value}`) !== `${name}=${value}`;
+}
+
+/** The values with `***` for secrets, by names without `spark.`: the group `spark` of a job record. */
+export function shownSettings(settings: Readonly<Record<string, string>>): Record<string, string> {
+  const shown = Object.entries(settings).map(([name, value]) => [
+    name.replace(/^spark\./, ''),
+    secretName.test(name) ? '***' : maskSecrets(`${name}=${value}`).slice(name.length + 1),
+  ]);
+  return Object.fromEntries(shown) as Record<string, string>;
+}
+
+/** The settings that a client may set on the operator's cluster; all others belong to the operator, in the properties. */
+const sparkSettingsOverRest: ReadonlySet<string> = new Set([
+  'spark.driver.memory',
+  'spark.driver.memoryOverhead',
+  'spark.executor.memory',
+  'spark.executor.memoryOverhead',
+  'spark.driver.cores',
+  'spark.executor.cores',
+  'spark.cores.max',
+  'spark.executor.instances',
+  'spark.yarn.tags',
+]);
+
+/** Reads `--spark-conf`; returns its fault, or null if there is none. */
+function sparkSetting(
+  draft: RequestDraft,
+  value: string,
+  rest: { readonly index: number } | null,
+): string | null {
+  const equals = value.indexOf('=');
+  const [key, setting] = [value.slice(0, Math.max(equals, 0)), value.slice(equals + 1)];
+  if (!/^spark\.[A-Za-z0-9._-]+$/.test(key) || setting === '') return 'must be spark.SETTING=VALUE';
+  if (Object.hasOwn(draft.sparkConf, key)) return `sets ${key} twice`;
+  if (rest !== null && !sparkSettingsOverRest.has(key))
+    return `${key} is not open to requests: memory, cores, instances and tags are`;
+  if (rest !== null && !/^[A-Za-z0-9_.,-]{1,128}$/.test(setting))
+    return `the value of ${key} has characters that are not allowed`;
+  draft.sparkConf = { ...draft.sparkConf, [key]: setting };
+  return null;
+}
+
+// The options each tool has: an allow-list (docs/decisions/service/tools-are-processes.md). An option that is not in this table does
+// not exist.
+// The specification of a tool's option: its names, its value, and where it may be given.
+/** The origin of an option: over REST some options exist only in a narrower form, some not at all. */
+export type OptionOrigin = 'command line' | 'rest';
+
+export interface OptionSpec {
+  readonly short: string | null;
+  readonly long: string;
+  readonly takesValue: boolean;
+  readonly repeatable: boolean;
+  readonly tools: readonly Tool[];
+  readonly overRest: boolean;
+  /** one line for the usage text: value names, then the meaning */
+  readonly usage: readonly [value: string, meaning: string];
+  /** Puts the value into the request; returns its fault, or null. `rest`: see parseExecution. */
+  apply(draft: RequestDraft, value: string, rest: { readonly index: number } | null): string | null;
+  /** Command line only: returns the value if the next argument belongs to it too, otherwise null. */
+  joinsNext?(value: string, next: string | undefined): string | null;
+}
+
+// Values of options: moments, renamed columns, parts of names, reserved names, and letters of modes.
+// `--at`: a moment, as it is stored.
+
+/** ISO 8601; a time says its zone, a date alone is its beginning in UTC. */
+function moment(draft: RequestDraft, value: string): string | null {
+  const isMoment = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.test(value);
+  if (value !== 'all' && (!isMoment || Number.isNaN(Date.parse(value))))
+    return 'must be all, a date, or a moment with its time zone, such as 2026-11-25T08:00:00Z';
+  draft.at = value === 'all' ? value : new Date(value).toISOString();
+  return null;
+}
+
+// `--rename`: other names of tables and columns.
+
+/** Returns the fault of the value, or null if there is none. */
+function renames(draft: RequestDraft, value: string): string | null {
+  const fault = namePart(value);
+  if (fault !== null) return fault;
+  const pairs: [string, string][] = [];
+  for (const part of value.split(',')) {
+    const equals = part.indexOf('=');
+    const [from, to] = [part.slice(0, Math.max(equals, 0)).trim(), part.slice(equals + 1).trim()];
+    if (from === '' || to === '') return 'must be OLD=NEW, several separated by commas';
+    if (pairs.some(([known]) => known === from)) return `renames ${from} twice`;
+    const fault = reservedName(to);
+    if (fault !== null) return fault;
+    pairs.push([from, to]);
+  }
+  draft.rename = [...(draft.rename ?? []), ...pairs];
+  return null;
+}
+
+// Characters that names may have which people read.
+
+/**
+ * Checks a part of the names of tables and columns, which people read: it may contain no invisible characters, nor any that change the
+ * direction of the text around it.
+ */
+export function namePart(value: string): string | null {
+  return hasHiddenCharacters(value)
+    ? 'must not hold control characters, line ends, characters without width or marks that turn text around'
+    : null;
+}
+
+/** Like `namePart`, for requests alone: the rule does not apply to a person's own command line. */
+const ofRequests =
+  (apply: OptionSpec['apply']): OptionSpec['apply'] =>
+  (draft, value, rest) =>
+    (rest === null ? null : namePart(value)) ?? apply(draft, value, rest);
+
+// Names that options may not give to tables and columns, because a target could not distinguish them from its own.
+
+/** Returns the fault of a name of a table or column, or null if there is none. */
+export function reservedName(name: string): string | null {
+  if (hasOwnPrefix(name)) return `${name}: ${reservedPrefix}`;
+  if (isReservedColumn(name))
+    return `${name} is reserved: databases and table formats have columns of that name of their own; choose another`;
+  return name.toLowerCase() === fileKeyName
+    ? `${name} is reserved: in every table it is the key of the document`
+    : null;
+}
+
+/** Returns the fault of a prefix for all names of tables, or null if there is none. */
+function reservedStart(prefix: string): string | null {
+  return prefix.toLowerCase().startsWith(ownPrefix) ? reservedPrefix : null;
+}
+
+const reservedPrefix = `names that begin with ${ownPrefix} are reserved for what a load makes for a while; choose another`;
+
+// The letters of save modes and parse modes on the command line, on the wire and in stored requests; elsewhere modes have names.
+
+export const saveModeLetters = {
+  error: 'e',
+  append: 'a',
+  overwrite: 'o',
+  ignore: 'i',
+  merge: 'm',
+  'write-schema': 'w',
+  'print-schema': 'p',
+} as const satisfies Readonly<Record<SaveMode, string>>;
+
+const saveModes: Readonly<Record<(typeof saveModeLetters)[SaveMode], SaveMode>> = {
+  e: 'error',
+  a: 'append',
+  o: 'overwrite',
+  i: 'ignore',
+  m: 'merge',
+  w: 'write-schema',
+  p: 'print-schema',
+};
+
+export const parseModeLetters = {
+  all: 'a',
+  data: 'd',
+  statistics: 's',
+} as const satisfies Readonly<Record<ParseMode, string>>;
+
+const parseModes: Readonly<Record<(typeof parseModeLetters)[ParseMode], ParseMode>> = {
+  a: 'all',
+  d: 'data',
+  s: 'statistics',
+};
+
+/** Returns the modes of a stored request by their names; unknown letters stay, for the check of the request to refuse. */
+export function modesByName(stored: object): object {
+  const { saveMode, parseMode } = stored as { readonly saveMode?: unknown; readonly parseMode?: unknown };
+  return {
+    ...(saveMode === undefined ? {} : { saveMode: valueOr(saveModes, saveMode) }),
+    ...(parseMode === undefined ? {} : { parseMode: valueOr(parseModes, parseMode) }),
+  };
+}
+
+function valueOr(names: Readonly<Record<string, string>>, letter: unknown): unknown {
+  return typeof letter === 'string' && Object.hasOwn(names, letter) ? names[letter] : letter;
+}
+
+// Options that say by which schema a tool works.
+const pathLength = 4096;
+
+/** Digits only, exactly representable; null otherwise. */
+function integer(value: string): number | null {
+  const parsed = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+  return Number.isSafeInteger(parsed) ? parsed : null;
+}
+
+function originName(value: string): string | null {
+  if (value.includes('/')) return 'must not contain "/"';
+  return isReservedName(value) ? 'is a reserved name' : namePart(value);
+}
+
+function origin(draft: RequestDraft, value: string, rest: { readonly index: number } | null): string | null {
+  if (rest !== null && value.startsWith('$')) {
+    const ref = integer(value.slice(1));
+    if (ref === null) return 'must be an id, or $N for execution N of this request';
+    if (ref >= rest.index) return `must name an execution before this one, which is $${rest.index}`;
+    draft.originId = { ref };
+    return null;
+  }
+  const id = integer(value);
+  if (id === 0 || value.startsWith('$')) return 'must be the id of an origin, its name, or auto';
+  const fault = id === null ? namePart(value) : null;
+  if (fault !== null) return fault;
+  draft.originId = id !== null ? { id } : value === 'auto' ? { auto: true } : { name: value };
+  return null;
+}
+
+function logical(draft: RequestDraft, value: string): string | null {
+  const id = integer(value);
+  if (id === 0) return 'must be the id of a logical schema, or the name of its origin';
+  const fault = id === null ? namePart(value) : null;
+  if (fault !== null) return fault;
+  if (id === null) draft.logicalName = value;
+  else draft.logicalId = id;
+  return null;
+}
+
+function xsdSet(draft: RequestDraft, value: string): string | null {
+  if (value.length > pathLength) return `is longer than ${pathLength} characters`;
+  if (value === '-')
+    return 'the standard input holds documents: name the file, folder or archive of the XSDs';
+  draft.xsd = [...(draft.xsd ?? []), value];
+  return null;
+}
+
+function entry(draft: RequestDraft, value: string): string | null {
+  if (value.length > pathLength) return `is longer than ${pathLength} characters`;
+  draft.entry = [...(draft.entry ?? []), value];
+  return null;
+}
+
+function statistics(draft: RequestDraft, value: string): string | null {
+  const ids = value.split(',').map((part) => integer(part.trim()));
+  if (ids.some((id) => id === null || id < 1)) return 'must be job ids, separated by commas';
+  draft.useStats = ids.filter((id) => id !== null);
+  return null;
+}
+
+// `-R NAME[:TYPE] NOW | ID | FILENAME | FILEPATH | =VALUE`: a column that every table gets.
+/** the kinds that a person may request */
+type ColumnKind = Exclude<ExtraColumn['kind'], 'carried'>;
+type ColumnTypeName = ExtraColumn['type'];
+
+const kindWords: Readonly<Record<string, ColumnKind>> = {
+  NOW: 'now',
+  ID: 'id',
+  FILENAME: 'filename',
+  FILEPATH: 'filepath',
+};
+
+/** The fixed list of type names, with the usual other names of each. */
+const typeNames: Readonly<Record<string, ColumnTypeName>> = {
+  text: 'text',
+  varchar: 'text',
+  string: 'text',
+  boolean: 'boolean',
+  bool: 'boolean',
+  smallint: 'smallint',
+  integer: 'integer',
+  int: 'integer',
+  bigint: 'bigint',
+  numeric: 'numeric',
+  decimal: 'numeric',
+  real: 'real',
+  double: 'double',
+  date: 'date',
+  time: 'time',
+  timestamp: 'timestamp',
+  timestamptz: 'timestamptz',
+};
+
+/** Types a kind can fill, its default first; `value` takes any. */
+const typesOfKind: Readonly<Record<Exclude<ColumnKind, 'value'>, readonly ColumnTypeName[]>> = {
+  now: ['timestamptz', 'timestamp', 'date', 'time', 'text'],
+  id: ['bigint', 'numeric', 'text'],
+  filename: ['text'],
+  filepath: ['text'],
+};
+
+const form = 'must be NAME[:TYPE] followed by NOW, ID, FILENAME, FILEPATH or =VALUE';
+
+function apply(draft: RequestDraft, value: string): string | null {
+  const match = /^([^\s:=]+)(?::([A-Za-z]+))?(?:\s+(NOW|ID|FILENAME|FILEPATH)|\s*=([^]*))$/.exec(value);
+  if (match === null) return form;
+  const [, name, typeName, word, literal] = match as unknown as [string, string, string?, string?, string?];
+  if (/\p{Cc}/u.test(name) || name.length > 128) return 'the name is too long or has control characters';
+  if (draft.extraColumns.some((known) => known.name.toLowerCase() === name.toLowerCase()))
+    return `column ${name} is given twice`;
+  const reserved = reservedName(name);
+  if (reserved !== null) return reserved;
+  const kind = word === undefined ? 'value' : kindWords[word]!;
+  const allowed = kind === 'value' ? null : typesOfKind[kind];
+  const key = typeName?.toLowerCase();
+  if (key !== undefined && !Object.hasOwn(typeNames, key))
+    return `the type must be one of ${Object.keys(typeNames).join(', ')}`;
+  const type = key === undefined ? (allowed?.[0] ?? 'text') : typeNames[key]!;
+  if (allowed !== null && !allowed.includes(type)) return `${word} cannot fill a column of type ${typeName}`;
+  if (kind === 'value' && !holds(type, literal ?? '')) return `${literal} is no value of type ${typeName}`;
+  draft.extraColumns = [
+    ...draft.extraColumns,
+    kind === 'value' ? { name, type, kind, value: literal ?? '' } : { name, type, kind },
+  ];
+  return null;
+}
+
+/** Values are written as in documents: `true`, `2026-03-04`, `12.50`. */
+function holds(kind: ColumnTypeName, value: string): boolean {
+  const column = { name: '', role: 'extra', type: { kind }, nullable: true, xpath: null, path: '' } as const;
+  const bytes = new TextEncoder().encode(value);
+  const convert = conversionFor({ ...column, sourceType: null, references: null }, copyTextEncoder);
+  const result = convert(bytes, 0, bytes.length, new ByteBuffer());
+  return result !== UNCONVERTED && result !== EMPTY;
+}
+
+function joinsNext(value: string, next: string | undefined): string | null {
+  if (next === undefined || /[\s=]/.test(value)) return null;
+  return Object.hasOwn(kindWords, next) || next.startsWith('=') ? `${value} ${next}` : null;
+}
+
+export const parseExtraColumn = { apply, joinsNext };
+
+// `--from` and `--after`: rows with documents in a column.
+/** Returns the fault of the text of `--from`, or null if there is none. */
+function rowSourceFault(text: string): string | null {
+  const source = rowSourceOf(text);
+  return 'fault' in source ? source.fault : null;
+}
+
+/** `COLUMN` or `COLUMN=VALUE`. */
+function after(draft: RequestDraft, value: string): string | null {
+  const at = value.indexOf('=');
+  const column = at < 0 ? value : value.slice(0, at);
+  if (column === '') return 'must be COLUMN or COLUMN=VALUE';
+  draft.after = at < 0 ? { column } : { column, mark: value.slice(at + 1) };
+  return null;
+}
+
+// Makes options, with a value that goes into the request, or without one.
+
+type More = {
+  readonly repeatable?: true;
+  readonly overRest?: false;
+  readonly joinsNext?: OptionSpec['joinsNext'];
+};
+
+function withValue(
+  flags: readonly [string | null, string],
+  of: readonly Tool[],
+  usage: OptionSpec['usage'],
+  apply: OptionSpec['apply'],
+  more: More = {},
+): OptionSpec {
+  return {
+    short: flags[0],
+    long: flags[1],
+    takesValue: true,
+    repeatable: more.repeatable ?? false,
+    tools: of,
+    overRest: more.overRest ?? true,
+    usage,
+    apply,
+    joinsNext: more.joinsNext,
+  };
+}
+
+type TextMember =
+  | 'name'
+  | 'out'
+  | 'outUser'
+  | 'outPassword'
+  | 'prefix'
+  | 'suffix'
+  | 'root'
+  | 'rowTag'
+  | 'key'
+  | 'partition'
+  | 'in'
+  | 'document'
+  | 'credential'
+  | 'from'
+  | 'query'
+  | 'xmlColumn';
+type FlagMember =
+  | 'json'
+  | 'quiet'
+  | 'dryRun'
+  | 'validate'
+  | 'prune'
+  | 'skipLoaded'
+  | 'concatenated'
+  | 'noSamples'
+  | 'views'
+  | 'deleteMissing'
+  | 'history';
+
+function text(
+  member: TextMember,
+  maxLength: number,
+  check?: (value: string, draft: RequestDraft) => string | null,
+): OptionSpec['apply'] {
+  return (draft, value) => {
+    if (value.length > maxLength) return `is longer than ${maxLength} characters`;
+    draft[member] = value;
+    return check?.(value, draft) ?? null;
+  };
+}
+
+function number(
+  min: number,
+  max: number,
+  set: (draft: RequestDraft, value: number) => void,
+): OptionSpec['apply'] {
+  return (draft, value) => {
+    const parsed = integer(value);
+    if (parsed === null || parsed < min || parsed > max)
+      return `must be a whole number from ${min} to ${max}`;
+    set(draft, parsed);
+    return null;
+  };
+}
+
+function oneOf<T extends string>(
+  values: readonly T[],
+  set: (draft: RequestDraft, value: T) => void,
+): OptionSpec['apply'] {
+  return (draft, value) => {
+    const found = values.find((candidate) => candidate === value);
+    if (found === undefined) return `must be one of ${values.join(', ')}`;
+    set(draft, found);
+    return null;
+  };
+}
+
+function flag(
+  flags: readonly [string | null, string],
+  of: readonly Tool[],
+  member: FlagMember,
+  meaning: string,
+  more: More = {},
+): OptionSpec {
+  const apply: OptionSpec['apply'] = (draft) => {
+    draft[member] = true;
+    return null;
+  };
+  return { ...withValue(flags, of, ['', meaning], apply, more), takesValue: false };
+}
+
+const all: readonly Tool[] = ['xsd2er', 'xml2er', 'er2xml', 'unload'];
+const makers: readonly Tool[] = ['xsd2er', 'xml2er'];
+const loaders: readonly Tool[] = ['xml2er'];
+const readers: readonly Tool[] = ['er2xml', 'unload'];
+const users: readonly Tool[] = ['xml2er', 'er2xml', 'unload'];
+const writers: readonly Tool[] = ['xml2er', 'er2xml'];
+
+const maxId = Number.MAX_SAFE_INTEGER;
+
+export const toolOptions: readonly OptionSpec[] = [
+  withValue(
+    ['-j', '--job'],
+    all,
+    ['ID', 'take everything from that job record'],
+    number(1, maxId, (draft, id) => (draft.jobId = id)),
+    { overRest: false },
+  ),
+  flag([null, '--json'], all, 'json', 'print the summary as one JSON object in the last line', {
+    overRest: false,
+  }),
+  flag([null, '--quiet'], all, 'quiet', 'print nothing but errors, and what --json and -S p ask for', {
+    overRest: false,
+  }),
+  withValue([null, '--name'], makers, ['NAME', "the origin's name"], text('name', 128, originName)),
+  withValue(
+    [null, '--parent'],
+    makers,
+    ['ID', 'make it the next version of that origin'],
+    number(1, maxId, (draft, id) => (draft.parent = id)),
+  ),
+  withValue(
+    ['-x', '--origin'],
+    users,
+    [
+      'ID|NAME|auto',
+      'use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)',
+    ],
+    origin,
+  ),
+  withValue(
+    ['-l', '--logical'],
+    users,
+    ['ID|NAME', 'use this logical schema, or the only one of that origin, whatever made the target'],
+    logical,
+  ),
+  withValue(
+    [null, '--xsd'],
+    loaders,
+    [
+      'PATH',
+      'load by this XSD set: a file, folder or archive; it is stored once, a changed one as its next version',
+    ],
+    xsdSet,
+    { repeatable: true },
+  ),
+  withValue(
+    [null, '--entry'],
+    makers,
+    [
+      'FILE',
+      'file that an XSD set is entered by, of a folder or archive that holds several such: its name in there, or the end of that',
+    ],
+    entry,
+    { repeatable: true },
+  ),
+  withValue(
+    [null, '--credential'],
+    all,
+    [
+      'NAME',
+      'what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator',
+    ],
+    text('credential', 64, (value) => (credentialName.test(value) ? null : 'is no name of a credential')),
+  ),
+  withValue(
+    [null, '--from'],
+    makers,
+    [
+      'SOURCE',
+      'in place of inputs, rows with a document in one column: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a file of Parquet or CSV',
+    ],
+    text('from', pathLength, (value) => rowSourceFault(value)),
+  ),
+  withValue(
+    [null, '--query'],
+    makers,
+    ['SQL', 'with --from: one SELECT, of documents and of what is carried along with them'],
+    text('query', 65_536),
+  ),
+  withValue(
+    [null, '--xml-column'],
+    makers,
+    ['NAME', 'with --from: the column of the documents (default: the only one of XML, or else of text)'],
+    text('xmlColumn', 256),
+  ),
+  withValue(
+    [null, '--after'],
+    loaders,
+    [
+      'COLUMN[=VALUE]',
+      'with --from: rows in the order of that column, from where the last load from there into this target ended, or from VALUE on',
+    ],
+    after,
+  ),
+  withValue(['-a', '--use-stats'], makers, ['ID,…', 'use the statistics of these jobs'], statistics),
+  withValue(
+    ['-g', '--map'],
+    makers,
+    ['0..3', 'make the mapping, at this level (default 3)'],
+    number(0, 3, (draft, level) => (draft.mapLevel = level as 0 | 1 | 2 | 3)),
+  ),
+  withValue(
+    ['-e', '--parsemode'],
+    loaders,
+    ['a|d|s', 'all (default with -o), data only, statistics only (default without)'],
+    oneOf(['a', 'd', 's'], (draft, letter) => (draft.parseMode = parseModes[letter])),
+  ),
+  flag(['-s', '--skip'], all, 'dryRun', 'dry run: nothing is saved'),
+  withValue(
+    ['-i', '--in'],
+    readers,
+    ['TARGET', 'where the rows are'],
+    text('in', pathLength, (value, { tool }) => fileNameFault(value, tool, false)),
+  ),
+  withValue(['-D', '--document'], readers, ['NAME', 'one document of them'], text('document', pathLength)),
+  withValue(
+    [null, '--version'],
+    ['er2xml'],
+    [
+      'N',
+      'of a folder of Delta or Iceberg tables: as it was when the table _loads had this version (default: the newest)',
+    ],
+    number(0, maxId, (draft, version) => (draft.version = version)),
+  ),
+  withValue(
+    [null, '--at'],
+    ['er2xml'],
+    [
+      'MOMENT|all',
+      'of a target with history (-S m --history): documents as they were then, such as 2026-11-25T08:00:00Z, or all versions (default: those that are current)',
+    ],
+    moment,
+  ),
+  withValue(
+    ['-o', '--out'],
+    writers,
+    ['TARGET', 'where to write'],
+    text('out', pathLength, (value, { tool }) => fileNameFault(value, tool, true)),
+  ),
+  withValue(['-u', '--out-user'], users, ['USER', 'user of the target'], ofRequests(text('outUser', 256))),
+  withValue(
+    ['-p', '--out-password'],
+    users,
+    ['PASSWORD', 'password of the target'],
+    text('outPassword', 4096),
+  ),
+  withValue(
+    ['-f', '--format'],
+    loaders,
+    [
+      layoutNames.join('|'),
+      'format of files in a folder (default csv); xlsx: an Excel workbook of each load; delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files',
+    ],
+    oneOf(layoutNames, (draft, format) => (draft.format = format)),
+  ),
+  withValue(
+    [null, '--parquet-version'],
+    loaders,
+    [
+      '1|2',
+      'encodings of Parquet files: 1 for every reader (default in buckets, whose scripts load them into warehouses), 2 for files a quarter smaller (default elsewhere)',
+    ],
+    oneOf(['1', '2'], (draft, version) => (draft.parquetVersion = version === '1' ? 1 : 2)),
+  ),
+  withValue(
+    ['-S', '--savemode'],
+    writers,
+    [
+      'e|a|o|i|m|w|p',
+      'error, append (default), overwrite, ignore, merge (databases, Delta and Iceberg: a document replaces that of its key), writeschema, printschema',
+    ],
+    oneOf(['e', 'a', 'o', 'i', 'm', 'w', 'p'], (draft, letter) => (draft.saveMode = saveModes[letter])),
+  ),
+  withValue(
+    [null, '--key'],
+    loaders,
+    ['XPATH,…', 'with -S m: what tells a document from others, such as /order/@id (default: its name)'],
+    text('key', 4096),
+  ),
+  flag(
+    [null, '--history'],
+    loaders,
+    'history',
+    'with -S m: documents that are replaced, or missing, stay, with the time until which they were valid; views TABLE_current show the others',
+  ),
+  flag(
+    [null, '--delete-missing'],
+    loaders,
+    'deleteMissing',
+    'with -S m: documents of the target that are not among the inputs any more are removed',
+  ),
+  withValue(
+    ['-r', '--prefix'],
+    makers,
+    ['TEXT', 'before every table name'],
+    text('prefix', 64, (value) => namePart(value) ?? reservedStart(value)),
+  ),
+  withValue(['-y', '--suffix'], makers, ['TEXT', 'after every table name'], text('suffix', 64, namePart)),
+  withValue(
+    [null, '--namemode'],
+    makers,
+    ['l|u|c', 'lower case (default), upper case, as in the source'],
+    oneOf(['l', 'u', 'c'], (draft, mode) => (draft.nameMode = mode)),
+  ),
+  withValue([null, '--rename'], makers, ['OLD=NEW,…', 'other names of tables and columns'], renames, {
+    repeatable: true,
+  }),
+  withValue(
+    [null, '--name-max-len'],
+    makers,
+    ['N', 'longest name in bytes (default 63)'],
+    number(12, 128, (draft, length) => (draft.nameMaxLen = length)),
+  ),
+  withValue(
+    [null, '--default-varchar-len'],
+    makers,
+    ['N', 'length of text of unknown length'],
+    number(1, 10_485_760, (draft, length) => (draft.defaultVarcharLen = length)),
+  ),
+  withValue(
+    ['-R', '--extra-column'],
+    makers,
+    ['NAME[:TYPE] NOW|ID|FILENAME|FILEPATH|=VALUE', 'a column on every table'],
+    parseExtraColumn.apply,
+    {
+      repeatable: true,
+      joinsNext: parseExtraColumn.joinsNext,
+    },
+  ),
+  withValue(
+    [null, '--root'],
+    makers,
+    ['QNAME', 'which element is a document'],
+    ofRequests(text('root', 1024)),
+  ),
+  withValue(
+    [null, '--row-tag'],
+    loaders,
+    ['QNAME', 'which element starts a document inside a larger file'],
+    ofRequests(text('rowTag', 1024)),
+  ),
+  flag(
+    [null, '--concatenated'],
+    loaders,
+    'concatenated',
+    'a file may hold several documents, one after the other: they become NAME#1, NAME#2, …',
+  ),
+  withValue(
+    [null, '--keys'],
+    loaders,
+    ['sequence|hash', 'how row keys are made (default sequence); with --engine spark hash, but for -S m'],
+    oneOf(['sequence', 'hash'], (draft, keys) => (draft.keys = keys)),
+  ),
+  flag([null, '--validate'], loaders, 'validate', 'check each document against the XSD first'),
+  withValue(
+    [null, '--unmapped'],
+    loaders,
+    [
+      'capture|report|fail',
+      'content that the mapping does not know (default capture); given, capture keeps documents of unknown roots, too',
+    ],
+    oneOf(['capture', 'report', 'fail'], (draft, unmapped) => {
+      draft.unmapped = unmapped;
+      draft.keepsOtherRoots = unmapped === 'capture';
+    }),
+  ),
+  withValue(
+    [null, '--on-drift'],
+    loaders,
+    [
+      'keep|evolve|fail',
+      'documents hold content that the schema has no place for: keep it in _unmapped (default), make the next version of a schema that was made of documents and load by it, or stop and list the paths',
+    ],
+    oneOf(['keep', 'evolve', 'fail'], (draft, onDrift) => (draft.onDrift = onDrift)),
+  ),
+  withValue(
+    [null, '--on-error'],
+    writers,
+    ['fail|skip', 'what a bad document does (default fail)'],
+    oneOf(['fail', 'skip'], (draft, onError) => (draft.onError = onError)),
+  ),
+  flag([null, '--prune'], makers, 'prune', 'leave paths that never occur out of the target'),
+  withValue(
+    [null, '--tables'],
+    loaders,
+    ['used|all', 'create tables when first needed (default), or all'],
+    oneOf(['used', 'all'], (draft, tables) => (draft.tables = tables)),
+  ),
+  withValue(
+    [null, '--indexes'],
+    loaders,
+    ['none|keys|all', 'indexes of foreign keys (keys, default), of ids and references of the XSD, too (all)'],
+    oneOf(['none', 'keys', 'all'], (draft, indexes) => (draft.indexes = indexes)),
+  ),
+  withValue(
+    [null, '--codes'],
+    loaders,
+    [
+      'none|table|check',
+      'codes that the XSD enumerates: not kept (default), in the table _codes (table), and as checks of PostgreSQL, too (check)',
+    ],
+    oneOf(['none', 'table', 'check'], (draft, codes) => (draft.codes = codes)),
+  ),
+  flag(
+    [null, '--views'],
+    loaders,
+    'views',
+    'make views of the business entities in the target, views.sql in a folder; loads after this one keep them up to date',
+  ),
+  withValue(
+    [null, '--partition'],
+    loaders,
+    [
+      'COLUMN,…',
+      'with -f delta or iceberg: new tables with these columns are partitioned by them; COLUMN or TABLE.COLUMN, or year(COLUMN), month(COLUMN), day(COLUMN), hour(COLUMN)',
+    ],
+    text('partition', 4096, (value) => {
+      const wishes = parsePartition(value);
+      return typeof wishes === 'string' ? wishes : null;
+    }),
+  ),
+  flag([null, '--skip-loaded'], loaders, 'skipLoaded', 'skip documents whose hash is there already'),
+  withValue(
+    [null, '--missing'],
+    makers,
+    ['fail|wildcard', 'a referenced XSD component that is nowhere (default fail)'],
+    oneOf(['fail', 'wildcard'], (draft, missing) => (draft.missing = missing)),
+  ),
+  flag([null, '--no-samples'], makers, 'noSamples', 'keep no values in the statistics'),
+  withValue(
+    [null, '--workers'],
+    writers,
+    ['N', 'threads (default 1)'],
+    number(1, 256, (draft, workers) => (draft.workers = workers)),
+  ),
+  withValue(
+    [null, '--engine'],
+    loaders,
+    ['local|spark', 'where it runs (default local)'],
+    oneOf(['local', 'spark'], (draft, engine) => (draft.engine = engine)),
+  ),
+  withValue([null, '--spark-conf'], loaders, ['K=V', 'a setting of Spark'], sparkSetting, {
+    repeatable: true,
+  }),
+];
+
+/** The option a flag names for this tool, or null. */
+export function findOption(tool: Tool, name: string, from: OptionOrigin): OptionSpec | null {
+  const option = toolOptions.find((candidate) => candidate.short === name || candidate.long === name);
+  if (option === undefined || !option.tools.includes(tool)) return null;
+  return from === 'rest' && !option.overRest ? null : option;
+}
+
+/** The lines of a tool's usage text. */
+export function usageLines(tool: Tool): string[] {
+  return toolOptions
+    .filter((option) => option.tools.includes(tool))
+    .map((option) => {
+      const flags = option.short === null ? `    ${option.long}` : `${option.short}, ${option.long}`;
+      return `  ${`${flags} ${option.usage[0]}`.trimEnd().padEnd(34)}  ${option.usage[1]}`;
+    });
+}

@@ -1,7 +1,0 @@
-/** The command `unload`; see src/tools/cli/run-tool.ts for its options. */
-import { runCommand } from '../cli/run-tool.ts';
-
-void runCommand('unload', async (session) => {
-  const { removeDocuments } = await import('../write-back/remove-documents.ts');
-  return removeDocuments(session);
-});
