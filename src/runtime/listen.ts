@@ -27,6 +27,13 @@ function continueOnRead(server: Server): void {
 }
 
 // Limits the connections of an HTTP server and unread answers, and chooses the connection that is closed to make room for a new one.
+/** What to do if an address cannot be listened on, by the code of the fault. */
+const listenAdvice: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'a service or another program already runs there; stop it, or set PORT to another port',
+  EACCES: 'ports below 1024 need rights; set PORT to a higher one, and let a proxy forward to it',
+  EADDRNOTAVAIL: 'set HOST to an address of this machine',
+};
+
 /** Limit for requests queued on one connection: each is processed, and its answer waits for those before it. */
 const mostInQueue = 32;
 
@@ -276,11 +283,9 @@ export function listen(
       resolve({ server, url: `http://${name}:${info.port}` });
     }) as Server;
     const refused = (error: NodeJS.ErrnoException): void => {
-      reject(
-        new ConfigError([
-          `HOST, PORT: cannot listen on ${hostname}:${port} (${error.code ?? error.message})`,
-        ]),
-      );
+      const code = error.code ?? error.message;
+      const advice = listenAdvice[code] ?? 'conversion-job-service doctor examines this machine';
+      reject(new ConfigError([`HOST, PORT: cannot listen on ${hostname}:${port} (${code}): ${advice}`]));
     };
     // Ignores errors once the server listens: then a connection could not be accepted, for lack of descriptors.
     server.on('error', refused);

@@ -10,7 +10,7 @@ import type { Adapters } from '../../ports/adapters.ts';
 import { openInstallation } from '../../runtime/open-installation.ts';
 import { commands, optionValues, shells, toolCommands } from '../operator/every-command.ts';
 import { UsageError, type Command, type OptionName, type Options } from '../operator/specification.ts';
-import { createTerminal } from './terminal.ts';
+import { createTerminal, type Terminal } from './terminal.ts';
 
 const exitCodes = { completed: 0, failed: 1, usage: 2 } as const;
 
@@ -22,6 +22,7 @@ const firstLines = [
 const lastLines = [
   ['migrate export|import …', 'schemas to and from other installations; migrate --help tells how'],
   ['unload -l LOGICAL -i TARGET -D NAME', 'removes the rows of a document; unload --help tells more'],
+  ['doctor', 'examines this machine and the settings, and says what to do about each fault'],
   [`completion ${shells.join('|')}`, 'a script that completes commands and options in that shell'],
 ] as const;
 
@@ -76,6 +77,7 @@ async function administer(argv: readonly string[]): Promise<number> {
       terminal.log(completionScript(argv.slice(1)));
       return exitCodes.completed;
     }
+    if (argv[0] === 'doctor') return await examineMachine(argv.slice(1), terminal);
     const { command, words, options } = parseCommand(argv);
     const installation = await openInstallation(process.env, { role: 'tool', write: () => undefined });
     try {
@@ -100,6 +102,16 @@ async function administer(argv: readonly string[]): Promise<number> {
     terminal.complain((error as Error).message);
     return exitCodes.failed;
   }
+}
+
+/** `doctor`: needs neither a home folder nor a database, because it examines both. */
+async function examineMachine(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const stranger = argv.find((word) => word !== '--json');
+  if (stranger !== undefined) throw new UsageError(`doctor takes no argument but --json, not ${stranger}`);
+  const { examine, findingsAsText } = await import('../operator/doctor.ts');
+  const findings = await examine(process.env);
+  terminal.log(argv.includes('--json') ? JSON.stringify({ findings }) : findingsAsText(findings));
+  return findings.some(({ state }) => state === 'failed') ? exitCodes.failed : exitCodes.completed;
 }
 
 function parseCommand(argv: readonly string[]): {
@@ -157,7 +169,7 @@ function parsed(argv: readonly string[]): { positionals: string[]; values: Optio
 
 function unknownCommand(positionals: readonly string[]): string {
   const given = positionals.slice(0, 2).join(' ');
-  const names = [...Object.keys(commands), ...toolCommands, 'completion', 'worker'];
+  const names = [...Object.keys(commands), ...toolCommands, 'completion', 'doctor', 'worker'];
   const own = names.filter((name) => name.startsWith(`${positionals[0]} `));
   if (own.length > 0) return `there is no command ${given}; there are ${own.join(', ')}`;
   const meant = closestWord(given, names) ?? closestWord(positionals[0] ?? '', names);

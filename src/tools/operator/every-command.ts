@@ -108,7 +108,7 @@ const serviceFlags: readonly Flag[] = Object.entries(optionValues).map(([name, v
 /** Returns the first words, and the words that may follow each. */
 function wordsOfService(): ReadonlyMap<string, readonly string[]> {
   const words = new Map<string, string[]>();
-  for (const name of [...Object.keys(commands), ...toolCommands, 'worker']) {
+  for (const name of [...Object.keys(commands), ...toolCommands, 'doctor', 'worker']) {
     const [first, second] = name.split(' ') as [string, string?];
     words.set(first, [...(words.get(first) ?? []), ...(second === undefined ? [] : [second])]);
   }
