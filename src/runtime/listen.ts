@@ -27,7 +27,7 @@ function continueOnRead(server: Server): void {
 }
 
 // Limits the connections of an HTTP server and unread answers, and chooses the connection that is closed to make room for a new one.
-/** What to do if an address cannot be listened on, by the code of the fault. */
+/** The remedy if an address cannot be listened on, by the code of the fault. */
 const listenAdvice: Readonly<Record<string, string>> = {
   EADDRINUSE: 'a service or another program already runs there; stop it, or set PORT to another port',
   EACCES: 'ports below 1024 need rights; set PORT to a higher one, and let a proxy forward to it',
