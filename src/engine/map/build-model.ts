@@ -17,7 +17,7 @@ import { addOffsets } from './tables/draw/time-offsets.ts';
 import { metRoots } from './tables/unmet-places.ts';
 import { listMappings } from './mappings.ts';
 import { defaultNaming, type NamingOptions } from './names/identifiers.ts';
-import { earlierTables, sharedPlaces } from './names/history/earlier-tables.ts';
+import { earlierTables, groupTables, sharedPlaces } from './names/history/earlier-tables.ts';
 import {
   NameHistory,
   noPreviousNames,
@@ -225,15 +225,16 @@ function versionAfter(
 ): (how: DrawingOptions) => { readonly drawing: Drawing; readonly history: NameHistory } {
   const named = roots.map((root) => ({ name: source.elements[root]!.name }));
   const later = namespacesOf({ roots: named, namespaces: source.namespaces });
+  const meanings = recordedMeanings(previous, later, source);
+  const groupBefore = groupTables(previous, meanings);
   return (how) => {
     // in this drawing, rows have the keys of their parents everywhere
     const plain = drawModel(source, { ...how, heldKeys: null });
-    const meanings = recordedMeanings(previous, later, source);
     const history = new NameHistory(previous, meanings);
     const places = keepsTables ? sharedPlaces(previous, history, meanings) : null;
     const drawing = drawModel(source, {
       ...how,
-      earlier: earlierTables(plain, places, history),
+      earlier: earlierTables(plain, places, history, groupBefore),
       heldKeys: earlierHeldKeys(history),
     });
     return { drawing, history };

@@ -4,6 +4,14 @@ import type { TableOrigin } from '../tables/model-builder.ts';
 /** The location of several elements or types: in one table, or each in a table of its own whose rows refer to that one. */
 export type Together = 'together' | 'apart';
 
+/** A column that versions had for the names of the elements that the rows of a table are. */
+export interface ElementNames {
+  /** the column exists because of roles (`roleStep`), and not because of a substitution group or of several roots */
+  readonly isOfRoles: boolean;
+  /** the last version did not have it */
+  readonly former: boolean;
+}
+
 /** The tables of earlier versions of a model. */
 export interface EarlierTables {
   hasPath(path: string): boolean;
@@ -13,6 +21,8 @@ export interface EarlierTables {
   hadTextTable(place: string, table: string): boolean;
   /** Returns the location of the contents of a substitution group's members, whose names the table has; null if it has no such names. */
   members(table: string): Together | null;
+  /** Returns the column that the table had for the names of the elements that its rows are; null if it had none. */
+  elementNames(table: string): ElementNames | null;
   /**
    * Returns the location of the contents of the types that xsi:type may name in rows of the table, which is the declared type's table; null
    * if it has no names of types.
@@ -34,6 +44,7 @@ export const noEarlierTables: EarlierTables = {
   hadTable: () => false,
   hadTextTable: () => false,
   members: () => null,
+  elementNames: () => null,
   types: () => null,
   ofPlace: () => [],
   continued: new Map(),

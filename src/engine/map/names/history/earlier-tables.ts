@@ -3,9 +3,10 @@
  * if its type is renamed or other places start to share that type (docs/decisions/model/names-and-their-history.md).
  */
 import { readUse, useText } from '../../../model/column-uses.ts';
+import { passing } from '../../../model/packed/lazy-array.ts';
 import type { RelationalModel } from '../../../model/relational-model.ts';
 import type { Drawing, TableDraft } from '../../tables/model-builder.ts';
-import { noEarlierTables, type EarlierTables } from '../table-paths.ts';
+import { noEarlierTables, type EarlierTables, type ElementNames, type Together } from '../table-paths.ts';
 import { createUsePrinter, namespacesOf } from '../use-paths.ts';
 import type { EarlierMeanings, NameHistory } from './previous.ts';
 
@@ -49,12 +50,13 @@ export function sharedPlaces(
 /**
  * Finds the tables that the next version continues. `plain`: that version as it would be drawn without them. `places`: null if no rows are
  * in them, so that only their names are kept. A table that several places share then has the name of an earlier one if only one of these
- * places had a table.
+ * places had a table. `groupBefore`: see `groupTables`.
  */
 export function earlierTables(
   plain: Drawing,
   places: ReadonlyMap<string, readonly string[]> | null,
   history: NameHistory,
+  groupBefore: (table: string) => Together | null,
 ): EarlierTables {
   const hasPath = (path: string): boolean => history.rows.has(path);
   if (places === null) {
@@ -77,11 +79,39 @@ export function earlierTables(
   const ofType = (paths: readonly string[]): string | undefined =>
     paths.find((path) => history.hadRows(path));
   const continued = continuedTables(plain, ofPlace, false);
-  return { hasPath, hadTable, hadTextTable, ...headsOf(history), ofPlace, ofType, continued };
+  const elementNames = (path: string): ElementNames | null => history.elementNames(path);
+  const heads = headsOf(history, groupBefore);
+  return { hasPath, hadTable, hadTextTable, ...heads, elementNames, ofPlace, ofType, continued };
+}
+
+/**
+ * Returns a function that gives the location of the members of substitution groups in the last version, by the table of the rows that named
+ * them; null if the table had none.
+ */
+export function groupTables(
+  { nodes }: Pick<RelationalModel, 'nodes'>,
+  { tablePath }: Pick<EarlierMeanings, 'tablePath'>,
+): (table: string) => Together | null {
+  let known: ReadonlyMap<string, Together> | null = null;
+  const find = (): ReadonlyMap<string, Together> => {
+    const tables = new Map<number, Together>();
+    for (const { edges } of passing(nodes))
+      for (const { substitution, head, node } of edges) {
+        const { table, opensRow } = nodes[head?.node ?? node]!;
+        if (substitution !== true || !opensRow) continue;
+        if (head === undefined) tables.set(table, 'together');
+        else if (!tables.has(table)) tables.set(table, 'apart');
+      }
+    return new Map([...tables].map(([table, together]) => [tablePath(table), together]));
+  };
+  return (table) => (known ??= find()).get(table) ?? null;
 }
 
 /** Returns, by the last version, whether rows whose element or type is one of several were in tables of their own. */
-function headsOf(history: NameHistory): Pick<EarlierTables, 'members' | 'types'> {
+function headsOf(
+  history: NameHistory,
+  groupBefore: (table: string) => Together | null,
+): Pick<EarlierTables, 'members' | 'types'> {
   // paths of tables that rows of members or derived types refer to, and that rows of children refer to
   const heads = new Set<string>();
   const parents = new Set<string>();
@@ -99,7 +129,10 @@ function headsOf(history: NameHistory): Pick<EarlierTables, 'members' | 'types'>
   };
   return {
     members(table) {
-      if (!has(table, useText('element_name', table, null))) return null;
+      const names = history.elementNames(table);
+      if (names === null || names.former) return null;
+      const group = groupBefore(table);
+      if (group !== null || names.isOfRoles) return group;
       if (withValues.has(table) || parents.has(table)) return 'together';
       return heads.has(table) ? 'apart' : null;
     },
@@ -129,18 +162,23 @@ function continuedTables(
 ): ReadonlyMap<string, string> {
   const continued = new Map<string, string>();
   const taken = new Set<string>();
+  const ofHeads = new Set<string>();
   const paths = new Map<TableDraft, string>();
   const open = new Set<TableDraft>();
   const find = (table: TableDraft): string | null => {
     const { origin, places, identity } = table;
     if ('under' in origin) return at(origin);
-    const known = origin.declared.flatMap(ofPlace).find(isFree) ?? firstOf(places);
+    const known = origin.declared.flatMap(ofPlace).find(isFreeForType) ?? firstOf(places);
     if (known === undefined) return table.usePath;
+    if (identity.startsWith('head/') && !taken.has(known)) ofHeads.add(known);
+    else ofHeads.delete(known);
     taken.add(known);
     continued.set(identity, known);
     return known;
   };
   const isFree = (path: string): boolean => !taken.has(path);
+  // rows of a head that had the table of its type are in that table together with rows of the type
+  const isFreeForType = (path: string): boolean => isFree(path) || ofHeads.has(path);
   const firstOf = (places: TableDraft['places']): string | undefined => {
     const found = new Set<string>();
     for (const origin of places) {

@@ -2,7 +2,8 @@
  * Names that earlier versions of a model gave, and their meanings. A table or column with the same path and role keeps its name, so that
  * targets can be upgraded. A name that had another meaning is not given again, because a target may still hold the old table or column.
  */
-import { listCountUse, listTablePath, readUse, useOf } from '../../../model/column-uses.ts';
+import { listCountUse, listTablePath, readUse, useOf, useText } from '../../../model/column-uses.ts';
+import { roleStep } from '../../../model/keys.ts';
 import { hasLists } from '../../../model/packed/models.ts';
 import type {
   Column,
@@ -16,6 +17,7 @@ import type { SourceModel } from '../../../model/source-model.ts';
 import { rowTables } from '../../../model/wide-rows.ts';
 import { columnBytes, type PreviousParts } from '../../tables/wide-rows.ts';
 import { RowHistory, type HistoricColumn } from './row-history.ts';
+import type { ElementNames } from '../table-paths.ts';
 import { typeTranslation } from '../type-versions.ts';
 import { createUsePrinter, namespacesOf, useTranslation, type UseNamespaces } from '../use-paths.ts';
 
@@ -32,6 +34,8 @@ export interface PreviousNames {
   column(path: string, use: string): string | undefined;
   /** the roles of a key with that use (`Column.roles`); null: rows of that path never had such a key */
   roles(path: string, use: string): readonly string[] | null;
+  /** the column that names the elements of the rows of a path; null: there was none */
+  elementNames(path: string): ElementNames | null;
   /** type of that column */
   columnType(path: string, use: string): ColumnType | undefined;
   /** how rows were split over tables; null: they were not, or in no way that counts */
@@ -49,6 +53,7 @@ export const noPreviousNames: PreviousNames = {
   columnMeanings: () => noMeanings,
   column: () => undefined,
   roles: () => null,
+  elementNames: () => null,
   columnType: () => undefined,
   parts: () => null,
   continuation: () => undefined,
@@ -76,6 +81,7 @@ export function previousNames(
       const column = rowsAt(path)?.columns.get(use);
       return column === undefined ? null : (column.roles ?? []);
     },
+    elementNames: (path) => (keepNames && keepSplits ? history.elementNames(path) : null),
     columnType: (path, use) => (keepNames ? rowsAt(path)?.columns.get(use)?.type : undefined),
     parts: (path) => (keepNames && keepSplits ? (rowsAt(path)?.previousParts() ?? null) : null),
     continuation: (path, part) => (keepNames ? rowsAt(path)?.names[part] : undefined),
@@ -152,8 +158,22 @@ export class NameHistory {
   }
 
   /** Returns the column that the versions had for that use in the rows of a path. The last version has it unless it is `former`. */
-  column(path: string, use: string): Pick<HistoricColumn, 'former' | 'roles'> | undefined {
+  column(path: string, use: string): Pick<HistoricColumn, 'former' | 'hadNoRows' | 'roles'> | undefined {
     return this.rows.get(path)?.columns.get(use);
+  }
+
+  /**
+   * Returns the column with the names of the elements that are rows of a path, that of the last version if it has one; null if rows had
+   * none.
+   */
+  elementNames(path: string): ElementNames | null {
+    if (!this.hadRows(path)) return null;
+    const known = [false, true].flatMap((isOfRoles): ElementNames[] => {
+      const place = isOfRoles ? `${path}${roleStep}` : path;
+      const column = this.column(path, useText('element_name', place, null));
+      return column === undefined || column.hadNoRows === true ? [] : [{ isOfRoles, former: column.former }];
+    });
+    return known.find(({ former }) => !former) ?? known[0] ?? null;
   }
 
   /** Returns whether a version had a table of that path. */

@@ -14,7 +14,15 @@ import {
   type NewColumn,
   type TableDraft,
 } from '../model-builder.ts';
-import { flag, key, ordinal, plainText, type RowContext, type TableIdentity } from './row-context.ts';
+import {
+  elementNames,
+  flag,
+  key,
+  ordinal,
+  plainText,
+  type RowContext,
+  type TableIdentity,
+} from './row-context.ts';
 
 /** Says whether several rows may occur at the place of an identity. */
 interface Repeating {
@@ -50,6 +58,8 @@ export class DrawnTables {
   readonly #typeNames: () => ReadonlyMap<number, string>;
   /** by the identity that makes two rows belong to one table: their type if it is shared, or else their place */
   readonly #tableByIdentity = new Map<string, TableDraft>();
+  /** by the identity of a shared table: the path of the earlier table that it continues, besides EarlierTables.continued */
+  readonly #continued = new Map<string, string>();
 
   /** `apart`: see DrawingOptions. */
   constructor(
@@ -171,18 +181,35 @@ export class DrawnTables {
     const continued = shared === null ? undefined : this.#earlier.continued.get(shared.identity);
     const tables = place === undefined ? [] : this.#earlier.ofPlace(place);
     const isKnown = continued === undefined || tables.length === 0 || tables.includes(continued);
-    const kept = (isKnown ? continued : undefined) ?? tables[0] ?? this.#ofEarlierType(own);
+    const kept =
+      (isKnown ? continued : undefined) ??
+      tables[0] ??
+      (shared === null ? this.#ofEarlierType(own!) : this.#ofEarlierShared(shared));
     if (kept === undefined) return { ...(shared ?? own!), isShared: shared !== null };
-    const isShared = shared !== null && kept === continued;
+    const isShared = shared !== null && (tables.length === 0 || kept === continued);
     const { origin } = isShared ? shared : own!;
     return { identity: `kept/${kept}`, origin, kept, isShared, hasOthers: !isShared && kept !== place };
   }
 
   /**
+   * Returns the path of the table that all places of a type or group had, although a drawing without earlier tables has none for it. No
+   * other type continues the table: a type that is redefined has the path of the original one.
+   */
+  #ofEarlierShared({ identity, origin }: SharedIdentity): string | undefined {
+    const path = this.#continued.get(identity) ?? this.#earlier.ofType(origin.declared);
+    if (path === undefined || this.#continued.has(identity)) return path;
+    const others = [...this.#earlier.continued, ...this.#continued];
+    if (others.some(([other, kept]) => kept === path && other !== identity && other.startsWith('type/')))
+      return undefined;
+    this.#continued.set(identity, path);
+    return path;
+  }
+
+  /**
    * Returns the path of the table that the type had for all of its places, for a place that shares no table now; undefined: there was none.
    */
-  #ofEarlierType(own: TableIdentity | null): string | undefined {
-    const paths = own?.origin.ofType?.();
+  #ofEarlierType(own: TableIdentity): string | undefined {
+    const paths = own.origin.ofType?.();
     return paths === undefined ? undefined : this.#earlier.ofType(paths);
   }
 
@@ -305,6 +332,15 @@ export class DrawnTables {
       via,
       documentation,
     });
+  }
+
+  /**
+   * Returns the column with the name of a row's element. If an earlier version had a column of roles there, that column goes on: a role
+   * ends with the element's name.
+   */
+  elementColumn(table: TableDraft, xpath: string): ColumnDraft {
+    const isOfRoles = this.#earlier.elementNames(table.usePath)?.isOfRoles === true;
+    return this.column(table, '/element', elementNames(isOfRoles, isOfRoles ? table.xpath : xpath));
   }
 
   /** Returns the column that says that a row's own element was nil. */

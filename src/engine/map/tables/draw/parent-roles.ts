@@ -1,7 +1,7 @@
 /** Replaces several uses of a shared table in rows of one other table by one key and a column that says which use a row is. */
 import { useText, withoutMarks } from '../../../model/column-uses.ts';
-import { roleStep } from '../../../model/keys.ts';
 import type { PreviousNames } from '../../names/history/previous.ts';
+import type { ElementNames } from '../../names/table-paths.ts';
 import {
   hangsFromHead,
   newColumn,
@@ -10,7 +10,7 @@ import {
   type EdgeDraft,
   type TableDraft,
 } from '../model-builder.ts';
-import { key, plainText } from './row-context.ts';
+import { elementNames, key } from './row-context.ts';
 
 /** Returns the use of the one key that replaces all keys to rows of `parent`. */
 export function sharedKeyUse(parent: TableDraft): string {
@@ -20,11 +20,11 @@ export function sharedKeyUse(parent: TableDraft): string {
 /**
  * Unites the keys of a table that has several to another table, one for each element that its rows may be there. One key replaces them, and
  * the element's way from the row above becomes the role of the row. The paths of tables are settled. Tables of an earlier version keep the
- * keys they have.
+ * keys they have, and the column with the names of elements.
  */
 export function unitePlacesInParents(
   drawing: Drawing,
-  previous: Pick<PreviousNames, 'hasPath' | 'roles'>,
+  previous: Pick<PreviousNames, 'elementNames' | 'hasPath' | 'roles'>,
 ): void {
   const united = new Map<ColumnDraft, UnitedKey>();
   const named = new Map<TableDraft, ColumnDraft>();
@@ -41,12 +41,12 @@ export function unitePlacesInParents(
       const one = newColumn({ role: 'parent_key', type: key, parent, documentation, roles });
       for (const use of uses) united.set(use, { key: one, textOf });
       table.columns.splice(table.columns.indexOf(uses[0]!), 1, one);
-      named.set(table, roleColumnOf(table));
     }
-    if (named.has(table))
-      table.columns.splice(0, Infinity, ...table.columns.filter((one) => !united.has(one)));
+    const hasRoles = keys.some((use) => united.has(use));
+    if (hasRoles) table.columns.splice(0, Infinity, ...table.columns.filter((one) => !united.has(one)));
+    const before = previous.elementNames(table.usePath);
+    if (hasRoles || goesOn(table, before)) named.set(table, elementColumnOf(table, before));
   }
-  if (united.size === 0) return;
   tellRoles(drawing, united);
   for (const node of drawing.nodes) {
     const column = node.opensRow ? named.get(node.table) : undefined;
@@ -70,19 +70,22 @@ function isOfPlace({ role, via }: ColumnDraft): boolean {
   return role === 'parent_key' && via[0] !== hangsFromHead;
 }
 
-/** Returns the column with the names of the elements that are rows of the table, or a new one. */
-function roleColumnOf(table: TableDraft): ColumnDraft {
+/**
+ * Returns whether all rows of the table name their elements because those of the last version did. A substitution group that is drawn in a
+ * table names the elements of its own rows only, unless the column is one of roles.
+ */
+function goesOn({ columnByKey }: TableDraft, before: ElementNames | null): boolean {
+  return before?.former === false && (before.isOfRoles || !columnByKey.has('/element'));
+}
+
+/** Returns the column with the names of the elements of all rows of the table, or a new one, which continues the one of `before`. */
+function elementColumnOf(table: TableDraft, before: ElementNames | null): ColumnDraft {
   const known = table.columnByKey.get('/element');
-  if (known !== undefined) return known;
-  const column = newColumn({
-    role: 'element_name',
-    type: plainText,
-    nameParts: ['role'],
-    xpath: table.xpath,
-    steps: roleStep,
-  });
-  table.columnByKey.set('/element', column);
-  table.columns.push(column);
+  const column = known ?? newColumn(elementNames(before?.isOfRoles ?? true, table.xpath));
+  if (known === undefined) {
+    table.columnByKey.set('/element', column);
+    table.columns.push(column);
+  }
   // rows that refer to the row of their head have their role there
   const hangs = table.columns.some(({ via }) => via[0] === hangsFromHead);
   if (!hangs) for (const opener of table.openers) column.requiredBy.add(opener);

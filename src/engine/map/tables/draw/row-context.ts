@@ -1,12 +1,21 @@
-/** The position at which an element is drawn, and the types of the columns that do not come from the source. */
+/** The position at which an element is drawn, and columns that do not come from the source. */
 import type { ColumnType } from '../../../model/relational-model.ts';
+import { roleStep } from '../../../model/keys.ts';
 import type { MetChild } from '../met-children.ts';
-import type { NodeDraft, TableDraft, TableOrigin } from '../model-builder.ts';
+import type { NewColumn, NodeDraft, TableDraft, TableOrigin } from '../model-builder.ts';
 
 export const key: ColumnType = { kind: 'bigint' };
 export const ordinal: ColumnType = { kind: 'integer' };
 export const flag: ColumnType = { kind: 'boolean' };
 export const plainText: ColumnType = { kind: 'text' };
+
+/** Returns the column with the names of the elements that rows of a table are. `isOfRoles`: see ElementNames. */
+export function elementNames(isOfRoles: boolean, xpath: string): NewColumn {
+  const named = { role: 'element_name', type: plainText, xpath } as const;
+  return isOfRoles
+    ? { ...named, nameParts: ['role'], steps: roleStep }
+    : { ...named, nameParts: ['element'] };
+}
 
 /** The position at which an element is drawn: the row it belongs to, and how its columns are distinguished there. */
 export interface RowContext {

@@ -2,7 +2,7 @@
 import { newNode, type NodeDraft, type TableDraft } from '../model-builder.ts';
 import type { Variant } from '../type-graph.ts';
 import type { DrawingContext } from './context.ts';
-import { plainText, type RowContext } from './row-context.ts';
+import type { RowContext } from './row-context.ts';
 
 /**
  * Returns the node that opens a row of `table` for an element. It is drawn once per type and kind of element, so recursion ends. `xpath`:
@@ -40,12 +40,7 @@ export function drawRow(
   };
   if (element.nillable) node.nil = drawing.tables.nilColumn(table);
   if (polymorphic) {
-    node.elementName = drawing.tables.column(table, '/element', {
-      role: 'element_name',
-      type: plainText,
-      nameParts: ['element'],
-      xpath,
-    });
+    node.elementName = drawing.tables.elementColumn(table, xpath);
     node.elementName.requiredBy.add(node);
   }
   drawing.later(() => drawing.fill(node, row));

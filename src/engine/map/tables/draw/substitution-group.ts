@@ -3,7 +3,7 @@ import type { SourceChild } from '../../../model/source-model.ts';
 import { hangsFromHead, newNode, type NodeDraft } from '../model-builder.ts';
 import type { Variant } from '../type-graph.ts';
 import type { DrawingContext } from './context.ts';
-import { ordinal, plainText, type RowContext } from './row-context.ts';
+import { ordinal, type RowContext } from './row-context.ts';
 import { addEdge } from './edges.ts';
 import { drawRow } from './rows.ts';
 
@@ -36,12 +36,7 @@ export function drawGroup(
     });
     drawing.nodes.push(headNode);
     table.nodeByKey.set('head', headNode);
-    headNode.elementName = drawing.tables.column(table, '/element', {
-      role: 'element_name',
-      type: plainText,
-      nameParts: ['element'],
-      xpath,
-    });
+    headNode.elementName = drawing.tables.elementColumn(table, xpath);
     headNode.elementName.requiredBy.add(headNode);
   }
   const head = { node: headNode, parentKey };
