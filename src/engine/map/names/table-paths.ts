@@ -19,6 +19,8 @@ export interface EarlierTables {
   hadTable(place: string, table: string): boolean;
   /** Returns whether the text of elements at a place in or below rows of `table` was in rows of its own and not in a column. */
   hadTextTable(place: string, table: string): boolean;
+  /** Returns whether rows of the table had a column with that use in the last version. */
+  hasColumn(table: string, use: string): boolean;
   /** Returns the location of the contents of a substitution group's members, whose names the table has; null if it has no such names. */
   members(table: string): Together | null;
   /** Returns the column that the table had for the names of the elements that its rows are; null if it had none. */
@@ -43,6 +45,7 @@ export const noEarlierTables: EarlierTables = {
   hasPath: () => false,
   hadTable: () => false,
   hadTextTable: () => false,
+  hasColumn: () => false,
   members: () => null,
   elementNames: () => null,
   types: () => null,

@@ -1,4 +1,4 @@
-/** The column that names the element of a row, over several versions of a schema: substitution groups and roles come and go. */
+/** Columns that name an element or say that it is there, over several versions of a schema: substitution groups and roles come and go. */
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { coversModel } from '../../../../src/engine/model/coverage.ts';
@@ -261,5 +261,59 @@ describe('a group in a table with roles', () => {
       'null spare/wide',
       'null wide',
     ]);
+  });
+});
+
+/** A root with a child that its row may hold; `content`: of the child's type. */
+const rootOf = (child: string, more: string, content = '<xs:attribute name="v"/>'): string =>
+  xs(`<xs:element name="r"><xs:complexType><xs:sequence>${child}</xs:sequence><xs:attribute name="n"/></xs:complexType></xs:element>
+  <xs:element name="part" type="Part"/>${more}<xs:complexType name="Part">${content}</xs:complexType>`);
+
+describe('columns of an element in the row of its parent', () => {
+  const optional = '<xs:element ref="part" minOccurs="0"/>';
+  const required = '<xs:element ref="part"/>';
+  const alone: Version = {
+    xsd: rootOf(optional, ''),
+    documents: ['<r n="1"><part v="2"/></r>', '<r><part/></r>', '<r/>'],
+  };
+  const group: Version = {
+    xsd: rootOf(optional, member('joined')),
+    documents: [...alone.documents, '<r><joined v="3"/></r>', '<r><joined/></r>'],
+  };
+  const sure: Version = { xsd: rootOf(required, ''), documents: alone.documents.slice(0, 2) };
+  const bare: Version = { xsd: rootOf(optional, '', ''), documents: ['<r n="1"><part/></r>', '<r/>'] };
+  const shown: Version = {
+    xsd: rootOf(optional, '', '<xs:attribute name="v" use="required"/>'),
+    documents: ['<r n="1"><part v="2"/></r>', '<r/>'],
+  };
+
+  it.each([
+    ['that becomes the head of a group', [alone, group, sure], 'part_present'],
+    ['that is always there', [alone, sure, group, alone], 'part_present'],
+    ['that always shows', [alone, shown, sure], 'part_present'],
+    ['that had no content', [bare, alone, shown, group], 'part'],
+  ] as const)('say that it is there, also of one %s', async (_, versions, column) => {
+    for (const { model, documents, source } of drawn(versions)) {
+      const rows = shred(model, documents).rows['r']!;
+      expect(rows.map((row) => row[column])).toEqual(
+        documents.map((document) => (/<(part|joined)/.test(document) ? 't' : null)),
+      );
+      for (const [index, written] of (await roundTrip(model, documents)).entries())
+        expect(compareXml(documents[index]!, written, { source })).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['its group has no other element', [group, alone, group]],
+    ['it is always there', [group, sure, group]],
+  ] as const)('name it, also when %s', async (_, versions) => {
+    for (const { model, documents, source } of drawn(versions)) {
+      const rows = shred(model, documents).rows['r']!;
+      expect(rows.map((row) => row['part_element'])).toEqual(
+        documents.map((document) => /<(part|joined)/.exec(document)?.[1] ?? null),
+      );
+      for (const [index, written] of (await roundTrip(model, documents)).entries())
+        expect(compareXml(documents[index]!, written, { source })).toEqual([]);
+    }
   });
 });

@@ -80,8 +80,10 @@ export function earlierTables(
     paths.find((path) => history.hadRows(path));
   const continued = continuedTables(plain, ofPlace, false);
   const elementNames = (path: string): ElementNames | null => history.elementNames(path);
-  const heads = headsOf(history, groupBefore);
-  return { hasPath, hadTable, hadTextTable, ...heads, elementNames, ofPlace, ofType, continued };
+  const hasColumn = (table: string, use: string): boolean =>
+    history.column(table, use)?.former === false && history.hadRows(table);
+  const heads = headsOf({ hasColumn }, history, groupBefore);
+  return { hasPath, hadTable, hadTextTable, hasColumn, ...heads, elementNames, ofPlace, ofType, continued };
 }
 
 /**
@@ -109,6 +111,7 @@ export function groupTables(
 
 /** Returns, by the last version, whether rows whose element or type is one of several were in tables of their own. */
 function headsOf(
+  { hasColumn }: Pick<EarlierTables, 'hasColumn'>,
   history: NameHistory,
   groupBefore: (table: string) => Together | null,
 ): Pick<EarlierTables, 'members' | 'types'> {
@@ -123,10 +126,6 @@ function headsOf(
       if (use.role === 'parent_key') (use.path.endsWith(headStep) ? heads : parents).add(use.leadsTo!);
       else if (use.path.startsWith(`${table}/`)) withValues.add(table);
     }
-  const has = (table: string, use: string): boolean => {
-    const column = history.column(table, use);
-    return column?.former === false && history.hadRows(table);
-  };
   return {
     members(table) {
       const names = history.elementNames(table);
@@ -137,7 +136,7 @@ function headsOf(
       return heads.has(table) ? 'apart' : null;
     },
     types(table) {
-      if (!has(table, useText('type_name', table, null))) return null;
+      if (!hasColumn(table, useText('type_name', table, null))) return null;
       return heads.has(table) ? 'apart' : 'together';
     },
   };

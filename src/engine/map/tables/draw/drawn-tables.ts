@@ -1,7 +1,8 @@
 /** The tables of a drawing: which rows share one, and which uses of the source share a column. */
+import { useText } from '../../../model/column-uses.ts';
 import { widerColumnType, widerSourceType } from '../column-types.ts';
 import { holdsNames, type QName, type SourceModel } from '../../../model/source-model.ts';
-import type { ValueConstraint } from '../../../model/relational-model.ts';
+import type { ColumnRole, ValueConstraint } from '../../../model/relational-model.ts';
 import type { DeclaredPaths } from '../../names/declared-paths.ts';
 import { placeOf, TablePaths, type EarlierTables, type Together } from '../../names/table-paths.ts';
 import type { UsePrinter } from '../../names/use-paths.ts';
@@ -120,6 +121,11 @@ export class DrawnTables {
   /** Returns the location in which an earlier version had the types that xsi:type may name in rows of the table; null if it had none. */
   typesBefore({ usePath }: TableDraft): Together | null {
     return this.#earlier.types(usePath);
+  }
+
+  /** Returns whether the last version had a column of that role for an element in rows of the table. */
+  hadColumn({ usePath }: TableDraft, role: ColumnRole, columnKey: string): boolean {
+    return this.#earlier.hasColumn(usePath, useText(role, usePath + columnKey, null));
   }
 
   /** Returns whether an earlier version had a table for the text of an element. */

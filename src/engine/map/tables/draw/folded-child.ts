@@ -1,5 +1,5 @@
 /** Children that have no row of their own. */
-import type { ColumnType } from '../../../model/relational-model.ts';
+import type { ColumnRole, ColumnType } from '../../../model/relational-model.ts';
 import type { SourceChild } from '../../../model/source-model.ts';
 import { newNode, type ColumnDraft, type NodeDraft } from '../model-builder.ts';
 import { isBare, isLoneWrapper, type Variant } from '../type-graph.ts';
@@ -54,7 +54,10 @@ export function foldChild(
         documentation: role === 'presence' ? inner.documentation : undefined,
       });
     if (element.nillable) node.nil = structure('nil', 'nil', flag);
-    if (polymorphic) node.elementName = structure('element', 'element_name', plainText);
+    // queries on columns of the last version also find later rows
+    const goesOn = (role: ColumnRole): boolean => drawing.tables.hadColumn(row.table, role, columnKey);
+    if (polymorphic || goesOn('element_name'))
+      node.elementName = structure('element', 'element_name', plainText);
     if (!child.orderImplied) node.foldedPosition = structure('position', 'folded_position', ordinal);
     if (!polymorphic && isBare(type)) {
       node.presence = drawing.tables.column(row.table, `${columnKey}/present`, {
@@ -65,7 +68,10 @@ export function foldChild(
         steps: columnKey,
         documentation: inner.documentation,
       });
-    } else if (!polymorphic && type.complex && !sure && !drawing.choices.alwaysShows(element.type)) {
+    } else if (
+      (!polymorphic && type.complex && !sure && !drawing.choices.alwaysShows(element.type)) ||
+      goesOn('presence')
+    ) {
       node.presence = structure('present', 'presence', flag);
     }
     drawing.fill(node, inner);
