@@ -26,6 +26,7 @@ import { deflated, inflated, inflatedApart } from '../postgres/row-tap.ts';
 import { bareTypeName } from '../engine/sql/dialects/postgresql.ts';
 import { keyHolders, rootTables } from '../engine/model/keys.ts';
 import { mapInSlices } from '../engine/in-slices.ts';
+import { structureLine } from '../engine/model/structure-lines.ts';
 
 export async function createLogicalSchema(
   sql: Sql,
@@ -74,7 +75,7 @@ async function insertLogicalSchema(
   changed: Omit<StoredLogicalSchema, 'idLschma'> & { readonly idJob: number | null },
   packed: PackedRelationalModel,
   mappingCount: number,
-  structure: readonly MappingEntry[],
+  structure: readonly MapLine[],
 ): Promise<number> {
   const { idSch, idJob, model, modelHash, variant } = changed;
   const [plan, mappings, own] = await Promise.all(
@@ -107,12 +108,12 @@ async function inactiveIndexes(
   tx: TransactionSql,
   before: number | null,
   mappings: readonly MappingEntry[],
-  structure: readonly MappingEntry[],
+  structure: readonly MapLine[],
 ): Promise<number[]> {
   const switchedOff = before === null ? new Set<string>() : await inactiveContent(tx, before);
   if (switchedOff.size === 0 && mappings.every(({ active }) => active !== false)) return [];
   return mapLines(mappings, structure).flatMap((line, index) =>
-    line.active === false || (line.xpath !== null && switchedOff.has(contentOf(line))) ? [index] : [],
+    line.active === false || (hasContent(line) && switchedOff.has(contentOf(line))) ? [index] : [],
   );
 }
 
@@ -123,11 +124,16 @@ async function inactiveContent(tx: TransactionSql, idLschma: number): Promise<Se
     select packed_mappings, packed_structure from svc.logical_schema where id_lschma = ${idLschma}`;
   const lines = row === undefined ? [] : await readLines(row);
   return new Set(
-    lines.flatMap((line, index) => (indexes.has(index) && line.xpath !== null ? [contentOf(line)] : [])),
+    lines.flatMap((line, index) => (indexes.has(index) && hasContent(line) ? [contentOf(line)] : [])),
   );
 }
 
-function contentOf({ xpath, nodeType, sourceType }: MappingEntry): string {
+/** Earlier versions stored a kind of content in lines of structure. None of these has a path. */
+function hasContent({ xpath, nodeType }: MapLine): boolean {
+  return xpath !== null && nodeType !== null;
+}
+
+function contentOf({ xpath, nodeType, sourceType }: MapLine): string {
   return JSON.stringify([xpath, nodeType, nodeType === 'any' ? sourceType : null]);
 }
 
@@ -246,7 +252,7 @@ async function readModel({ packed_plan, packed_mappings }: ModelColumns): Promis
   return unpackRelationalModel(await inflatedApart(packed_plan), () => inflated(packed_mappings));
 }
 
-async function readLines({ packed_mappings, packed_structure }: MapColumns): Promise<MappingEntry[]> {
+async function readLines({ packed_mappings, packed_structure }: MapColumns): Promise<MapLine[]> {
   return mapLines(
     await entriesInSlices(await inflatedApart(packed_mappings)),
     await entriesInSlices(await inflatedApart(packed_structure)),
@@ -348,42 +354,27 @@ async function hashOf({ plan, mappings }: PackedRelationalModel): Promise<string
 /** The reference target for the document key of a root table's rows: a table beside the model (docs/decisions/model/side-tables.md). */
 const documentReference = '_documents.document_key';
 
-/** Columns that hold no source content, yet belong to the source-to-target map: the key and position of the row. */
-const ownMappingRoles: ReadonlySet<string> = new Set([
-  'row_key',
-  'parent_key',
-  'child_key',
-  'position',
-  'document',
-  'folded_position',
-]);
+/** A line of the stored map. A line without a kind of content is that of a column of structure. */
+type MapLine = Omit<MappingEntry, 'nodeType'> & { readonly nodeType: MappingEntry['nodeType'] | null };
 
-/** A line of the map for every key and position column that the model's mappings leave out. */
-async function structureLines(model: RelationalModel): Promise<MappingEntry[]> {
+/** Returns a line of the map for every column of structure that the model's mappings leave out. */
+async function structureLines(model: RelationalModel): Promise<MapLine[]> {
   const covered = model.tables.map((): Set<number> => new Set());
   for (const { table, column } of await readMappings(model)) if (column !== null) covered[table]?.add(column);
   const lines = await mapInSlices(model.tables, (table, t) =>
-    table.columns.flatMap((column, c): MappingEntry[] =>
-      ownMappingRoles.has(column.role) && !covered[t]!.has(c)
-        ? [
-            {
-              xpath: null,
-              nodeType: 'element',
-              sourceType: '',
-              minOccurs: column.nullable ? 0 : 1,
-              maxOccurs: 1,
-              table: t,
-              column: c,
-            },
-          ]
-        : [],
-    ),
+    table.columns.flatMap((column, c): MapLine[] => {
+      const line = covered[t]!.has(c) ? null : structureLine(column);
+      if (line === null) return [];
+      return [
+        { ...line, nodeType: null, minOccurs: column.nullable ? 0 : 1, maxOccurs: 1, table: t, column: c },
+      ];
+    }),
   );
   return lines.flat();
 }
 
 /** The whole map: table by table, in column order. Lines are known by their place in it: never change the order. */
-function mapLines(mappings: readonly MappingEntry[], structure: readonly MappingEntry[]): MappingEntry[] {
+function mapLines(mappings: readonly MapLine[], structure: readonly MapLine[]): MapLine[] {
   return [...mappings, ...structure].toSorted(
     (a, b) => a.table - b.table || (a.column ?? -1) - (b.column ?? -1),
   );
@@ -427,7 +418,7 @@ interface LineIds {
 /** `lines` as `mapLines` orders them; `inactive`: places of those that are switched off. */
 function mappingRecords(
   model: Pick<RelationalModel, 'tables' | 'roots' | 'nodes'>,
-  lines: readonly MappingEntry[],
+  lines: readonly MapLine[],
   ids: LineIds,
   inactive: ReadonlySet<number>,
 ): Promise<MappingRecord[]> {
@@ -440,7 +431,7 @@ function mappingRecords(
       id_sch: ids.idSch,
       id_lschma: ids.idLschma,
       xpath: line.xpath,
-      node_type: line.xpath === null ? null : line.nodeType,
+      node_type: hasContent(line) ? line.nodeType : null,
       source_type: line.sourceType,
       min_occurs: line.minOccurs,
       max_occurs: line.maxOccurs,

@@ -50,8 +50,9 @@ const catalogMembers: MemberTexts = {
     id_sch: 'The schema.',
     id_lschma: 'The logical schema.',
     xpath: 'The element or attribute; null for row keys, parent keys and positions.',
-    node_type: 'What the path leads to; null for keys and positions.',
-    source_type: 'Type of the source: a built-in type of XML Schema, or the name of a declared one.',
+    node_type: 'What the path leads to; null for keys, positions and columns that describe an element.',
+    source_type:
+      'Type of the source: a built-in type of XML Schema, or the name of a declared one. For a column that describes an element: `role`, `element name`, `xsi:type` or `xsi:nil`.',
     min_occurs: 'How often it occurs in its parent, at least.',
     max_occurs: 'At most; null: without bound.',
     id_tab: 'The table.',

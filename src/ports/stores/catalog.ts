@@ -97,7 +97,7 @@ export interface MappingRecord {
   readonly id_sch: number;
   readonly id_lschma: number;
   readonly xpath: string | null;
-  /** null: a key or position, which has no source */
+  /** null: a column of structure, such as a key, a position or the name of the element; the line has no content of documents */
   readonly node_type: 'element' | 'attribute' | 'text' | 'mixed' | 'any' | null;
   readonly source_type: string;
   readonly min_occurs: number;

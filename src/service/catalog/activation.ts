@@ -20,7 +20,7 @@ export interface ActivationResult {
 
 /**
  * Activates or deactivates lines of a map. An element includes everything below it; activation includes the parent elements, which hold
- * its place. All or none: `not_found` if a line is not in the newest map, `conflict` for keys, positions and the root element.
+ * its place. All or none: `not_found` if a line is not in the newest map, `conflict` for columns of structure and the root element.
  */
 export async function setActivation(
   catalog: CatalogStore,
@@ -61,13 +61,15 @@ async function choose(
   for (const [at, id] of request.ids.entries()) {
     const line = byId.get(id);
     if (line === undefined) unknown.push({ pointer: `/ids/${at}`, detail: 'is no mapping of this schema' });
-    else if (line.xpath === null) keys.push({ pointer: `/ids/${at}`, detail: 'is a key or position column' });
+    else if (line.xpath === null || line.node_type === null)
+      keys.push({ pointer: `/ids/${at}`, detail: 'is a column of structure' });
     else if (isWholeElement(line)) wholes.add(line.xpath);
     else lines.add(line);
   }
   const found = new Set<string>();
   await mapInSlices(wholes.size === 0 ? [] : mappings, (line) => {
-    for (const path of line.xpath === null ? [] : [line.xpath, ...pathsAbove(line.xpath)]) {
+    if (line.xpath === null || line.node_type === null) return;
+    for (const path of [line.xpath, ...pathsAbove(line.xpath)]) {
       if (!wholes.has(path)) continue;
       lines.add(line);
       found.add(path);
@@ -77,7 +79,11 @@ async function choose(
     if (!found.has(xpath)) unknown.push({ pointer: `/xpaths/${at}`, detail: 'is no path of this schema' });
   if (unknown.length > 0) throw new AppError('not_found', 'there is no such mapping', { errors: unknown });
   if (keys.length > 0)
-    throw new AppError('conflict', 'the keys and positions of rows cannot be switched', { errors: keys });
+    throw new AppError(
+      'conflict',
+      'keys, positions and columns that describe an element cannot be switched',
+      { errors: keys },
+    );
   return [...lines];
 }
 

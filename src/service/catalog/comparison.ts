@@ -81,7 +81,7 @@ export async function compareMappings(
 async function byPath(mappings: readonly MappingRecord[]): Promise<Map<string, MappingRecord[]>> {
   const grouped = new Map<string, MappingRecord[]>();
   await mapInSlices(mappings, (line) => {
-    if (line.xpath === null) return;
+    if (line.xpath === null || line.node_type === null) return;
     const known = grouped.get(line.xpath);
     if (known === undefined) grouped.set(line.xpath, [line]);
     else known.push(line);

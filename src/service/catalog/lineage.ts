@@ -168,7 +168,7 @@ export async function feedLineage(
     return byTheseLines && record.status === 'completed' && Object.hasOwn(tables, mapping);
   });
   const byColumn = Map.groupBy(
-    lines.filter(({ xpath }) => xpath !== null),
+    lines.filter(({ node_type: kind }) => kind !== null),
     (line) => line.column_name,
   );
   return table.columns.flatMap((column): FeedLineage[] => {
@@ -181,10 +181,12 @@ export async function feedLineage(
       pid: latest?.record.id_job ?? null,
     };
     const sources = byColumn.get(column.name) ?? [];
-    if (sources.length === 0)
-      return [
-        { ...own, source_xpath: column.xpath, source_type: null, transformation: loaderColumnNote(column) },
-      ];
+    if (sources.length === 0) {
+      const described = lines.find((line) => line.column_name === column.name && line.xpath !== null);
+      const sourceType = described?.source_type ?? null;
+      const transformation = noteOfStructure.get(sourceType ?? '') ?? loaderColumnNote(column);
+      return [{ ...own, source_xpath: column.xpath, source_type: sourceType, transformation }];
+    }
     return sources.map((line) => ({
       ...own,
       source_xpath: line.xpath,
@@ -292,6 +294,14 @@ export function columnType({ data_type, length, precision, scale }: ColumnRecord
   if (name === 'numeric' && precision !== null) return `${name}(${precision},${scale ?? 0})${list}`;
   return data_type;
 }
+
+/** By source type of a line of structure: how the loader fills its column. */
+const noteOfStructure: ReadonlyMap<string, string> = new Map([
+  ['role', 'way from the row above to the element'],
+  ['element name', 'name of the element'],
+  ['xsi:type', 'type that xsi:type names'],
+  ['xsi:nil', 'true if xsi:nil is true'],
+]);
 
 /** Describes how the loader fills a column without a mapping. */
 function loaderColumnNote({ key, name, xpath }: ColumnRecord): string {

@@ -470,7 +470,7 @@ class LinesOfColumns {
     this.leavesOut = lines.length > manyMappings;
     for (const line of lines) {
       const { xpath, active } = line;
-      if (xpath === null) continue;
+      if (xpath === null || line.node_type === null) continue;
       if (!active) {
         this.#inactive.set(xpath, [...(this.#inactive.get(xpath) ?? []), line]);
         continue;

@@ -84,7 +84,7 @@ export async function mappingsWithFigures(
   const found: { line: MappingRecord & { xpath: string }; figures: Figures }[] = [];
   await mapInSlices(lines, (line) => {
     const { xpath } = line;
-    if (xpath === null) return;
+    if (xpath === null || line.node_type === null) return;
     const own = figures.get(line);
     found.push({
       line: { ...line, xpath },

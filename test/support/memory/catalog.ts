@@ -19,6 +19,7 @@ import { bareTypeName } from '../../../src/engine/sql/dialects/postgresql.ts';
 import type { Diagnostic } from '../../../src/engine/diagnostics.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
+import { structureLine } from '../../../src/engine/model/structure-lines.ts';
 import { sequenceCount, summarizeModel, type ModelSummary } from '../../../src/engine/model/summary.ts';
 import { AppError } from '../../../src/errors.ts';
 import type { Clock } from '../../../src/ports/environment.ts';
@@ -37,16 +38,6 @@ interface LogicalRow {
   readonly tables: readonly TableRecord[];
   mappings: readonly MappingRecord[];
 }
-
-/** Key and position columns: they belong to the map although nothing of the source goes there. */
-const ownRoles: ReadonlySet<string> = new Set([
-  'row_key',
-  'parent_key',
-  'child_key',
-  'position',
-  'document',
-  'folded_position',
-]);
 
 /** `usesOrigin`: whether a job that has not ended uses the origin. */
 export function createMemoryCatalogStore(
@@ -124,21 +115,13 @@ export function createMemoryCatalogStore(
     );
     const covered = new Set(model.mappings.map(({ table, column }) => `${table}/${column}`));
     const structure = model.tables.flatMap((table, t) =>
-      table.columns.flatMap((column, c) =>
-        ownRoles.has(column.role) && !covered.has(`${t}/${c}`)
-          ? [
-              {
-                xpath: null,
-                nodeType: 'element' as const,
-                sourceType: '',
-                minOccurs: column.nullable ? 0 : 1,
-                maxOccurs: 1,
-                table: t,
-                column: c,
-              },
-            ]
-          : [],
-      ),
+      table.columns.flatMap((column, c) => {
+        const line = covered.has(`${t}/${c}`) ? null : structureLine(column);
+        const minOccurs = column.nullable ? 0 : 1;
+        return line === null
+          ? []
+          : [{ ...line, nodeType: null, minOccurs, maxOccurs: 1, table: t, column: c }];
+      }),
     );
     const entries = [...model.mappings, ...structure].toSorted(
       (a, b) => a.table - b.table || (a.column ?? -1) - (b.column ?? -1),
@@ -151,7 +134,7 @@ export function createMemoryCatalogStore(
         id_sch: idSch,
         id_lschma: idLschma,
         xpath: entry.xpath,
-        node_type: entry.xpath === null ? null : entry.nodeType,
+        node_type: entry.nodeType,
         source_type: entry.sourceType,
         min_occurs: entry.minOccurs,
         max_occurs: entry.maxOccurs,
@@ -164,7 +147,9 @@ export function createMemoryCatalogStore(
         key: column?.key ?? null,
         active:
           ('active' in entry ? entry.active : undefined) ??
-          !switchedOff.has(lineOf(entry.xpath, entry.nodeType, entry.sourceType)),
+          !(
+            entry.nodeType !== null && switchedOff.has(lineOf(entry.xpath, entry.nodeType, entry.sourceType))
+          ),
         documentation: 'documentation' in entry ? (entry.documentation ?? null) : null,
       };
     });

@@ -1,7 +1,17 @@
 /** Origins and logical schemas: kept, read, and whose they are. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Column, ColumnRole, Table } from '../../../../src/engine/model/relational-model.ts';
 import type { CatalogStore } from '../../../../src/ports/stores/catalog.ts';
 import { stays, column, table, relational, origin, type CatalogStoreFixture } from './models.ts';
+
+/** A column that describes the element at a path. */
+const describing = (role: ColumnRole, name: string, xpath: string, path = xpath): Column =>
+  column(name, role, {
+    xpath,
+    path,
+    type: { kind: role === 'nil' ? 'boolean' : 'text' },
+    nullable: true,
+  });
 
 export function describeModels(name: string, open: () => Promise<CatalogStoreFixture>): void {
   describe(`${name} as a catalog store`, () => {
@@ -252,6 +262,38 @@ export function describeModels(name: string, open: () => Promise<CatalogStoreFix
       const other = await fixture.createOrg();
       expect(await catalog.listOriginVersions(other)).toEqual([]);
       expect(await catalog.listModelSummaries(other, [idLschma])).toEqual(new Map());
+    });
+
+    test('columns that describe an element have a mapping each, with its path', async () => {
+      const idOrg = await fixture.createOrg();
+      const { id_sch } = await catalog.createOrigin(origin(idOrg));
+      const [stays, stay] = relational.tables as [Table, Table];
+      const columns = [
+        ...stay.columns,
+        describing('element_name', 'role', '/stays/stay', '/stays/stay/(role)'),
+        describing('element_name', 'guest_element', '/stays/stay/guest'),
+        describing('type_name', 'type', '/stays/stay'),
+        describing('nil', 'guest_nil', '/stays/stay/guest'),
+        column('loaded', 'extra', { type: { kind: 'timestamptz' } }),
+      ];
+      const model = { ...relational, tables: [stays, { ...stay, columns }] };
+      const { idLschma } = await catalog.createLogicalSchema(idOrg, id_sch, model, null);
+      const mappings = (await catalog.listMappings(idOrg, idLschma)).slice(-5);
+      expect(
+        mappings.map((line) => [
+          line.column_name,
+          line.xpath,
+          line.node_type,
+          line.source_type,
+          line.min_occurs,
+        ]),
+      ).toEqual([
+        ['role', '/stays/stay', null, 'role', 0],
+        ['guest_element', '/stays/stay/guest', null, 'element name', 0],
+        ['type', '/stays/stay', null, 'xsi:type', 0],
+        ['guest_nil', '/stays/stay/guest', null, 'xsi:nil', 0],
+        ['loaded', null, null, '', 1],
+      ]);
     });
 
     test('mappings are the model’s, and one for each key and position', async () => {

@@ -10,7 +10,7 @@ import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts'
 import { inferSourceModel } from '../../../../src/engine/infer/source-model.ts';
 import { mergeStatistics } from '../../../../src/engine/infer/merge-statistics.ts';
 import { readZip } from '../../../support/read-zip.ts';
-import { statisticsOf } from '../../../support/models/shredding.ts';
+import { compiled, statisticsOf } from '../../../support/models/shredding.ts';
 import { createTestApp } from '../../../support/memory/adapters.ts';
 
 const monday = `<items><item id="1001"><name>=cake, "big"</name><topping>None</topping><topping>Glazed</topping></item>
@@ -380,5 +380,59 @@ describe('activation and generate', () => {
       expect((await send(`/v2/schema/generate/${idSch}/${length}`)).status).toBe(400);
     expect((await catalog.loadLogicalSchema(1, { idSch }))!.idLschma).toBe(before);
     expect((await send('/v2/schema/generate/99')).status).toBe(404);
+  });
+});
+
+describe('columns that describe an element', () => {
+  const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="r"><xs:complexType><xs:sequence>
+    <xs:element ref="part" maxOccurs="9"/><xs:element name="spare"><xs:complexType><xs:sequence><xs:element ref="part" maxOccurs="9"/></xs:sequence></xs:complexType></xs:element>
+    <xs:element name="note" type="xs:string" minOccurs="0" nillable="true"/><xs:element name="box" type="Part" minOccurs="0"/></xs:sequence></xs:complexType></xs:element>
+    <xs:element name="part" type="Part"/><xs:element name="bolt" type="Bolt" substitutionGroup="part"/>
+    <xs:complexType name="Part"><xs:attribute name="v"/></xs:complexType>
+    <xs:complexType name="Bolt"><xs:complexContent><xs:extension base="Part"><xs:attribute name="length"/></xs:extension></xs:complexContent></xs:complexType></xs:schema>`;
+
+  it('have a mapping each, which cannot be switched and is not counted', async () => {
+    const { send, adapters } = await createTestApp();
+    const { catalog } = adapters;
+    const model = compiled(xsd);
+    const { id_sch: idSch } = await catalog.createOrigin({
+      idOrg: 1,
+      idParentSch: null,
+      idJob: null,
+      name: 'parts',
+      sourceType: 'xsd',
+      model,
+      files: [],
+    });
+    const relational = buildRelationalModel(model, { mapLevel: 3 });
+    await catalog.createLogicalSchema(1, idSch, relational, null);
+    const lines = Mapping.array().parse(await (await send(`/v2/mapping/get/${idSch}`)).json());
+    const ofColumns = new Set(lines.map((line) => `${line.table_name}.${line.column_name}`));
+    const columns = relational.tables.flatMap((table) =>
+      table.columns.map((column) => `${table.name}.${column.name}`),
+    );
+    expect(columns.filter((column) => !ofColumns.has(column))).toEqual([]);
+    const describing = lines.filter((line) => line.xpath !== null && line.node_type === null);
+    expect(
+      describing.map((line) => [line.table_name, line.column_name, line.xpath, line.source_type]),
+    ).toEqual([
+      ['r', 'note_nil', '/r/note', 'xsi:nil'],
+      ['r', 'box_type', '/r/box', 'xsi:type'],
+      ['part', 'element', '/r/part', 'element name'],
+      ['part', 'type', '/r/part', 'xsi:type'],
+    ]);
+    const deactivate = async (body: object): Promise<Response> =>
+      await send('/v2/mapping/deactivate', {
+        method: 'POST',
+        body: JSON.stringify({ id_sch: idSch, ...body }),
+        headers: { 'Content-Type': 'application/json' },
+      });
+    for (const { id_map: id } of describing) expect((await deactivate({ ids: [id] })).status).toBe(409);
+    const counted = StatsMapping.array().parse(await (await send(`/v2/mapping/get_stats/${idSch}`)).json());
+    const ids = new Set(describing.map(({ id_map: id }) => id));
+    expect(counted.filter(({ id_map: id }) => ids.has(id))).toEqual([]);
+    expect((await deactivate({ xpaths: ['/r/note'] })).status).toBe(200);
+    const after = Mapping.array().parse(await (await send(`/v2/mapping/get/${idSch}`)).json());
+    expect(after.flatMap((line) => (line.active ? [] : [line.column_name]))).toEqual(['note']);
   });
 });
