@@ -123,7 +123,7 @@ export interface EdgeDraft {
   readonly maxOccurs: number | null;
   readonly substitution: boolean;
   /** see PlanEdge.head */
-  readonly head: { readonly node: NodeDraft; parentKey: ColumnDraft } | null;
+  head: { readonly node: NodeDraft; readonly parentKey: ColumnDraft } | null;
 }
 
 export interface NodeDraft {

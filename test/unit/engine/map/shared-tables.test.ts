@@ -606,3 +606,24 @@ describe('an element that becomes the head of a group too wide for one table', (
     for (const [at, document] of documents.entries()) expect(compareXml(document, written[at]!)).toEqual([]);
   });
 });
+
+describe('a group too wide for one table at two places of a row', () => {
+  it('has roles for all of its members', async () => {
+    const source = compiled(
+      xs(`<xs:element name="r"><xs:complexType>${sequence(`<xs:element ref="part" minOccurs="0" maxOccurs="9"/><xs:element name="spare" minOccurs="0"><xs:complexType>${sequence('<xs:element ref="part" minOccurs="0" maxOccurs="9"/>')}<xs:attribute name="n"/></xs:complexType></xs:element>`)}</xs:complexType></xs:element>
+      <xs:element name="part" type="P"/><xs:element name="wide" type="W" substitutionGroup="part"/><xs:complexType name="P">${wide('a')}</xs:complexType>
+      <xs:complexType name="W"><xs:complexContent><xs:extension base="P">${wide('b')}</xs:extension></xs:complexContent></xs:complexType>`),
+    );
+    const document = '<r><part a7="a"/><wide b1="b"/><spare><wide b2="c"/><part a8="d"/></spare></r>';
+    const model = modelOf(source, 3);
+    const heads = Object.values(shred(model, [document]).rows).flat();
+    expect(heads.flatMap(({ element }) => element ?? [])).toEqual([
+      'part',
+      'wide',
+      'spare/wide',
+      'spare/part',
+    ]);
+    const [written] = await roundTrip(model, [document]);
+    expect(compareXml(document, written!, { source })).toEqual([]);
+  });
+});

@@ -97,12 +97,13 @@ function tellRoles({ nodes, uses }: Drawing, united: ReadonlyMap<ColumnDraft, Un
     `${steps.slice(0, steps.lastIndexOf('/') + 1)}${uses.element(name)}`.slice(1);
   for (const { edges } of nodes)
     for (const edge of edges) {
-      const standing = edge.head ?? edge;
-      const before = standing.parentKey;
+      const before = (edge.head ?? edge).parentKey;
       const one = before === null ? undefined : united.get(before);
       if (one === undefined) continue;
       edge.role = one.textOf(wayOf(edge, before!));
-      standing.parentKey = one.key;
+      // edges to the members of a group share one head
+      if (edge.head === null) edge.parentKey = one.key;
+      else edge.head = { ...edge.head, parentKey: one.key };
     }
 }
 
