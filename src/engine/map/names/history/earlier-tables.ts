@@ -3,7 +3,7 @@
  * if its type is renamed or other places start to share that type (docs/decisions/model/names-and-their-history.md).
  */
 import { readUse, useText } from '../../../model/column-uses.ts';
-import { passing } from '../../../model/packed/lazy-array.ts';
+import { passing } from '../../../model/packed/reader.ts';
 import type { RelationalModel } from '../../../model/relational-model.ts';
 import type { Drawing, TableDraft } from '../../tables/model-builder.ts';
 import { noEarlierTables, type EarlierTables, type ElementNames, type Together } from '../table-paths.ts';
