@@ -1,6 +1,6 @@
 /**
- * Metrics of ended jobs, counted from the start of this process. They come from the queue, which all processes share: each reports the
- * same for jobs that ended while it ran, wherever those ran. No label names a job, an organisation or a schema.
+ * Metrics of this process, of the queue and of the whole installation, as families of samples. They are written for Prometheus (text format
+ * 0.0.4), and as Spring Boot's actuator has them.
  */
 import { failureReason, statusLetters, legalTransitions, type JobStatus } from '../service/jobs/record.ts';
 import type { JobStore } from '../ports/stores/jobs.ts';
@@ -13,7 +13,7 @@ import { ownAddress } from './auth.ts';
 import type { AppEnv } from './env.ts';
 import type { WatchStore } from '../ports/stores/watches.ts';
 
-/** Metrics as families of samples, and how they are written: for Prometheus (text format 0.0.4), and as Spring Boot's actuator has them. */
+// Families of samples, and their written forms.
 
 interface Sample {
   readonly labels: Readonly<Record<string, string>>;
@@ -193,6 +193,9 @@ function measurementsOf(
   ];
 }
 
+// Metrics of ended jobs, counted from the start of this process. They come from the queue, which all processes share: each process reports
+// the same jobs for the time that it ran. No label names a job, an organisation or a schema.
+
 /** upper bounds in seconds */
 const durationBounds = [0.5, 1, 2.5, 5, 15, 60, 300, 900, 3600, 14_400, 86_400];
 /** the end of a job may be seen so much later than it is dated */
@@ -259,7 +262,8 @@ function createJobMetrics(startedMs: number): JobMetrics {
   };
 }
 
-// Metrics of this process and of the queue: requests, jobs, the process itself.
+// Metrics of this process: requests, jobs, and the process itself.
+
 /** upper bounds in seconds */
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

@@ -1,4 +1,4 @@
-/** Limits the number of logs that a key and an organisation follow at a time, in this process. */
+/** Middleware of all requests: request ids and the log's line for each, security headers, and a limit on followed logs. */
 import type { Principal } from '../service/access/keys.ts';
 import { AppError } from '../errors.ts';
 import type { Limits } from '../config/limits.ts';
@@ -6,6 +6,8 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Clock, Logger, Tracer } from '../ports/environment.ts';
 import { childOf, parseTraceparent } from '../service/jobs/trace-context.ts';
 import type { AppEnv } from './env.ts';
+
+// Limits the number of logs that a key and an organisation follow at a time, in this process.
 
 export interface Followers {
   /**
@@ -53,6 +55,7 @@ export function createFollowers(
 }
 
 // Request ids, traces, and the log's line for each request.
+
 /** the ids that are accepted from a caller or a proxy: no spaces, quotes or line ends that could forge a line of the log */
 const plausible = /^[A-Za-z0-9][A-Za-z0-9._:+/=-]{0,127}$/;
 
@@ -106,6 +109,7 @@ export function requestId(
 }
 
 // Security headers of every answer.
+
 const always: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',

@@ -209,7 +209,7 @@ export function preferredWait(header: string | undefined): number | null {
   return null;
 }
 
-// Long maps, diagrams and scripts: how many of one organisation are rendered at once in this process.
+// Limits the long maps, diagrams and scripts that are rendered at once for one organisation in this process.
 
 /** Limits renderings: each takes some hundred megabytes and seconds. */
 export function createRenderings(): Slots {

@@ -1,4 +1,4 @@
-/** Errors as in the API (RFC 9457); the only place that maps error codes to status codes. */
+/** Errors as in the API (RFC 9457), and the choice of an answer's media type. Only this file maps error codes to status codes. */
 import { z } from '@hono/zod-openapi';
 import type { Context, ErrorHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';

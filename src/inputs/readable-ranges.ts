@@ -255,7 +255,7 @@ export async function bytesOf(parts: DocumentParts, from: number, to: number): P
   return Buffer.concat(chunks);
 }
 
-// Finds the ranges of a large document (src/inputs/readable-ranges.ts) by searching pieces of the file for places to cut, in any
+// Finds the ranges of a large document by searching pieces of the file for places to cut, in any
 // process. If the assumed start of a piece proves wrong, the piece is searched again.
 
 interface Surveying {

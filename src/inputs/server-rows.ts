@@ -8,8 +8,8 @@ import { connectionUrl, isHostAllowed } from '../service/jobs/request/target.ts'
 import type { Config } from '../config/shape.ts';
 import type { QueryRows } from '../ports/row-source.ts';
 
-// Identifies the progress of loads of rows (`--after`): the same for the jobs that load, and for the schedulers that check for new
-// rows.
+// Identifies the progress of loads of rows (`--after`). Jobs that load rows, and schedulers that check for new rows, use the same identity.
+
 /**
  * Returns the identity of a mark: the query and the destination of its rows; a watch has marks of its own. `place`: name for messages.
  */
@@ -43,6 +43,8 @@ export function rowDigest(name: string, document: string | Uint8Array | null): s
     .update(document ?? '')
     .digest('base64url');
 }
+
+// Opens the rows of a query.
 
 export interface ServerRowsOptions {
   readonly config: Pick<Config, 'plainPasswordHosts'> & {

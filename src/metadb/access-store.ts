@@ -1,4 +1,4 @@
-/** Organisations, API keys, upload tokens and the audit log on PostgreSQL. */
+/** Organisations, API keys, upload tokens, the audit log and credentials on PostgreSQL. */
 import type {
   AccessStore,
   ApiKeyInfo,
@@ -146,7 +146,8 @@ export function createPostgresAccessStore(sql: Sql): AccessStore {
   };
 }
 
-// Credentials of organisations on PostgreSQL.
+// Credentials of organisations for remote inputs.
+
 export function createPostgresCredentialStore(sql: Sql): CredentialStore {
   return {
     async create(idOrg, { name, kind, sealed }) {

@@ -1,4 +1,7 @@
-/** The counters of row keys in a SQL schema of the metadata database: the keys that a target has given out. */
+/**
+ * The catalog store on PostgreSQL, with its smaller tables: counters of row keys, drawings, natural keys, and names of SQL schemas. Origins
+ * are in src/metadb/origins.ts, and logical schemas in src/metadb/logical-schemas.ts.
+ */
 import { doubleQuoted } from '../engine/sql/dialect.ts';
 import { sideTableNames } from '../engine/model/side-tables.ts';
 import { type Sql, isId, sqlState, type TransactionSql } from '../postgres/connect.ts';
@@ -39,6 +42,8 @@ import {
   withinOrganisation,
   type OrganisationReader,
 } from '../postgres/organisation-pools.ts';
+
+// Counters of row keys in a SQL schema of the metadata database: the keys that a target has given out.
 
 /**
  * Returns the counters by table, read in a transaction for the organisation, or null if the schema belongs to another, or nothing was
@@ -90,7 +95,8 @@ function tableOf(sqlSchema: string): string {
   return `${doubleQuoted(sqlSchema)}.${doubleQuoted(sideTableNames.keys)}`;
 }
 
-// The user's additions to a catalogue: saved drawings and natural keys; and the removal of an origin.
+// The user's additions to a catalogue (saved drawings and natural keys), and the removal of an origin.
+
 async function saveDiagram(sql: Sql, idOrg: number, idLschma: number, svg: string): Promise<void> {
   const saved = isId(idLschma)
     ? await sql`
@@ -187,8 +193,9 @@ async function removeOrigin(sql: Sql, idOrg: number, idSch: number): Promise<boo
 }
 
 // Names of SQL schemas of the metadata database that hold loaded rows (`metadb:NAME`), and their owners. A job that loads takes a name,
-// which stays taken while the job runs or the SQL schema holds a table. A schema that no load has made, or that was dropped, is free.
-// All queries cross organisations, because they find out whether a name is another's.
+// which stays taken while the job runs or the SQL schema holds a table. A schema that no load has made, or that was dropped, is free. All
+// queries cross organisations, because they find out if a name belongs to another one.
+
 /** SQL for the jobs of `svc.target_schema t` that have not ended. */
 const running = 'array(select j.id_job from svc.job j where j.id_job = any(t.jobs) and j.end_date is null)';
 
@@ -298,7 +305,8 @@ function tooMany(most: number): AppError {
   );
 }
 
-// The catalog store on PostgreSQL.
+// The store.
+
 /** `read` runs read-only queries; absent: in transactions on the same pool. */
 export function createPostgresCatalogStore(
   sql: Sql,

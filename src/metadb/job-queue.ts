@@ -1,4 +1,7 @@
-/** Converts rows of `svc.job` to job records. */
+/**
+ * The job table as a queue: claims with leases and epochs, reports, ends, and the jobs of dead workers. Also converts rows of `svc.job` to
+ * records.
+ */
 import {
   type JobRecord,
   withStatusName,
@@ -10,7 +13,7 @@ import { type Sql, type TransactionSql, isId, storable } from '../postgres/conne
 import { AppError } from '../errors.ts';
 import type { Claim, JobProgress, StoredJob, WorkerIdentity } from '../ports/stores/jobs.ts';
 
-/** The settings of the job table: times and counts, given when a store is made. */
+// Settings of the queue, and the conversion of rows to job records.
 
 /** The limits of the job queue (docs/decisions/service/limits.md); times in milliseconds. */
 export interface JobStoreSettings {
@@ -46,7 +49,8 @@ export function jobColumns(sql: Sql | TransactionSql) {
     j.id_workflow, greatest(j.attempts, 1) as attempt, j.progress, j.failure, j.id_watch, j.trace_id`;
 }
 
-// `$N` in a stored request: `"originId": {"ref": N}` means the origin of the workflow's N-th job, counted from 0.
+// References in stored requests: `"originId": {"ref": N}` means the origin of the workflow's N-th job, counted from 0.
+
 /** The columns that store a job's request: the whole request, and its public form. */
 export interface RequestColumns {
   readonly request: string;
@@ -81,8 +85,8 @@ function shownInJson(text: string, ref: number, idSch: number): string {
   return JSON.stringify({ ...shown, action: { ...shown.action, origin: String(idSch) } });
 }
 
-// The job table as a queue: claims with leases and epochs, reports, ends, and the jobs of dead workers. Times are compared with
-// `statement_timestamp()`: indexes cannot be searched for the volatile `clock_timestamp()`.
+// The queue. Times are compared with `statement_timestamp()`, because indexes cannot be searched for the volatile `clock_timestamp()`.
+
 /** A running job learns from its heartbeat that its deadline has passed; one that continues regardless is ended after this. */
 const deadlineGraceMs = 60_000;
 

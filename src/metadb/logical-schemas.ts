@@ -1,4 +1,4 @@
-/** Logical schemas: relational models in packed form, and which lines of their maps are switched off. */
+/** Logical schemas: relational models in packed form, and the lines of their maps that are switched off. */
 import {
   entriesInSlices,
   packRelationalModel,

@@ -1,4 +1,7 @@
-/** Brings a database to the schema this program needs: the numbered files of `migrations/`, each once, in order. */
+/**
+ * Brings a database to the schema that this program needs: the numbered files of `migrations/`, each once, in order. Detects that another
+ * release has migrated it.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { installation } from '../installation.ts';
@@ -170,7 +173,8 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-// Watches whether the metadata database still has the version of this program while other releases may migrate it.
+// Watches if the metadata database still has the version of this program, because other releases may migrate it.
+
 interface DatabaseVersion {
   /** newest migration of the database */
   readonly database: string;
@@ -235,7 +239,7 @@ export function watchVersion(sql: Sql, logger: Logger): VersionWatch {
   };
 }
 
-// Whether a metadata database needs nothing done to it: one question, as each run of a tool asks.
+// One query that tests if a metadata database is ready. Each run of a tool makes it.
 
 /**
  * Asked under the service's role: all migrations are there, and the roles have their rights. AppError as `migrate`, for a newer

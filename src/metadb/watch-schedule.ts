@@ -1,4 +1,7 @@
-/** Converts rows of `svc.watch` and `svc.watch_file` to records. */
+/**
+ * The schedule of watches on PostgreSQL: claims of watches, the objects of their locations, and the outcomes of their files. Also converts
+ * rows of `svc.watch` and `svc.watch_file` to records.
+ */
 import {
   watchFileStatuses,
   type WatchFileRecord,
@@ -22,6 +25,8 @@ import { withStatusName, type StatusLetter } from '../service/jobs/record.ts';
 import type { JobNotifications } from './job-notifications.ts';
 import type { JobStoreSettings } from './job-queue.ts';
 import { insertWorkflowOfWatch } from './job-submission.ts';
+
+// Rows as records.
 
 /** A row of the columns in `watchColumns`. */
 export type WatchRow = Omit<WatchRecord, 'options' | 'files' | 'on_error' | 'on_drift'> &
@@ -66,9 +71,9 @@ export function fileColumns(sql: Sql | TransactionSql) {
 
 type FileRow = WatchFileRecord;
 
-// The schedule of watches on PostgreSQL: watches are claimed with a lease and an epoch, like jobs. The job of a watch and the files
-// that it loads change in one transaction, under a lock on the row of the watch. Whichever scheduler dies, a file therefore has exactly
-// one job or none.
+// Claims of watches, with a lease and an epoch, like jobs. The job of a watch and the files that it loads change in one transaction, under
+// a lock on the row of the watch. Whichever scheduler dies, a file therefore has exactly one job or none.
+
 /** `sql` goes across organisations. */
 export function createPostgresWatchSchedule(
   sql: Sql,

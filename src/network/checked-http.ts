@@ -1,4 +1,7 @@
-/** HTTP to a checked host: the connection goes to its checked addresses, whatever its name resolves to now. */
+/**
+ * HTTP to a checked host: the connection goes to its checked addresses, whatever its name resolves to now. Also resolves names, and opens a
+ * proxy to one checked host.
+ */
 import { lookup } from 'node:dns/promises';
 import { AppError } from '../errors.ts';
 import type { HostResolver, OutgoingHttp, CheckedHost, OutgoingRequest } from '../ports/network.ts';
@@ -15,7 +18,8 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 
-// Names as this machine resolves them: its hosts file, then DNS.
+// Resolves names as this machine does: by its hosts file, then by DNS.
+
 const timeoutMs = 10_000;
 
 export function createHostResolver(): HostResolver {
@@ -41,6 +45,8 @@ export function createHostResolver(): HostResolver {
 function unresolved(name: string, reason: string): AppError {
   return new AppError('service_unavailable', `the name ${name} cannot be resolved (${reason})`);
 }
+
+// Requests.
 
 const defaultIdleMs = 30_000;
 /** statuses whose answers have no body, and for which `Response` accepts none */
@@ -153,8 +159,9 @@ function toResponse(answer: IncomingMessage): Response {
   return new Response(body, { status, statusText: answer.statusMessage ?? '', headers });
 }
 
-// A proxy on loopback for programs that resolve names themselves, such as those that copy to cloud storage: they can reach only one
-// checked host, at its checked addresses.
+// A proxy on loopback for programs that resolve names themselves, such as those that copy to cloud storage. They can reach only one checked
+// host, at its checked addresses.
+
 interface PinnedProxy {
   /** URL for `HTTPS_PROXY`; contains a password of its own, so that no other user of the machine can use the proxy */
   readonly url: string;

@@ -9,8 +9,9 @@ import type { CheckedHost } from '../ports/network.ts';
 import { pinnedLookup } from './checked-http.ts';
 
 // One connection for small responses over HTTP/1.1 (RFC 9112): one request after the other, and only the common response, `200` with a
-// declared length. For any other, it returns null and ends: `src/network/checked-http.ts` then repeats the request with full
-// HTTP.
+// declared length. For any other response, the connection returns null and ends; src/network/checked-http.ts then repeats the request with
+// full HTTP.
+
 export interface QuickAnswer {
   /** all of its body, until the function that it is given to returns */
   readonly bytes: Uint8Array;
@@ -191,6 +192,8 @@ const told: ReadonlySet<string> = new Set([
 ]);
 
 const initials: ReadonlySet<number> = new Set([...told].map((name) => name.charCodeAt(0)));
+
+// All connections to the checked hosts.
 
 interface QuickAnswers {
   /**

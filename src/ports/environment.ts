@@ -1,12 +1,12 @@
+/** The surroundings of the service: its clock, its log, its tracer, and the probes of its health and of the installation's figures. */
+
 /** Wall time of the process. It never decides about leases: those use the database's clock. */
 export interface Clock {
   /** epoch milliseconds */
   nowMs(): number;
 }
 
-/** The log of the service. */
-
-// One structured line per event; values are masked for secrets before they are written.
+// The log: one structured line for each event. Secrets in values are masked before they are written.
 
 export interface Logger {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -32,7 +32,7 @@ export interface ServiceLog {
   held(): HeldLog;
 }
 
-/** Exports spans: the duration of a request, a job or a step of a job. */
+// Spans: the duration of a request, a job or a step of a job.
 
 export interface FinishedSpan {
   readonly name: string;
@@ -55,6 +55,8 @@ export interface Tracer {
   /** Sends the buffered spans. Idempotent. */
   close(): Promise<void>;
 }
+
+// Probes of the operator: the health of parts, and figures of the whole installation (waiting work, and its waiting times).
 
 /** Answers the operator's probes: the states of the parts, named as in Spring Boot's health endpoint. */
 export type HealthStatus = 'UP' | 'DOWN' | 'OUT_OF_SERVICE' | 'UNKNOWN';
@@ -79,8 +81,6 @@ export interface HealthProbe {
   /** False while the process drains: readiness is OUT_OF_SERVICE then. */
   acceptsTraffic(): boolean;
 }
-
-/** Figures of the whole installation for its operator: waiting work, and its waiting times. */
 
 export interface OperationFigures {
   readonly outbox: readonly {

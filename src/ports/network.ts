@@ -1,4 +1,7 @@
-/** The network as the service sees it: connections held for a look, addresses that callers come from, requests to the outside, and who a token belongs to. */
+/**
+ * The network as the service sees it: held connections, addresses of callers, requests to the outside, bearer tokens, and the locations of
+ * watches.
+ */
 import type { Scope } from './stores/access.ts';
 import type { ToolRequest } from '../service/jobs/request/tool-request.ts';
 import type { MetObject } from './stores/watches.ts';
@@ -71,6 +74,7 @@ export interface TokenVerifier {
 
 // The locations that schedulers search for objects: the operations that any source of watches must support
 // (docs/decisions/service/watches.md).
+
 export interface WatchedPlace {
   readonly idOrg: number;
   /** location as the watch names it, including its password */

@@ -1,4 +1,7 @@
-/** The destination of rows. A sink receives encoded rows by table, keeps them invisible, and publishes all of them or none. */
+/**
+ * The destination of rows. A sink receives encoded rows by table, keeps them invisible, and publishes all of them or none. Units, merges,
+ * removals and targets of a host application build on it.
+ */
 import type { RelationalModel, ColumnType } from '../engine/model/relational-model.ts';
 import type { IndexChoice } from '../engine/sql/ddl.ts';
 import type { PartitionWish } from '../engine/sql/partition-wish.ts';
@@ -6,7 +9,7 @@ import type { EncodingName } from '../engine/shred/row-output.ts';
 import type { EnumeratedValues } from '../engine/metadata/enumerations.ts';
 import type { DialectName } from '../engine/sql/dialects/every-dialect.ts';
 
-/** Save mode `merge`: the facts about its documents that a job passes when it publishes, and the target's answer. */
+// Save mode `merge`: the facts about its documents that a job passes when it publishes, and the target's answer.
 
 /** A document of the job that is new, or takes the place of the one of its key. */
 export interface MergedDocument {
@@ -63,10 +66,8 @@ export interface TargetLoad {
   readonly holds: boolean;
 }
 
-/**
- * Rows of a job that other processes write, each a unit of the documents: they write to a place that only publishing reads, and commit
- * a unit once, however many attempts there are. Publishing handles their answers, never their rows.
- */
+// Units: rows of a job that other processes write. They write to a place that only publishing reads, and commit a unit once, however many
+// attempts there are. Publishing handles their answers, never their rows.
 
 /** The data with which an executor writes a unit: plain data, written as JSON. A secret in it is worthless once the job has ended. */
 export interface UnitToken {
@@ -145,7 +146,8 @@ export interface UnitTarget {
   adopt(receipts: readonly UnitReceipt[], folderOf: (unit: number) => string): Promise<void>;
 }
 
-// The executor’s side of units (src/ports/row-sink.ts).
+// The side of the executor.
+
 /** The work of an executor for one unit, in one attempt. */
 export interface UnitSink extends Pick<RowSink, 'write' | 'writeSide' | 'unconverted' | 'allowNull'> {
   /**
@@ -157,7 +159,8 @@ export interface UnitSink extends Pick<RowSink, 'write' | 'writeSide' | 'unconve
   close(): Promise<void>;
 }
 
-// Takes documents out of a target that they were loaded into.
+// Removes documents from a target that they were loaded into.
+
 export interface RemovalPlan {
   readonly model: RelationalModel;
   /** name of the documents when they were loaded: all with that name are removed */
@@ -193,6 +196,8 @@ export interface RowRemover {
   removeDocuments(plan: RemovalPlan, fence: (removed: Removed) => Promise<boolean>): Promise<Removed>;
   close(): Promise<void>;
 }
+
+// The sink.
 
 export type RowEncoding = EncodingName;
 /**
@@ -374,9 +379,9 @@ export interface RowSink {
   close(): Promise<void>;
 }
 
-// The interface that a host application implements to receive rows in a place of its own. A store keeps batches of rows and one text,
-// the state. The state lists the batches and the jobs that wrote them. Both change in one step. Save modes, keys, exactly-once loads
-// and documents written back are built on that.
+// Targets that a host application implements. A store keeps batches of rows and one text, the state. The state lists the batches and the
+// jobs that wrote them, and both change in one step. Save modes, keys, exactly-once loads and documents written back are built on that.
+
 /** Rows of one table that one job adds. */
 export interface RowBatch {
   /** Unique in the store, for ever; letters, digits and `%`, `.`, `_`, `-`. */

@@ -1,8 +1,10 @@
-/** A source of rows: a target that documents were loaded into. */
+/** Sources of rows: a target that documents were loaded into, and rows that are read once. */
 import type { RelationalModel, ColumnType } from '../engine/model/relational-model.ts';
 import type { TargetLoad } from './row-sink.ts';
 import type { DocumentVersions } from '../engine/sql/loaded-documents.ts';
 import type { DocumentRows } from '../engine/unshred/rows/document-rows.ts';
+
+// The rows of documents in a target, to write the documents back.
 
 export interface StoredDocument {
   /** key in `_documents`, decimal digits */
@@ -37,6 +39,7 @@ export interface RowSource {
 }
 
 // Rows that are read once, in one direction: those of a query, or of a file of rows.
+
 /** Text as the place writes it; bytes of a column that holds bytes. */
 export type QueryCell = string | Uint8Array | null;
 

@@ -1,6 +1,6 @@
 /**
- * Sockets to a foreign database, including TLS: incoming data are checked before the driver reads them, and a server that hangs up
- * during the login is not tried again and again, as the driver (3.4.9) would.
+ * Sockets to a foreign database, including TLS. Incoming data are checked before the driver reads them, and a server that hangs up during
+ * the login is not tried again and again, as the driver (3.4.9) would.
  */
 import { connect, type Socket, isIP } from 'node:net';
 import { type SocketChecks, presentSocket } from './connect.ts';
@@ -8,11 +8,9 @@ import { once } from 'node:events';
 import { connect as connectTls } from 'node:tls';
 import type { RowTap } from './row-tap.ts';
 
-/**
- * Checks the server's messages before the driver reads them. A foreign server may send anything, and the driver (3.4.9) trusts it: it
- * buffers a message of any length, searches for the end of a name past the end of a message, and computes as many rounds of a
- * password's hash as requested. Formats: PostgreSQL manual §54.7.
- */
+// Checks the server's messages before the driver reads them. A foreign server may send anything, and the driver (3.4.9) trusts it: it
+// buffers a message of any length, searches for the end of a name past the end of a message, and computes as many rounds of a
+// password's hash as requested. Formats: PostgreSQL manual §54.7.
 
 interface MessageCheckOptions {
   /** longest message with data of rows */
@@ -251,7 +249,8 @@ function columnsOf(body: Buffer): number | null {
   return at === body.length ? count : null;
 }
 
-// Node sockets to a database that detect when the peer is gone: a half-open connection gives no sign of itself.
+// Sockets that detect when the peer is gone: a half-open connection gives no sign of itself.
+
 /** `to`: connected to in place of the host, which was resolved to it. */
 export interface ServerAddress {
   readonly host: string;
@@ -404,7 +403,7 @@ function watch(socket: Socket, limitMs: number, measure: () => number): Socket {
   return socket;
 }
 
-// Faults of servers that the driver does not find by itself.
+// Faults of servers that the driver does not detect.
 
 /**
  * The fault of a server that is untrustworthy or unreachable, in words that follow its name. `code` is as in other faults of
@@ -419,6 +418,8 @@ export class ServerFault extends Error {
     this.code = code;
   }
 }
+
+// The checked sockets.
 
 interface CheckedSocketOptions {
   readonly servers: readonly ServerAddress[];

@@ -1,11 +1,12 @@
-/** Connections to PostgreSQL, set up the one way that the stores expect. Runs wherever postgres.js does. */
+/** Connections to PostgreSQL, set up in the one way that the stores expect, and locks. Runs wherever postgres.js does. */
 import { AppError } from '../errors.ts';
 import postgres from 'postgres';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-// A lock that all who share the metadata database see, and that ends with its holder however that ends.
+// A lock that all users of the metadata database see, and that ends with its holder, however that ends.
+
 export interface AdvisoryLock {
   /** false when the connection that held it is gone */
   isHeld(): Promise<boolean>;
@@ -50,6 +51,8 @@ export async function takeAdvisoryLock(sql: Sql, name: string, timeoutMs: number
     throw error;
   }
 }
+
+// Connections.
 
 /** The pool that the stores are written against. */
 export type Sql = postgres.Sql<{ bigint: number }>;
@@ -280,10 +283,9 @@ export function plainAddress(url: string): string {
   return readCheckedAddress(url).url;
 }
 
-/**
- * The sockets of a pool, none of which outlives it. The driver (3.4.9) forgets a connection that is being opened while its pool ends:
- * it is opened all the same, is never used, and keeps the process alive.
- */
+// The sockets of a pool, none of which outlives it. The driver (3.4.9) forgets a connection that is being opened while its pool ends:
+// it is opened all the same, is never used, and keeps the process alive.
+
 /** The part of a Node socket that is needed. */
 export interface PoolSocket {
   /** the driver has said goodbye on it */
@@ -343,8 +345,9 @@ export function createPoolSockets(): PoolSockets {
   };
 }
 
-// A pool that delegates to the database client of the current request: edge runtimes do not let a connection serve two requests, but
-// the application and its stores are made once.
+// A pool that delegates to the database client of the current request. Edge runtimes do not let a connection serve two requests, but the
+// application and its stores are made only once.
+
 export interface RequestSql {
   /** usable within `run` alone */
   readonly sql: Sql;

@@ -74,7 +74,7 @@ export function createOrganisationPools(options: OrganisationPoolOptions): Organ
   };
 }
 
-// Transactions that speak for one organisation: row-level security shows them its rows alone.
+// Transactions for one organisation: row-level security shows them only the rows of that organisation.
 
 /** Value of `svc.id_org` on connections that access all organisations. */
 export const everyOrganisation = '*';

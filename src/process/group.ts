@@ -1,4 +1,4 @@
-/** The processes that a child started, ended and watched as one: its group, and those that left it but carry its mark. */
+/** The processes that a child started, ended and watched as one: its group, and processes that left it but carry its mark. */
 import { readFile, readdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { markVariable } from './successive-runs.ts';
@@ -83,7 +83,7 @@ function killOne(pid: number): void {
   }
 }
 
-// Whether a process ended for want of memory, and at which limit: its own word is lost with it.
+// Detects that a process ended because memory was short, and at which limit. A process that ends like this cannot report it.
 
 export interface MemoryWatch {
   /** output of the process, as it comes */
@@ -181,9 +181,10 @@ export function keepHeapSmall(tableCount: number): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-// Ends the processes that a killed worker leaves behind: a small shell process in a session of its own holds the reading end of a pipe
-// and a list of process groups. When the pipe closes, however its writer ended, it kills the groups. The kernel's tie (`setpriv
-// --pdeathsig`) ends a tool itself; this also ends the processes that the tool has started.
+// Ends the processes that a killed worker leaves behind. A small shell process in a session of its own holds the reading end of a pipe and
+// a list of process groups. When the pipe closes, however its writer ended, it kills the groups. The kernel's tie (`setpriv --pdeathsig`)
+// ends a tool itself; the guard also ends the processes that the tool has started.
+
 export interface ProcessGuard {
   watch(groupId: number, mark: string): void;
   release(groupId: number): void;

@@ -124,9 +124,9 @@ async function answerOf<Answer>(
   }
 }
 
-// Checks documents with libxml2 in WebAssembly, one after the other. A difficult document may take for ever, or leave its memory
-// corrupt: libxml2 runs in a thread that can be ended (src/process/libxml2.ts). Its own package hides the message before an
-// internal error, and takes quadratic time for faults of many siblings, so messages are collected here.
+// The checks in that thread, one document after the other. The package libxml2-wasm hides the message before an internal error, and takes
+// quadratic time for faults of many siblings, so messages are collected here.
+
 /** The members that the package omits from its types. */
 interface Inner {
   addFunction(handler: (data: number, error: number) => void, signature: string): number;

@@ -1,4 +1,7 @@
-/** Assigns a few slots fairly: organisations take turns, however many requests any of them has. */
+/**
+ * Compiles schemas that are made over the API, each in a thread of its own that ends at a deadline or when its memory is spent.
+ * Organisations take turns.
+ */
 import { AppError, type ErrorDetail } from '../errors.ts';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
 import {
@@ -22,6 +25,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileStore } from '../ports/files.ts';
 import { fetchFiles } from '../storage/local/file-store.ts';
+
+// Assigns a few slots fairly: organisations take turns, however many requests any of them has.
 
 export interface TurnSettings {
   /** slots in all */
@@ -104,7 +109,8 @@ function refusal(code: 'too_many_requests' | 'service_unavailable', detail: stri
   return new AppError(code, `${detail}: try again later`, { headers: { 'Retry-After': '10' } });
 }
 
-// Compiles in a thread of its own, which ends at a deadline or when its memory is spent; the service goes on.
+// The compiler.
+
 interface IsolatedSchemaCompilerOptions {
   /**
    * starts the thread: it posts one `CompilerAnswer` for the `CompilerRequest` in its workerData. Before, it may ask once whether there
@@ -252,7 +258,8 @@ export function modelOf({ plan, mappings }: PackedRelationalModel): RelationalMo
   return unpackRelationalModel(plan, () => mappings);
 }
 
-// A compiler that reads files, for sources in a remote store: they are downloaded while it works.
+// The compiler for sources in a remote store, which are downloaded first.
+
 /** `directory`: folder for the downloads; created when needed. */
 export function createFetchingCompiler(
   files: FileStore,

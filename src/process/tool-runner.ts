@@ -26,7 +26,8 @@ import { logName } from '../storage/local/file-store.ts';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
-// A process of a tool: it does a run, and further ones if it may wait; each has a log and an end.
+// A process of a tool. It does one run, and further ones if it may wait; each run has a log and an end.
+
 /** Time for the rest of a killed group to disappear, after which it is no longer awaited. */
 const disappearMs = 5000;
 /** Time for which output may still arrive after every process is gone. */
@@ -321,6 +322,8 @@ function lineEnd(bytes: Buffer): number {
   const blank = bytes.lastIndexOf(0x20) + 1;
   return blank > end ? blank : bytes.length;
 }
+
+// The runner.
 
 export interface ProcessRunnerOptions {
   /** absolute path of the module that is a tool's entry */

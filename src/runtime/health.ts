@@ -4,7 +4,8 @@ import type { HealthComponent, HealthProbe } from '../ports/environment.ts';
 import { answerWithin } from '../service/jobs/worker/waiting.ts';
 import type { OpenedInstallation } from './open-installation.ts';
 
-// Health of a Node process: database, disk, workers, object store.
+// The probe: database, disk, workers, object store.
+
 interface NodeHealthProbeOptions {
   /** one small query; a rejection means DOWN */
   readonly askDatabase: () => Promise<void>;
@@ -83,6 +84,8 @@ function createNodeHealthProbe(options: NodeHealthProbeOptions): HealthProbe {
     acceptsTraffic: options.acceptsTraffic,
   };
 }
+
+// The probe of this installation.
 
 /** time after which an unresponsive database counts as down, and its facts are left out */
 const databaseTimeoutMs = 2000;

@@ -7,7 +7,8 @@ import { fixedLimits } from '../config/limits.ts';
 import { ConfigError } from '../config/wrong-settings.ts';
 import type { OpenedService } from './open-service.ts';
 
-// Handles `Expect: 100-continue` (RFC 9110 section 10.1.1): the server answers 100 once a handler reads the body.
+// Handles `Expect: 100-continue` (RFC 9110 section 10.1.1).
+
 /**
  * `Expect: 100-continue` is answered with 100 when the body is read for the first time: a client that is refused for its key, a scope
  * or a length sends none. Node closes the connection after an answer without a preceding 100, because the next bytes may be the body or
@@ -26,7 +27,8 @@ function continueOnRead(server: Server): void {
   });
 }
 
-// Limits the connections of an HTTP server and unread answers, and chooses the connection that is closed to make room for a new one.
+// Limits the connections of a server and its unread answers, and chooses the connection that is closed to make room for a new one.
+
 /** The remedy if an address cannot be listened on, by the code of the fault. */
 const listenAdvice: Readonly<Record<string, string>> = {
   EADDRINUSE: 'a service or another program already runs there; stop it, or set PORT to another port',

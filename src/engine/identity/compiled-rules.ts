@@ -1,4 +1,7 @@
-/** Identity rules in the form in which documents are held against them: names as interned ids, the plan's children at hand. */
+/**
+ * Compiles identity rules for comparison with documents: names become interned ids, paths lead to nodes of the plan, and values are put
+ * into a form in which they can be compared. Counts the rules that documents broke.
+ */
 import type {
   Column,
   IdentityPath,
@@ -16,7 +19,8 @@ import { rowColumns } from '../model/wide-rows.ts';
 import { itemByName } from '../xml/names/interned.ts';
 import type { NameTable, TextLocation } from '../xml/tokens.ts';
 
-// Values of fields as rules compare them: in the form that all spellings of a value have in common (XSD Part 2 §4.2.1).
+// The form in which values of fields are compared: all spellings of a value have the same form (XSD Part 2 §4.2.1).
+
 const utf8 = new TextEncoder();
 
 /** every spelling is a different value */
@@ -131,6 +135,8 @@ function comparable(column: Column | undefined, text: string): string {
       return collapsed;
   }
 }
+
+// Rules with the names of their paths as ids.
 
 export interface Test {
   /** id of the only name that passes; -1 if there is no single one */
@@ -287,7 +293,8 @@ function compileTest(test: NameTest, names: NameTable): Test {
   };
 }
 
-// Counts the identity rules that documents broke. Of each fault, the first is reported.
+// Counts of the identity rules that documents broke. The first fault of each rule is reported.
+
 export interface BrokenRule {
   readonly name: string;
   readonly kind: 'key' | 'unique' | 'keyref';

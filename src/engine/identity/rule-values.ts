@@ -1,4 +1,4 @@
-/** Values that an open element's rules hold: bytes in one buffer and fields in arrays, found by their hashes. */
+/** The values that the rules of open elements hold: bytes in one buffer and fields in arrays, found by their hashes. */
 import type { Place } from './compiled-rules.ts';
 import type { TextLocation } from '../xml/tokens.ts';
 
@@ -60,6 +60,8 @@ function restAt(bytes: Uint8Array, at: number, length: number): number {
   for (let i = length - 1; i >= at; i -= 1) word |= bytes[i]! << (8 * (i - at));
   return word;
 }
+
+// The values of all rules.
 
 /** An entry: int32 fields. */
 const ENTRY_INTS = 4;
@@ -363,7 +365,7 @@ function wholeInts(bytes: number): number {
   return Math.ceil(bytes / 4) * 4;
 }
 
-// Open elements that declare rules, with the values of their rules.
+/** The values of the rules that one open element declares. */
 export class RuleScope {
   rules: readonly number[] = [];
   /** memory of its values, more or less */

@@ -1,4 +1,7 @@
-/** Collects statistics of documents in one pass. Memory grows with distinct paths, not with size. */
+/**
+ * Collects statistics of documents in one pass: first in TypeScript, and with a kernel in WebAssembly once the documents are large enough
+ * for it. Memory grows with the number of distinct paths, not with the size of the documents.
+ */
 import {
   FLAG_DECODED,
   FLAG_WHITE_SPACE,
@@ -44,7 +47,8 @@ import {
 import { createCollectKernel, type CollectKernel } from './kernel/instance.ts';
 import { mergeStatistics } from './merge-statistics.ts';
 
-// Collects statistics of documents in one pass, in TypeScript only. Memory grows with distinct paths, not with size.
+// The collector in TypeScript.
+
 /** The initial state of a collector that continues the work of another. */
 interface Collected {
   readonly nodes: PathNode[];
@@ -355,8 +359,8 @@ function nothing(): Collected {
   return { nodes: [], roots: new Map(), frames: [], documents: 0, namespaces: {} };
 }
 
-// Collects statistics with the kernel in WebAssembly until its memory is full. The result is the same as that of
-// src/engine/infer/collector.ts.
+// The collector with the kernel, until the kernel's memory is full. Its result is the same as that of the collector in TypeScript.
+
 interface KernelCollectorOptions {
   readonly samples: boolean;
   readonly places?: DeclaredPlaces;
@@ -447,6 +451,8 @@ class KernelCollector {
     this.#bytes += bytes;
   }
 }
+
+// The collector that readers of documents use, which chooses between the two.
 
 export interface StatisticsCollector {
   /** statistics of all documents so far */

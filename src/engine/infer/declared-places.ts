@@ -1,4 +1,7 @@
-/** The places of elements in a schema, so that statistics distinguish elements of the same name with different types. */
+/**
+ * The places of elements in a schema, so that statistics distinguish elements of the same name with different types. Elements that are
+ * renamed by `xsi:type`, and the order of siblings, are recorded in the same statistics.
+ */
 import { xsiNamespace } from '../model/name-labels.ts';
 import { clarkName, type QName, type SourceModel } from '../model/source-model.ts';
 import { NamespaceScope } from '../shred/namespace-scope.ts';
@@ -16,7 +19,7 @@ import {
 import { actualTypesOf, derivedTypesOf, variantsOf } from '../map/tables/type-graph.ts';
 import type { PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 
-/** Records which siblings preceded others, as bits by ordinal. */
+// The order of siblings: the children that preceded a child, as bits by ordinal.
 
 /**
  * Notes the siblings that preceded the child of this ordinal in this element, in addition to those of earlier elements, and then notes
@@ -68,8 +71,9 @@ export function unpackOrdinals(packed: readonly number[]): number[] {
   return ordinals;
 }
 
-// Elements that xsi:type gives a type of their own, in statistics of their own. The collector counts documents a second time, with
-// another name for such an element: its local name, a space, and the expanded name of the type. No local name has a space.
+// Separate statistics for elements whose type is named by xsi:type. The collector counts a document a second time, with another name for
+// such an element: its local name, a space, and the expanded name of the type. No local name contains a space.
+
 interface NameByType {
   /** the element's own name */
   readonly name: QName;
@@ -153,6 +157,8 @@ export class ElementsByType {
     return this.#names.intern(this.#names.namespaceUri(nameId), localName);
   }
 }
+
+// The places of elements, and attributes that only a wildcard allows.
 
 export interface DeclaredPlace {
   /** index of the plan node of the declared type, or of the declared element; -1: the schema has no place for the element */

@@ -1,6 +1,6 @@
 /**
- * Statistics of several runs as those of one. A run over documents 1 … n says the same, to the last byte, as runs over 1 … k and
- * k + 1 … n that are merged in this order: so documents may be read by many processes.
+ * Merges the statistics of several runs. A run over documents 1 … n has the same statistics, to the last byte, as runs over 1 … k and k + 1
+ * … n that are merged in this order, so that several processes can read the documents.
  */
 import { packOrdinals, unpackOrdinals, nameByType } from './declared-places.ts';
 import {
@@ -202,8 +202,9 @@ export function addValues(into: ValueStatistics, from: ValueStatistics): void {
   if (from.withOffset !== undefined) into.withOffset = (into.withOffset ?? 0) + from.withOffset;
 }
 
-// Statistics of ranges of one document (src/engine/shred/open-document.ts) as those of all of it, to the last byte: each range was read between
-// the tags of the elements that are open around it.
+// Merges statistics of ranges of one document (src/engine/shred/open-document.ts). Each range is read between the tags of the elements that
+// are open around it, and the result is the same, to the last byte, as for the whole document.
+
 /** Adds to the statistics of one document's beginning those of its next range, around which `open` elements are, outermost first. */
 function continueStatistics(
   into: DocumentStatistics,

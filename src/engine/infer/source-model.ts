@@ -23,9 +23,10 @@ import {
   CLASS_TIME,
 } from './value-classes.ts';
 
-// Decides about elements directly inside one of their own name: they may be the same thing again (sections in sections), or another thing
-// with the same name (`<Comment><Date/><Comment>text</Comment></Comment>`). Statistics count the first such element separately. All
-// documents together decide, so that neither their order nor their division into runs matters.
+// Elements directly inside an element of their own name. They may be the same thing (sections in sections), or another thing with the same
+// name (`<Comment><Date/><Comment>text</Comment></Comment>`). Statistics count the first such element separately. All documents decide
+// together, so that neither their order nor their division into runs matters.
+
 /**
  * Returns the same paths, with elements that are the same thing again united with the elements that contain them. The argument is not
  * changed.
@@ -101,6 +102,8 @@ function unite(
   for (const attribute of around.attributes) attribute.documents = Math.min(attribute.documents, documents);
   addChildren(statistics, around, count, statistics, element, targets);
 }
+
+// The model.
 
 /** One element and one anonymous type per distinct path; recursion leads back to the ancestor's. */
 export function inferSourceModel(collected: DocumentStatistics): SourceModel {

@@ -1,4 +1,4 @@
-/** The least and the greatest of the values of one path, kept as bytes, and decoded when they are read. */
+/** Collects the properties of the values of one path into `ValueStatistics`, value by value, mostly without creating strings. */
 import { isLess, sketchSize, emptyValueStatistics, type ValueStatistics } from './statistics.ts';
 import { utf8Text } from '../xml/utf8.ts';
 import {
@@ -28,6 +28,8 @@ function compareBytes(
   }
   return end - start - length;
 }
+
+// The least and the greatest value, kept as bytes and decoded when they are read.
 
 /** characters that are kept of a value */
 const keptCharacters = 200;
@@ -150,7 +152,8 @@ export function startOf(bytes: Uint8Array, start: number, end: number): string {
     .toWellFormed();
 }
 
-// The least hashes of distinct values (k minimum values), in the making: an estimate of how many values there are.
+// An estimate of the number of distinct values, from the least of their hashes (k minimum values).
+
 class ValueSketch {
   /** ascending */
   readonly #hashes = new Uint32Array(sketchSize);
@@ -194,7 +197,8 @@ class ValueSketch {
   }
 }
 
-// Collects the common properties of the values of one path into `ValueStatistics`, value by value, mostly without creating strings.
+// All properties of the values of a path.
+
 /** Double precision distinguishes all numbers of up to this many digits. */
 const exactDigits = 15;
 const powersOfTen = Float64Array.from({ length: exactDigits + 1 }, (_, power) => 10 ** power);

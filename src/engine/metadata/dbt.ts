@@ -1,6 +1,7 @@
 /**
- * A dbt project over the loaded tables: they are its source, with tests for keys, references and enumerated values, and each has a
- * staging model with names that need no quotes. Expressions of Jinja quote for the database that the project runs on.
+ * Metadata in YAML: a dbt project, and an Open Data Contract. In the dbt project the loaded tables are the source, with tests for keys,
+ * references and enumerated values, and each has a staging model with names that need no quotes. Expressions of Jinja quote for the
+ * database that the project runs on.
  */
 import { mapInSlices } from '../in-slices.ts';
 import { bareTypeName, postgresql } from '../sql/dialects/postgresql.ts';
@@ -10,7 +11,7 @@ import { plainNames, plainNamesOf, isPlainName } from './names.ts';
 import { stableHash } from '../map/names/identifiers.ts';
 import type { ColumnType } from '../model/relational-model.ts';
 
-/** Writes values of JSON as YAML 1.2 in block style, in a form that readers of YAML 1.1 interpret in the same way. */
+// YAML 1.2 in block style, in a form that readers of YAML 1.1 read in the same way.
 
 type YamlValue =
   | string
@@ -73,6 +74,8 @@ function text(value: string): string {
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
+
+// The dbt project.
 
 export interface ProjectFile {
   /** path within the project */
@@ -341,7 +344,8 @@ function rendered(text: string): string {
   return /\{[{%#]/.test(text) ? `{{ ${literal(text)} }}` : text;
 }
 
-// An Open Data Contract (ODCS v3.1, Bitol): YAML that its JSON Schema accepts.
+// The Open Data Contract (ODCS v3.1, Bitol), which the JSON Schema of that standard accepts.
+
 /** Returns the contract in pieces. */
 export async function odcsContract(model: DescribedModel): Promise<readonly string[]> {
   const ids = await idsOf(model.tables);

@@ -1,4 +1,4 @@
-/** The registry of formats that describe tables for other tools, each with its writer. */
+/** The registry of formats that describe tables for other tools, with the writers of the shorter ones. */
 import { mapInSlices } from '../in-slices.ts';
 import type { ColumnType } from '../model/relational-model.ts';
 import type { DescribedColumn, DescribedModel, DescribedTable } from './described.ts';
@@ -8,7 +8,8 @@ import { truncateToBytes } from '../map/names/identifiers.ts';
 import { dbtProject, type ProjectFile, odcsContract } from './dbt.ts';
 import { dataPackage } from './frictionless.ts';
 
-// Avro schemas of the rows: a list of records, one for each table, which is a schema itself (a union of them).
+// Avro schemas of the rows: one list of records, one for each table. The list is a schema itself (a union).
+
 /** Returns the schemas in pieces. */
 async function avroSchemas(model: DescribedModel): Promise<readonly string[]> {
   const namespace = plainNames([model.name])[0]!;
@@ -75,7 +76,8 @@ function valueType({ kind, precision, scale = 0 }: ColumnType): string | object 
   }
 }
 
-// The tables in DBML (dbdiagram.io, dbdocs.io): notes, keys, references, and a type for enumerated values.
+// The tables in DBML (dbdiagram.io, dbdocs.io): notes, keys, references, and a type for each set of enumerated values.
+
 /** Returns the document in pieces. */
 export async function dbmlDocument(model: DescribedModel): Promise<readonly string[]> {
   const taken = new Set<string>();
@@ -158,6 +160,7 @@ function escaped(value: string): string {
 }
 
 // JSON Schema, draft 2020-12, of the rows as JSON: one definition for each table.
+
 type Schema = Readonly<Record<string, unknown>>;
 
 /** Returns the schema in pieces. It describes a database as one object: for each table a list of its rows. */
@@ -252,7 +255,8 @@ function valueSchema({ kind, length, fixed }: ColumnType, enumeration: readonly 
   }
 }
 
-// Writes an entity-relationship diagram for Mermaid, whose grammar allows few characters in names. Other characters become underscores.
+// An entity-relationship diagram for Mermaid. Its grammar allows few characters in names; others become underscores.
+
 const longestComment = 120;
 
 /** Returns the diagram in pieces. */
@@ -341,6 +345,8 @@ function typeWord({ kind, length, fixed, precision, scale = 0, list }: ColumnTyp
         : kind;
   return list === true ? `${sized}[]` : sized;
 }
+
+// The registry.
 
 export const exportFormats = [
   'dbt',

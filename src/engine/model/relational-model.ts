@@ -5,7 +5,8 @@
 import { lookedAt } from './packed/reader.ts';
 import type { WildcardNamespaces, BuiltInType, QName } from './source-model.ts';
 
-// Resolves references by `xs:IDREF` and `xs:IDREFS` to ids, which several tables may have.
+// References by `xs:IDREF` and `xs:IDREFS`: the tables and columns with the ids that they may mean.
+
 /** Indexes of a table and of its column with the ids. */
 export interface MeantIds {
   readonly table: number;
@@ -52,6 +53,8 @@ export function allIds({ tables }: RelationalModel): readonly MeantIds[] {
     ),
   );
 }
+
+// The model.
 
 export type MapLevel = 0 | 1 | 2 | 3;
 

@@ -1,4 +1,9 @@
-/** The namespaces that a wildcard of an XSD lets in. */
+/**
+ * The source model: the possible content of documents. The XSD compiler or inference makes it, and the mapper reads it. Plain JSON without
+ * cycles: references are indexes into `elements` and `types`. Terms are those of W3C XML Schema Part 1.
+ */
+
+// The namespaces that a wildcard of an XSD allows.
 
 export type WildcardNamespaces = SourceWildcard['namespaces'];
 
@@ -16,10 +21,7 @@ export function isListed(namespaces: WildcardNamespaces): namespaces is readonly
   return Array.isArray(namespaces);
 }
 
-/**
- * The source model: the possible content of documents. Made by the XSD compiler or by inference, read by the mapper. Plain JSON without
- * cycles: references are indexes into `elements` and `types`. Terms are those of W3C XML Schema Part 1.
- */
+// Names, types and elements.
 
 /** An expanded name; `namespaceUri` is '' for no namespace. */
 export interface QName {

@@ -1,9 +1,10 @@
-/** One column of a row group: its pages, each in its smallest encoding, and its bounds. */
+/** Writes one column of a row group: its pages, each in its smallest encoding, and its bounds. */
 import * as layout from './kernel/layout.ts';
 import type { ReadKind, ColumnsKernel, Span } from './kernel/instance.ts';
 import type { SpareBuffers } from '../spare-buffers.ts';
 
-// Maps types by DuckDB's names to types of Parquet.
+// Types of Parquet for types by DuckDB's names.
+
 export const PHYSICAL = { boolean: 0, int32: 1, int64: 2, float: 4, double: 5, bytes: 6, fixed: 7 } as const;
 
 /** How the values of a column are read and stored. */
@@ -59,6 +60,8 @@ export function valueTypeOf(sqlType: string): ParquetType {
 function isWholeNumber({ physical }: ParquetType): boolean {
   return physical === int32 || physical === int64;
 }
+
+// Pages and their encodings.
 
 /** Numbers of the format. */
 export const ENCODING = { plain: 0, runs: 3, deltas: 5, lengths: 6, dictionary: 8 } as const;

@@ -17,7 +17,7 @@ import {
   type PlacedPage,
 } from './footer.ts';
 
-// The memory that consecutive file writers share. New memory for each file would burden the garbage collector.
+/** The memory that consecutive file writers share. New memory for each file would burden the garbage collector. */
 export class WriterMemory {
   readonly buffers = new SpareBuffers();
   #rows: ColumnsMemory | null = null;

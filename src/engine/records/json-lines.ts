@@ -1,12 +1,14 @@
 /**
- * Splits records of JSON Lines in any form into rows. The kernel of this folder does the same for records in the form that the tools
- * write.
+ * Splits records of CSV, TSV and JSON Lines into rows. The kernel of this folder handles the forms that the tools write, and TypeScript
+ * handles JSON Lines in any form.
  */
 import type { SpareBuffers } from '../spare-buffers.ts';
 import { LF } from '../xml/characters.ts';
 import { FORM_FLOAT, FORM_LIST } from './kernel/layout.ts';
 import { type Piece, type RecordPlan, type SplitRecords, isJsonFormat, splitInTypeScript } from './split.ts';
 import { createRecordsKernel, type RecordsKernel } from './kernel/instance.ts';
+
+// JSON Lines in any form.
 
 /** The members of a record, as parsed by `JSON.parse`, but with numbers as they are written. */
 type Members = Readonly<Record<string, unknown>>;
@@ -123,7 +125,8 @@ class Texts {
   }
 }
 
-// Splits records of CSV, TSV or JSON Lines into rows, with the faster of the two implementations.
+// The splitter, which chooses the faster of the two implementations.
+
 /** the least bytes of a piece that are worth calling the kernel and creating it */
 const leastBytes = 8 * 1024;
 /** the most bytes of a piece for the kernel, which keeps the memory of the longest piece */

@@ -1,6 +1,6 @@
 /**
- * A partly read document that another worker continues: its open state, as plain data. It can be suspended only between two children of
- * the innermost open element, to which text does not belong.
+ * Documents that another worker continues, and documents with an unknown root. A partly read document is passed on as plain data. It can be
+ * suspended only between two children of the innermost open element, to which text does not belong.
  */
 import { type QName, clarkName } from '../model/source-model.ts';
 import {
@@ -107,6 +107,7 @@ export function foldedNames(context: WalkContext): readonly QName[] | null {
 }
 
 // Documents that start with an element which the schema does not have.
+
 /** The root elements that documents may have; plain data. */
 export interface RootRule {
   /** null: any root except that of an XSD */

@@ -327,10 +327,7 @@ export const csvEncoder: RowEncoder = {
 /** The properties of the row encoding of a target. */
 interface RowEncodingTraits {
   readonly values: RowEncoder;
-  /**
-   * True if rows are lines of JSON, made of values in COPY text (src/engine/shred/row-output.ts). False: values with separators between
-   * them.
-   */
+  /** True if rows are lines of JSON, made of values in COPY text. False: values with separators between them. */
   readonly isJson: boolean;
   /** The target extracts the items of lists from array literals. */
   readonly takesListsApart: boolean;

@@ -19,7 +19,8 @@ import { dialectOf, type DialectName } from './dialects/every-dialect.ts';
 import { passed } from '../model/packed/reader.ts';
 import { withListTables } from './list-tables.ts';
 
-// DDL statements for one physical table. None has a terminator.
+// The statements for one physical table, without terminators.
+
 interface CreateTableOptions {
   readonly sqlSchema: string | null;
   readonly ifNotExists: boolean;
@@ -186,6 +187,8 @@ export function inlineCommentLimit(
   }
   return low;
 }
+
+// The whole DDL, in the order in which a database can execute it.
 
 export interface DdlOptions {
   /** postgresql */

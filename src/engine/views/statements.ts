@@ -1,4 +1,4 @@
-/** CREATE VIEW for each business entity of a model. */
+/** The CREATE VIEW statements of a model: views of business entities, the view `_ids`, and views of current rows. */
 import { mapInSlices } from '../in-slices.ts';
 import type { Enumeration } from '../metadata/enumerations.ts';
 import { type RelationalModel, meantIdsOf, allIds } from '../model/relational-model.ts';
@@ -209,7 +209,8 @@ export function idsView(
   };
 }
 
-// Creates views of the rows of documents that no other one has replaced: one for each table, `TABLE_current`.
+// Views of the rows of documents that no other document has replaced: one for each table, `TABLE_current`.
+
 export interface CurrentRowsOptions {
   readonly dialect: Dialect;
   readonly sqlSchema: string | null;

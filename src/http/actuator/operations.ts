@@ -1,4 +1,7 @@
-/** The operations for monitoring and control: /actuator/metrics, env, loggers and logfile, in the JSON of Spring Boot's actuator. */
+/**
+ * The operations for monitoring and control in the JSON of Spring Boot's actuator: metrics, settings, loggers and the log of the service.
+ * The tree of health, and the media types of answers, are shared with src/http/actuator/info.ts.
+ */
 import type { HealthComponent, HealthProbe, HealthStatus, ServiceLog } from '../../ports/environment.ts';
 import { z, createRoute } from '@hono/zod-openapi';
 import type { Context } from 'hono';
@@ -24,6 +27,7 @@ import { actuatorMetric, actuatorName, type ActuatorMetric, type Metrics } from 
 import { operation, problems, rawOperation } from '../operation.ts';
 
 // The tree of health components, its summary, and its JSON in the two versions of the original format.
+
 const actuatorTypes = [
   'application/vnd.spring-boot.actuator.v3+json',
   'application/vnd.spring-boot.actuator.v2+json',
@@ -81,7 +85,8 @@ export function toWire(tree: HealthTree, type: ActuatorType, shown: boolean): Re
   return wire;
 }
 
-// Sends answers in the media types of Spring Boot's actuator.
+// Answers in the media types of the actuator.
+
 export function inEveryType<S extends z.ZodType>(schema: S, description: string) {
   return { description, content: Object.fromEntries(actuatorTypes.map((type) => [type, { schema }])) };
 }
@@ -100,6 +105,8 @@ export function answer(
 ): Response {
   return c.body(JSON.stringify(body), status, { 'Content-Type': type, Vary: 'Accept' });
 }
+
+// The operations.
 
 const tags = ['actuator'];
 const masked = '******';

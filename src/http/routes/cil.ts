@@ -1,4 +1,4 @@
-/** The integration catalogue as it goes over the wire (docs/decisions/service/catalogue.md). */
+/** The integration catalogue, /v2/extensions/cil: the shapes of its answers, and its routes (docs/decisions/service/catalogue.md). */
 import { z, createRoute } from '@hono/zod-openapi';
 import { JobStatus } from './job-shapes.ts';
 import {
@@ -266,7 +266,8 @@ const UpdateKeysRequest = z
     },
   });
 
-// The integration-catalogue view: /v2/extensions/cil.
+// The routes.
+
 const prefix = '/v2/extensions/cil';
 const tags = ['cil'];
 const cfxml = z.string().openapi({ description: 'Name of a feed: of a schema family.', example: 'donuts' });

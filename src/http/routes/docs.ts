@@ -1,4 +1,4 @@
-/** The interface's own description: /doc, a page for browsers and the OpenAPI document for programs. */
+/** The interface's own description: /doc, a page for browsers and the OpenAPI document for programs; and /error. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';
@@ -240,6 +240,7 @@ async function readAsset(assets: AssetStore, name: string): Promise<Uint8Array<A
 }
 
 // The error view: /error, for every method (docs/decisions/service/operator-endpoints.md).
+
 const methods = {
   get: 'getErrorView',
   put: 'putErrorView',

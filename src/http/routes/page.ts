@@ -14,6 +14,7 @@ import { packedFiles } from '../packed-page.ts';
 import { createGroup, json, problemsOnly, rawOperation } from '../operation.ts';
 
 // The choices that the page offers: the options of the tools, as on their command lines, and the dialects of the DDL.
+
 export interface OptionChoice {
   /** `-g`; null if there is none */
   readonly short: string | null;
@@ -48,7 +49,7 @@ function optionsOf(tool: 'xsd2er' | 'xml2er'): OptionChoice[] {
     }));
 }
 
-/** The page as HTML: an empty body that `ui/main.js` fills. */
+// The page as HTML: an empty body that src/ui/main.ts fills.
 
 /** Nothing but files of the service itself; no text becomes markup or script, neither by mistake nor by a name in a document. */
 const pageHeaders: Readonly<Record<string, string>> = {
@@ -78,6 +79,8 @@ function pageHtml(folder: string): string {
 </html>
 `;
 }
+
+// The routes.
 
 const ServiceIndex = z
   .object({

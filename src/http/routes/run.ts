@@ -1,4 +1,4 @@
-/** Bodies of the run operations (docs/decisions/service/workflows.md). */
+/** Running commands, /v2/run: the shapes of requests and answers, with examples, and the routes (docs/decisions/service/workflows.md). */
 import { z, createRoute } from '@hono/zod-openapi';
 import { displayName, int64 } from '../paging.ts';
 import { JobStatus } from './job-shapes.ts';
@@ -38,7 +38,7 @@ import {
 } from '../operation.ts';
 import { wire } from '../problem.ts';
 
-/** Requests to begin with, shown beside `POST /v2/run/cmd`: paths and ids are to be replaced. */
+// Examples beside `POST /v2/run/cmd`. Readers replace their paths and ids.
 
 interface Recipe {
   readonly summary: string;
@@ -148,6 +148,8 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     },
   },
 };
+
+// The shapes of bodies.
 
 const enabled = z
   .union([z.boolean(), z.enum(['true', 'false'])], { error: 'must be true, false, "true" or "false"' })
@@ -295,7 +297,8 @@ const toolOptionsText = tools
   })
   .join('\n\n');
 
-// Running commands: /v2/run.
+// The routes.
+
 const tags = ['run'];
 
 const runHeaders = z.object({

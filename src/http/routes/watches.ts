@@ -1,4 +1,4 @@
-/** Watches and their files as they go over the wire (docs/watches.md). */
+/** Watches, /v2/watches: the shapes of watches and their files, and the routes (docs/watches.md). */
 import { z, createRoute } from '@hono/zod-openapi';
 import type { WatchFileStatus } from '../../ports/stores/watches.ts';
 import {
@@ -198,7 +198,8 @@ const WatchFilePage = pageOf(WatchFile).openapi('WatchFilePage', {
   example: { content: [exampleFile], page: 0, size: 20, total_elements: 1, total_pages: 1 },
 });
 
-// Watches: /v2/watches. Reading them needs `jobs:read`, all other operations `jobs:run`, like their jobs.
+// The routes. Reading watches needs `jobs:read`, and all other operations `jobs:run`, like their jobs.
+
 const tags = ['watches'];
 const watchParam = z.object({ id: int64('The watch.', 3) });
 const pageQuery = sizeQuery.extend({ page: int32('Number of the page, from 0; 0 without it.').optional() });

@@ -1,4 +1,4 @@
-/** Detects kinds of archives by names and by first bytes. */
+/** Detects kinds of archives by names and by first bytes, and limits their expansion. */
 import { constants, gunzipSync } from 'node:zlib';
 import { InputError } from '../../engine/diagnostics.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../../config/limits.ts';
@@ -42,7 +42,8 @@ function isTar(head: Uint8Array): boolean {
   return head[0] !== 0x3c && head.subarray(1, 100).includes(0);
 }
 
-// Limits the expansion of archives, and builds their faults (docs/decisions/service/limits.md).
+// Limits of expansion, and the faults of archives (docs/decisions/service/limits.md).
+
 /** `svc.limits.archive_expansion` and `svc.limits.archive_members`. */
 export interface ArchiveLimits {
   /** expanded bytes per archived byte */

@@ -1,6 +1,6 @@
 /**
- * Downloads one file to this machine. A broken connection is resumed where it broke (RFC 9110, 14: range requests), as long as the file
- * is the same: its entity tag, or its modification time, and its length are those of the first answer.
+ * Downloads one file to this machine, or reads parts of it. A broken connection is resumed at the byte where it broke (RFC 9110, 14: range
+ * requests), as long as the entity tag, or the modification time, and the length are those of the first answer.
  */
 import { createWriteStream, writeFileSync } from 'node:fs';
 import { stat, open } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { changed, longerThanListed, takeUp, inPieces } from '../../storage/stagi
 import { fileFault } from '../../storage/staging/durable-file.ts';
 import type { RemoteRequests, SendGet } from './requests.ts';
 
-/** Identifies the version of a file from a server's answers, to detect that the file has been replaced. */
+// The version of a file by a server's answers, which shows that the file was replaced.
 
 /** Facts about a file, known since its first answer. */
 interface Pinned {
@@ -40,6 +40,8 @@ function isOther(pinned: Pinned, found: Pinned): boolean {
   if (pinned.version !== found.version) return true;
   return pinned.bytes !== null && found.bytes !== null && pinned.bytes !== found.bytes;
 }
+
+// Downloads a whole file.
 
 /** tries without a byte more between them */
 const tries = 5;
@@ -262,7 +264,7 @@ export function causeOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// A large file from elsewhere, several ranges of it at a time: one connection seldom has all that the way there carries.
+// Downloads several ranges of a large file at a time, because one connection seldom uses the whole bandwidth.
 
 const partBytes = 16 * 1024 * 1024;
 /** Size from which downloading a file in parts is worthwhile. */
@@ -370,8 +372,9 @@ export async function downloadParts(
   return isOver ? null : bytes;
 }
 
-// Reads bytes of a remote file as they are needed, of one version alone: a piece at a time, each requested by its range (RFC 9110, 14),
-// so that no connection waits for the reader, and a broken one is resumed where it broke.
+// Reads bytes of one version of a remote file when they are needed. Each piece is requested by its range (RFC 9110, 14), so that no
+// connection waits for the reader, and a broken one is resumed.
+
 /** A file that was listed, or looked at. */
 interface RemoteVersion {
   readonly url: URL;

@@ -279,7 +279,6 @@ function factsOf({ bytes, version }: StoredObject): Pick<FoundObject, 'bytes' | 
   return { bytes, listed: version };
 }
 
-/** Returns the file itself, whatever its name; otherwise like a store. */
 /** Filters out files whose names are not UTF-8, which the server therefore does not open. They are passed over among documents. */
 async function withoutMisnamed(
   place: SftpPlace,

@@ -252,7 +252,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ');
 }
 
-// Signatures of a short time that requests for blobs of an Azure storage account carry in their address.
+// Short-lived signatures that requests for blobs of an Azure storage account carry in their address.
 
 /** validity of a signature, and the remaining validity at which the next is made */
 const signatureMs = 3_600_000;

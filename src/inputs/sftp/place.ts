@@ -242,7 +242,8 @@ function faultOf(error: unknown, label: string): AppError {
   return new AppError('service_unavailable', `${label}: cannot be read now`, { cause: error });
 }
 
-// Opens an address of an SFTP server with the access data of its credential or its source.
+// Opens an address of an SFTP server with the login of its credential or its source.
+
 export interface PlaceOptions {
   readonly check: RemoteRequestOptions['check'];
   /** access data for the place; null: none */

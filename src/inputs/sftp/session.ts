@@ -1,8 +1,8 @@
-/** One session of SFTP over the two pipes of a program: many requests at a time, each answered under its number. */
+/** One session of SFTP over the two pipes of a program. Many requests can be open at a time, each answered under its number. */
 import type { Readable, Writable } from 'node:stream';
 import { fixedLimits } from '../../config/limits.ts';
 
-/** Messages of the SSH File Transfer Protocol, version 3 (draft-ietf-secsh-filexfer-02), as far as files are listed and read. */
+// Messages of the SSH File Transfer Protocol, version 3 (draft-ietf-secsh-filexfer-02), as far as files are listed and read.
 
 const types = {
   init: 1,
@@ -128,6 +128,8 @@ function kindOf(mode: number | null): FileAttributes['kind'] {
   const type = mode === null ? 0o10 : mode >>> 12;
   return type === 0o10 ? 'file' : type === 0o4 ? 'folder' : 'other';
 }
+
+// The session.
 
 /** The error for a request that the server refuses: its status, and its message. */
 export class StatusFault extends Error {

@@ -1,4 +1,7 @@
-/** Organisations, API keys, upload tokens, the audit log. Secrets are stored as SHA-256 only. */
+/**
+ * The store of organisations, API keys, upload tokens, the audit log and credentials. Secrets are stored as SHA-256, or sealed if they must
+ * be read back.
+ */
 import type { Page } from './jobs.ts';
 
 export type Scope =
@@ -111,7 +114,7 @@ export interface AccessStore {
   spendUploadToken(sha256: string, kind: 'xml' | 'xsd'): Promise<UploadTokenClaim | null>;
 }
 
-/** The credentials of each organisation for remote inputs: names and kinds are public, the rest is sealed. */
+// Credentials of each organisation for remote inputs: names and kinds are public, the rest is sealed.
 
 export interface CredentialRecord {
   readonly name: string;

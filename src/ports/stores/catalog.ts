@@ -4,7 +4,7 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { ModelSummary } from '../../engine/model/summary.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 
-/** The rules for the name of a schema: it is a segment of paths, as in `/v2/extensions/cil/mapping/{cfxml}`. */
+// The rules for the name of a schema, which is a segment of paths, as in `/v2/extensions/cil/mapping/{cfxml}`.
 
 /** `group` is a path of its own there; clients remove `.` and `..` from every address, even escaped. */
 const reserved: ReadonlySet<string> = new Set(['group', '.', '..']);
@@ -16,6 +16,8 @@ export function isReservedName(name: string): boolean {
 export function maySchemaBeCalled(name: string): boolean {
   return name !== '' && !isReservedName(name) && !/[/\0]/.test(name);
 }
+
+// The catalogue.
 
 export interface OriginFile {
   readonly name: string;
@@ -311,6 +313,7 @@ export interface CatalogStore {
 }
 
 // The metadata database as a transfer of packages sees it: one state of it to read, one transaction to write.
+
 export interface FamilyMember {
   readonly idSch: number;
   readonly idParentSch: number | null;

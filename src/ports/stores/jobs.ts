@@ -1,4 +1,4 @@
-/** The job table, which is also the queue. All times come from the database's clock, epoch milliseconds. */
+/** The job table, which is also the queue, and the removal of old records. All times come from the database's clock, epoch milliseconds. */
 import type { JobRecord, JobStatus, JobType } from '../../service/jobs/record.ts';
 
 /** A page of records; pages count from 0. */

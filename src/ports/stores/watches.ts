@@ -1,4 +1,7 @@
-/** Watches and the files that they found: operations for people, and those for schedulers. All times come from the database's clock. */
+/**
+ * Watches and the files that they found: operations for people, and those for schedulers. Also the progress of loads of rows. All times
+ * come from the database's clock.
+ */
 import type { NewJob, Page } from './jobs.ts';
 
 export const watchFileStatuses = ['waiting', 'loading', 'loaded', 'rejected', 'ignored', 'replaced'] as const;
@@ -309,7 +312,7 @@ export interface WatchSchedule {
   release(claim: WatchClaim, release: ClaimRelease): Promise<boolean>;
 }
 
-/** The progress of loads of rows: for each query and target, the last value of the column that its rows are ordered by. */
+// The progress of loads of rows: for each query and target, the last value of the column that its rows are ordered by.
 
 export interface QueryMark {
   readonly idJob: number;

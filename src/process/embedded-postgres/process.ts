@@ -38,6 +38,7 @@ import { userInfo } from 'node:os';
 import postgres from 'postgres';
 
 // Finds the PostgreSQL binaries of the platform package and makes them ready to run.
+
 interface PostgresBinaries {
   /** absolute folder that holds `bin`, `lib` and `share` */
   readonly directory: string;
@@ -111,6 +112,7 @@ function unavailable(reason: string, cause?: unknown): AppError {
 }
 
 // The state files in the folder of an embedded database: password, owner, lock, and the running server.
+
 /** The folder, opened: absolute paths and the superuser's password. */
 export interface ClusterFolder {
   readonly directory: string;
@@ -327,6 +329,8 @@ async function readText(path: string): Promise<string | null> {
     throw error;
   }
 }
+
+// The processes.
 
 /** The superuser, the only role at first. Its name is not `svc`, because a schema with its user's name would be in its search path. */
 export const embeddedUser = 'postgres';
@@ -576,7 +580,7 @@ function listenOn(port: number): Promise<number | null> {
   });
 }
 
-// Under which user the server's processes run, and how they keep sight of their files.
+// The user under which the server's processes run, and how they continue to see their files.
 
 /** The name that a process has inside its user namespace; nobody outside shares it. */
 const nameInside = 65534;

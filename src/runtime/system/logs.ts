@@ -1,5 +1,7 @@
-/** One JSON object a line: time, level, message, then the event's own fields. */
+/** Logs as JSON, one object a line: time, level, message, then the event's own fields. */
 import { type Logger, logLevels, type LogLevel, type ServiceLog } from '../../ports/environment.ts';
+
+// The lines.
 
 interface JsonLoggerOptions {
   /** takes one line, its end included */
@@ -39,8 +41,8 @@ function plain(value: unknown, mask: (text: string) => string): unknown {
   return value;
 }
 
-// The log of a service: written to the destination that its host chooses, with the last part held in memory for callers that may read
-// it.
+// The log of a service, written to the destination that its host chooses. Its last part is held in memory for callers that may read it.
+
 /** Size of the last lines that are held in memory. */
 const heldBytes = 1024 * 1024;
 const initialLevel: LogLevel = 'INFO';

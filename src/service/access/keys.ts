@@ -2,7 +2,7 @@
 import { type AccessStore, type ApiKeyRecord, type Scope, allScopes } from '../../ports/stores/access.ts';
 import type { Clock } from '../../ports/environment.ts';
 
-// Checking API keys: from the text of a header to the organisation and the rights of who asks.
+// Checks API keys: from the text of a header to the organisation and the rights of the caller.
 
 /** The authenticated caller: the organisation and the rights of the key in use. */
 export interface Principal {
@@ -60,7 +60,7 @@ export function createKeyCheck(access: Pick<AccessStore, 'findKey'>, clock: Cloc
   };
 }
 
-// Making API keys.
+// Makes API keys.
 
 interface IssuedKey {
   readonly idKey: string;

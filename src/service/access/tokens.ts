@@ -1,10 +1,12 @@
-/** Maps a token of the identity provider to its caller: its claims become an organisation and scopes of ours. */
+/** Tokens: those of an identity provider, which are mapped to a caller, and those that permit one upload. */
 import type { OidcConfig } from '../../config/shape.ts';
 import { allScopes, type AccessStore, type UploadTokenClaim } from '../../ports/stores/access.ts';
 import type { TokenVerifier } from '../../ports/network.ts';
 import { type Principal, randomSecret, sha256Hex } from './keys.ts';
 import { AppError } from '../../errors.ts';
 import { fixedLimits } from '../../config/limits.ts';
+
+// Maps a token of the identity provider to its caller: its claims become an organisation and scopes of ours.
 
 /**
  * Returns null if the token is invalid, or its claims name no existing organisation. A token without scopes has the rights of any key.
@@ -54,7 +56,8 @@ function valuesOf(claim: unknown): string[] {
   return Array.isArray(claim) ? claim.filter((value) => typeof value === 'string') : [];
 }
 
-// Tokens for one upload each: made, kept as a hash, spent.
+// Tokens for one upload each. Only their hash is kept.
+
 export type UploadKind = 'xml' | 'xsd';
 
 interface IssuedUploadToken {

@@ -23,6 +23,8 @@ function rowMiddle(column: number): number {
   return headerHeight + rowHeight * column + rowHeight / 2 + 3;
 }
 
+// The routes.
+
 /** Relations to one table that leave it on one side, all of them optional or none. */
 interface Net {
   readonly to: number;

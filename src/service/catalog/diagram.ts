@@ -1,10 +1,12 @@
-/** A diagram as SVG: boxes with keys, lines with crow's feet. Attributes alone, no style sheet: it shows under any policy. */
+/** The entity-relationship diagram of a logical schema: its data, its drawing as SVG, and a drawing that someone saved. */
 import { typeLabel, type Box, type DrawnTable, type Layout, layOutDiagram } from './diagram-layout.ts';
 import { diagramMetrics, type RoutedNet, type WireEnd } from './diagram-routes.ts';
 import { inSlices, mapInSlices } from '../../engine/in-slices.ts';
 import type { CatalogStore, StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import { findLogicalSchema, findOrigin } from './logical-schema.ts';
 import { svgCheck } from './svg-check.ts';
+
+// The drawing as SVG: boxes with keys, lines with crow's feet. It has attributes only, and no style sheet, so that any policy shows it.
 
 const ink = '#1f2937';
 const faint = '#6b7280';
@@ -99,7 +101,8 @@ function escapeXml(content: string): string {
     .replaceAll('>', '&gt;');
 }
 
-// The entity-relationship diagram of a logical schema: its data, its drawing, and a drawing that someone saved.
+// The data, and saved drawings.
+
 /** A diagram as in the API; places and sizes are pixels. */
 export interface DiagramRecord {
   readonly id_sch: number;

@@ -575,6 +575,7 @@ function lastSteps(a: string, b: string): number {
 }
 
 // The source-to-target map with every place that documents used. A stored map beyond `manyMappings` lines leaves out some of them.
+
 /** The map of a logical schema, and the figures of documents at its lines. */
 export interface DocumentMap {
   readonly lines: readonly MappingRecord[];

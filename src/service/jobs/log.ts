@@ -192,6 +192,7 @@ function lineBoundary(bytes: Uint8Array): number {
 }
 
 // Ends a job's log at its size limit: the output of a job depends on its documents, of which there may be any number.
+
 const lineEnd = 0x0a;
 
 /**

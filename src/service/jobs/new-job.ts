@@ -1,4 +1,4 @@
-/** The record of a job to be stored. */
+/** The record of a job to be stored, with its request as people read it. */
 import type { NewJob } from '../../ports/stores/jobs.ts';
 import type { JobType } from './record.ts';
 import { secretsIn } from './request/stored-request.ts';
@@ -42,8 +42,8 @@ export function newJob(
   };
 }
 
-// Formats a request for display: `params`, one line for people, and `params_json`. Both hold only the given values, with secrets
-// masked.
+// Formats a request for display: `params`, one line for people, and `params_json`. Both hold only the given values, with secrets masked.
+
 const mask = '***';
 
 /** Returns the inputs, then the options in their order: the words that follow the tool's name in a shell. */

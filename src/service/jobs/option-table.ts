@@ -1,4 +1,7 @@
-/** Settings of Spark as people may give and see them. */
+/**
+ * The options that each tool has: an allow-list (docs/decisions/service/tools-are-processes.md). An option that is not in this table does
+ * not exist.
+ */
 import type { RequestDraft } from './request/tool-request.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import type { Tool } from './request/tools.ts';
@@ -16,6 +19,8 @@ import { parsePartition } from '../../engine/sql/partition-wish.ts';
 import { credentialName } from '../files/remote-location.ts';
 import { layoutNames } from '../../ports/layouts.ts';
 import { fileNameFault } from './request/target.ts';
+
+// Settings of Spark, as people may give and see them.
 
 /** Matches the settings that Spark's own `spark.redaction.regex` regards as secret, and keys of storage accounts. */
 const secretName = /secret|passw|token|credential|access[._-]?key|account[._-]?key|sas[._]|\.key$/i;
@@ -64,9 +69,8 @@ function sparkSetting(
   return null;
 }
 
-// The options each tool has: an allow-list (docs/decisions/service/tools-are-processes.md). An option that is not in this table does
-// not exist.
-// The specification of a tool's option: its names, its value, and where it may be given.
+// The specification of an option: its names, its value, and the places where it may be given.
+
 /** The origin of an option: over REST some options exist only in a narrower form, some not at all. */
 export type OptionOrigin = 'command line' | 'rest';
 
@@ -85,8 +89,7 @@ export interface OptionSpec {
   joinsNext?(value: string, next: string | undefined): string | null;
 }
 
-// Values of options: moments, renamed columns, parts of names, reserved names, and letters of modes.
-// `--at`: a moment, as it is stored.
+// Values of options. `--at`: a moment, as it is stored.
 
 /** ISO 8601; a time says its zone, a date alone is its beginning in UTC. */
 function moment(draft: RequestDraft, value: string): string | null {
@@ -117,7 +120,7 @@ function renames(draft: RequestDraft, value: string): string | null {
   return null;
 }
 
-// Characters that names may have which people read.
+// Parts of names: characters that people can read.
 
 /**
  * Checks a part of the names of tables and columns, which people read: it may contain no invisible characters, nor any that change the
@@ -201,7 +204,8 @@ function valueOr(names: Readonly<Record<string, string>>, letter: unknown): unkn
   return typeof letter === 'string' && Object.hasOwn(names, letter) ? names[letter] : letter;
 }
 
-// Options that say by which schema a tool works.
+// Options that select the schema that a tool works by.
+
 const pathLength = 4096;
 
 /** Digits only, exactly representable; null otherwise. */
@@ -263,6 +267,7 @@ function statistics(draft: RequestDraft, value: string): string | null {
 }
 
 // `-R NAME[:TYPE] NOW | ID | FILENAME | FILEPATH | =VALUE`: a column that every table gets.
+
 /** the kinds that a person may request */
 type ColumnKind = Exclude<ExtraColumn['kind'], 'carried'>;
 type ColumnTypeName = ExtraColumn['type'];
@@ -346,6 +351,7 @@ function joinsNext(value: string, next: string | undefined): string | null {
 export const parseExtraColumn = { apply, joinsNext };
 
 // `--from` and `--after`: rows with documents in a column.
+
 /** Returns the fault of the text of `--from`, or null if there is none. */
 function rowSourceFault(text: string): string | null {
   const source = rowSourceOf(text);
@@ -361,7 +367,7 @@ function after(draft: RequestDraft, value: string): string | null {
   return null;
 }
 
-// Makes options, with a value that goes into the request, or without one.
+// The table: options with a value that goes into the request, and options without one.
 
 type More = {
   readonly repeatable?: true;

@@ -1,8 +1,9 @@
-/** The letters for job states in the API and in the metadata database; all other code uses names. */
+/**
+ * The job record and its states (docs/decisions/service/job-queue.md). The letters for states are used in the API and in the metadata
+ * database, and names everywhere else.
+ */
 
-/** The job record and its states (docs/decisions/service/job-queue.md). */
-
-/** The API and the database use letters for them (src/service/jobs/record.ts). */
+/** The API and the database use `statusLetters` for these states. */
 export type JobStatus =
   | 'queued'
   | 'running'
@@ -71,7 +72,7 @@ export interface JobRecord {
   readonly trace_id: string;
 }
 
-// Why a job did not complete, as one of few reasons: metrics have it as a label, so there must not be many.
+// The reason for which a job did not complete, as one of a few: metrics have it as a label, so there must not be many.
 
 type FailureReason =
   | 'input'
@@ -100,6 +101,8 @@ export function failureReason(status: JobStatus, failure: string | null): Failur
   if (status !== 'failed') return byStatus[status] ?? null;
   return byText.find(([, pattern]) => pattern.test(failure ?? ''))?.[0] ?? 'other';
 }
+
+// Letters and names of states.
 
 export const statusLetters = {
   queued: 'Q',

@@ -64,7 +64,8 @@ export async function sweepExpired(
   return swept;
 }
 
-// DELETE /v2/executions/{id_job}: the record of an ended job goes with its log.
+// DELETE /v2/executions/{id_job}: removes the record of an ended job with its log.
+
 /** Removes the record of an ended job and its log. AppError `not_found`, `job_not_terminal`. */
 export async function removeJob(
   { jobs, files }: Pick<Adapters, 'jobs' | 'files'>,

@@ -1,6 +1,6 @@
 /**
- * POST /v2/run/cmd: every execution is checked first, then all their jobs are stored at once, or none
- * (docs/decisions/service/workflows.md).
+ * The verbs on jobs that clients ask for: run, run again, wait, kill. For POST /v2/run/cmd every execution is checked first, then all their
+ * jobs are stored at once, or none (docs/decisions/service/workflows.md).
  */
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
@@ -192,7 +192,8 @@ export function accessError(faults: readonly AccessFault[]): AppError {
   });
 }
 
-// GET /v2/run/rerun/{id_job}: the same job again, in a workflow of its own.
+// GET /v2/run/rerun/{id_job}: runs the same job again, in a workflow of its own.
+
 /**
  * Runs a job again. A run that moved rows uses the same logical schema again. AppError `commands_disabled`, `not_found`,
  * `job_not_terminal`; `conflict` for exports and imports, which no queue runs, and if the logical schema no longer exists.
@@ -238,7 +239,8 @@ function deletedLogicalSchema({ record, summary }: JobRun): number | null {
   return typeof logical === 'number' ? logical : null;
 }
 
-// Waits for the jobs of a workflow to end, so that their submitter needs no loop.
+// Waits for the jobs of a workflow to end, so that the submitter needs no loop.
+
 interface JobWait {
   /** longest waiting time */
   readonly forMs: number;
@@ -281,7 +283,8 @@ export async function waitForJobs(
   }
 }
 
-// POST /v2/executions/kill/{id_job}: asks for the end of a job; its worker ends the process group.
+// POST /v2/executions/kill/{id_job}: requests the end of a job. Its worker ends the process group.
+
 /** The record after the request; a terminal job stays as it is. AppError `not_found`. */
 export async function killJob(
   adapters: { readonly jobs: JobStore },

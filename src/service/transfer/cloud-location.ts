@@ -47,7 +47,7 @@ function isLoopbackAddress(host: string): boolean {
   return address !== null && isLoopback(address);
 }
 
-// Whether a cloud location that a request names may be copied to or from.
+// Checks if a cloud location that a request names may be copied to or from.
 
 interface CheckedLocation {
   readonly location: CloudLocation;

@@ -1,4 +1,7 @@
-/** Checks of the shape of values that came from outside. Members that a shape does not name may hold anything. */
+/**
+ * Checks models and statistics that came from outside: the shape of their JSON, and that their indexes lead to an element. Members that a
+ * shape does not name may hold anything.
+ */
 import { z } from 'zod';
 import { AppError } from '../../errors.ts';
 import { builtInTypeNames } from '../../engine/map/tables/column-types.ts';
@@ -46,6 +49,8 @@ import type {
 import { byteLength } from '../../engine/map/names/identifiers.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { hasHiddenCharacters } from '../../engine/hidden-characters.ts';
+
+// Shapes of JSON.
 
 /** Wraps the check of a Zod schema: it reports the first fault. */
 export function shapeOf(schema: z.ZodType): Shape {
@@ -162,7 +167,8 @@ function asObject(value: unknown, at: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-// Whether a value is a source model whose indexes lead somewhere.
+// Source models.
+
 const qualifiedName: Shape = object<QName>({ namespaceUri: text(), localName: text(ncName) });
 const builtInType: Shape = oneOf(...builtInTypeNames);
 const count = integer(0);
@@ -331,7 +337,8 @@ function checkBases(types: readonly SourceType[], at: string): void {
   }
 }
 
-// Whether a value is the statistics of documents, whose indexes lead somewhere.
+// Statistics of documents.
+
 const values = object<ValueStatistics>(
   {
     count,
@@ -409,7 +416,8 @@ function checkIndexes({ elements, roots }: DocumentStatistics, at: string): void
     if (index >= elements.length) throw shapeFault(at, 'refers to what it does not hold');
 }
 
-// Whether a value is a relational model whose indexes lead somewhere.
+// Relational models.
+
 const columnIndex = integer(-1);
 
 const columnKinds =

@@ -209,7 +209,7 @@ async function switchMappings(
   }
 }
 
-// Everything in a package is looked at before anything is written: hashes, shapes, and that the parts fit together.
+// Checks a whole package before anything is written: its hashes, its shapes, and the references between its parts.
 
 /** Checks a package and returns its manifest. AppError `unprocessable_input` describes the fault. */
 export async function checkPackage(folder: PackageFolder): Promise<PackageManifest> {

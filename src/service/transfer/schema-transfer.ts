@@ -1,4 +1,4 @@
-/** POST /v2/schema/export: a schema with all that belongs to it, as a package in a folder or in cloud storage. */
+/** Exports and imports schemas as packages, in a folder or in cloud storage. */
 import { createOutgoingGuard } from '../access/outgoing-guard.ts';
 import { AppError } from '../../errors.ts';
 import { checkLocation } from './cloud-location.ts';
@@ -10,6 +10,8 @@ import {
   type TransferCaller,
   type TransferSettings,
 } from './run-transfer.ts';
+
+// POST /v2/schema/export: a schema with everything that belongs to it.
 
 /** Exactly one of the two paths is there. */
 interface ExportRequest extends MetadbFields {
@@ -77,6 +79,7 @@ function atMember(pointer: string): (error: unknown) => never {
 }
 
 // POST /v2/schema/import: stores the content of a package under new ids.
+
 /** With `az_input_path`, `input_path` is the folder that the package is copied to first; without, the folder that contains it. */
 interface ImportRequest extends MetadbFields {
   readonly input_path: string;

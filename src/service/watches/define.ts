@@ -1,4 +1,4 @@
-/** POST and PATCH of a watch: the request becomes a definition after all of it has been checked. */
+/** Definitions of watches. A POST or PATCH becomes a definition only after all of it has been checked. */
 import { AppError } from '../../errors.ts';
 import { isRemoteLocation, parseRemoteLocation, type RemoteLocation } from '../files/remote-location.ts';
 import { rowSourceOf, type RowServer } from '../jobs/request/row-source.ts';
@@ -23,7 +23,8 @@ import type { FileStore } from '../../ports/files.ts';
 import type { SecretBox } from '../../ports/stores/access.ts';
 import type { WatchedPlace } from '../../ports/network.ts';
 
-// The schedule of a watch: an interval, or five fields of cron in UTC.
+// The schedule: an interval, or five fields of cron in UTC.
+
 interface Schedule {
   /** epoch milliseconds, after `afterMs` */
   next(afterMs: number): number;
@@ -159,13 +160,16 @@ function scheduleFault(detail: string): AppError {
   return new AppError('invalid_body', `every ${detail}`, { errors: [{ pointer: '/every', detail }] });
 }
 
-// Locations of watches that are servers of databases: rows come there, not files.
+// Locations that are servers of databases: these have rows, not files.
+
 /** Returns null if the location has files. */
 export function rowServerOf(location: string): RowServer | null {
   if (isRemoteLocation(location)) return null;
   const source = rowSourceOf(location);
   return !('fault' in source) && (source.kind === 'postgresql' || source.kind === 'mysql') ? source : null;
 }
+
+// Makes and changes watches.
 
 /** The members that a person may set; absent members have their defaults. */
 export interface WatchMembers {

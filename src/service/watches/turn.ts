@@ -706,8 +706,9 @@ export function limitLook(locations: WatchedLocations, lookMs: number): LimitedL
   }
 }
 
-// Determines the states of a job's files after its end. A job publishes all of its files or none: after a failure, all files wait again
-// except those at fault. If the job does not say which, halves are tried separately until one file is left.
+// The states of a job's files after its end. A job publishes all of its files or none: after a failure, all files wait again except those
+// at fault. If the job does not say which, halves are tried separately until one file is left.
+
 /** Code of a reject: the file was another one when the job read it. */
 export const changedFileCode = 'changed_file';
 const driftCode = 'unmapped_content';

@@ -21,7 +21,8 @@ import { AppError } from '../../errors.ts';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 
-// The files below a folder of this machine, one by one: a folder may have more of them than memory has room for.
+// The files below a folder, one by one: a folder may have more of them than fit in memory.
+
 /** entries that are read at once */
 const bufferSize = 256;
 
@@ -56,7 +57,8 @@ async function* walkFiles(
   }
 }
 
-// Files at local paths that a FileStore has resolved, for reading and writing.
+// Reads and writes files at paths that a FileStore has resolved.
+
 export const localFiles: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'discard'> = {
   async *listFiles(location, scan) {
     const facts = await factsOf(location);
@@ -149,6 +151,8 @@ function shown(facts: BigIntStats) {
 export function fileVersion({ mtimeNs, size }: Pick<BigIntStats, 'mtimeNs' | 'size'>): string {
   return `${mtimeNs}-${size}`;
 }
+
+// The file store.
 
 export interface LocalFileStoreOptions {
   /** holds one folder for each organisation */

@@ -1,6 +1,6 @@
 /**
- * A folder held open. Node has no `openat`, but names below `/proc/self/fd` in Linux do the same: they are names in the folder that was
- * opened, even if another folder or link has taken its former path.
+ * Folders held open, and files by paths that somebody else may have named. Node has no `openat`, but names below `/proc/self/fd` in Linux
+ * have the same effect: they are names in the folder that was opened, even if another folder or link has taken its former path.
  */
 import { constants } from 'node:fs';
 import { open, readlink, realpath, lstat } from 'node:fs/promises';
@@ -58,7 +58,8 @@ function moved(): AppError {
   );
 }
 
-// Files and folders by paths that somebody else may have named: plain ones, with no link in them that would lead elsewhere.
+// Plain files and folders, whose paths contain no link that would lead elsewhere.
+
 /** The whole path of a file of the table. AppError `target_not_allowed` for what is no plain file in plain folders. */
 export async function plainFile(directory: string, path: string): Promise<string> {
   const steps = path.split('/');

@@ -1,4 +1,4 @@
-/** A stream cut into parts of one size, the last one smaller. */
+/** Bytes for an object store: streams cut into parts of one size, the last one smaller; and objects that are created only once. */
 import { AppError } from '../../errors.ts';
 
 /** An empty stream has no part. AppError `payload_too_large` as soon as more than `maxBytes` have come. */
@@ -50,7 +50,8 @@ export function tooLarge(maxBytes: number): AppError {
   return new AppError('payload_too_large', `the file is larger than ${maxBytes} bytes`);
 }
 
-// Creates an object only if it does not exist, by one writer alone.
+// Creates an object only if it does not exist. One writer alone succeeds.
+
 const busyTries = 5;
 
 /**

@@ -230,7 +230,8 @@ async function makeDurable({ syncing, handle }: StagedFile): Promise<void> {
   await handle!.sync();
 }
 
-// Retries transfers over unreliable connections: they are resumed while that helps, and refused if the file has changed.
+// Retries transfers over unreliable connections: they are resumed as long as that succeeds, and refused if the file has changed.
+
 const firstPauseMs = 200;
 
 interface Arrival {

@@ -1,4 +1,4 @@
-/** The row of a job in the table `_loads` of a database. */
+/** The rows that loads have in common in all targets: those of `_loads`, of documents in the target, and of merges. */
 import type {
   CurrentDocument,
   UnmappedOfDocument,
@@ -10,6 +10,7 @@ import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 
 // The documents that a target holds, from rows of `currentDocumentsQuery`.
+
 export interface CurrentDocumentRow {
   /** text if the driver does not return 64-bit integers */
   readonly document_key: bigint | string;
@@ -57,7 +58,8 @@ export function addRemoved(one: RemovedDocuments, other: RemovedDocuments): Remo
   return { documents: one.documents + other.documents, names: one.names + other.names, rows };
 }
 
-// The parts that merges have in common in all targets: the counts, the time from which documents are valid, and the staged versions.
+// Merges: the counts, the time from which documents are valid, and the staged versions.
+
 /** A merge within the publishing transaction, after existing documents have been removed or closed. */
 export interface Merging<Documents> {
   /** the documents of the job, with the key of each */
@@ -82,6 +84,8 @@ export function momentAfter(latest: string | null): string {
 export function documentIdentity({ name, written }: Pick<MergedDocument, 'name' | 'written'>): string {
   return `${written} ${name}`;
 }
+
+// The row of a job in `_loads`.
 
 type LedgerJob = Pick<SinkPlan, 'idJob' | 'jobUuid' | 'installation' | 'idSch' | 'idLschma' | 'modelHash'>;
 

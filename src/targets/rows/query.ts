@@ -1,6 +1,8 @@
-/** Finds parameters in queries that come from programs; `--query` has no values for them. */
+/** The queries of `--from`: the one statement that reads their rows, and a check for parameters, which have no values there. */
 import { AppError } from '../../errors.ts';
 import type { QueryColumn, RowStart } from '../../ports/row-source.ts';
+
+// Finds parameters in queries that come from programs; `--query` has no values for them.
 
 /** The first characters of parameters: `?`, `$1`, `$name`, `:name`, `@name`. */
 export type ParameterMark = '?' | '$' | ':' | '@';
@@ -30,7 +32,8 @@ export function parameterFault(parameter: string, label: string): AppError {
   );
 }
 
-// The text of the one statement that reads the rows of a query. The query is a derived table in it, so that it can only be a single query.
+// The statement that reads the rows of a query. The query is a derived table in it, so that it can only be a single query.
+
 interface QueryDialect {
   readonly quote: (name: string) => string;
   readonly literal: (text: string) => string;

@@ -6,7 +6,8 @@ import { cellText, cellNumber } from '../../engine/unshred/rows/values.ts';
 import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
 import type { ClosableBlocks } from './table-row-source.ts';
 
-// Sorts the rows of a table by their keys in memory; for tables with few rows whose stored order is another one.
+// Sorts the rows of a table with few rows by their keys, in memory.
+
 /** the maximum number of rows in a block */
 const blockRows = 256;
 
@@ -58,6 +59,8 @@ function together(blocks: readonly RowBlock[], width: number): RowBlock {
   }
   return { bytes, cells, rows };
 }
+
+// Reorders rows of large tables.
 
 /** The keys of a table, read once and summarized in spans of `spanRows` rows in stored order. */
 interface KeySpans {

@@ -28,6 +28,7 @@ import type { RowSource, StoredDocument } from '../../ports/row-source.ts';
 import type { TargetLoad } from '../../ports/row-sink.ts';
 
 // Buffers the rows of a small table beside the data, so that each table of the data can select its own from memory.
+
 /** by the name in their first column */
 type HeldRows = ReadonlyMap<string, readonly RowBytes[]>;
 
@@ -109,6 +110,8 @@ export function listedRows<Row>(
   stream.advance();
   return stream;
 }
+
+// The source.
 
 /** A table as it is in the target; columns are named as in the model. */
 export interface ReadTable {

@@ -1,4 +1,7 @@
-/** A connection to the database of a target, with the operations that publishing needs. */
+/**
+ * The database of a target: a connection with the operations that publishing needs, changes of existing tables, and a watch for silent
+ * connections.
+ */
 import { randomBytes } from 'node:crypto';
 import { ownPrefix } from '../../engine/model/side-tables.ts';
 import type { FoundColumn, DrawnModel } from './found-tables.ts';
@@ -33,7 +36,8 @@ export function temporaryName(): string {
   return `${ownPrefix}${randomBytes(8).toString('hex')}`;
 }
 
-// Determines how an existing table must change so that it can hold the rows of a job.
+// The changes that an existing table needs before it can hold the rows of a job.
+
 /** The alteration of a column, in the order of the model's columns; `at`: the column of the model. */
 type ColumnAlteration<Column extends FoundColumn = FoundColumn> =
   | { readonly kind: 'add'; readonly at: number; readonly type: string }
@@ -95,6 +99,7 @@ export async function findAlterations<Column extends FoundColumn>(
 
 // Finds connections on which answers never come. If a firewall or a router in between drops the bytes of both directions, both sides
 // consider the connection alive, and each waits for the other. Another connection then shows that the server waits for the client, too.
+
 /** Time between two checks of a silent connection, in milliseconds. */
 const usualIntervalMs = 10_000;
 /** Consecutive checks with the same result before a connection counts as cut. */

@@ -39,6 +39,7 @@ import { noteJob, sumOf } from './ledger.ts';
 import { dropViewsOfNames, publishViews } from './views.ts';
 
 // The table `_codes` of the values that the schema enumerates (`--codes`). These databases add no checks to existing tables.
+
 const rowsPerStatement = 1000;
 
 /** Makes the table if it is wanted. Returns the codes to fill it with, or null if it gets none. */
@@ -94,6 +95,7 @@ export async function fillCodes<Database extends SqlDatabase>(
 }
 
 // Save mode `m`: documents that this job replaces, or whose source is gone, are removed, or closed and kept (`--history`).
+
 const documentsPerStatement = 1000;
 
 /**
@@ -192,6 +194,7 @@ export async function addMergeColumns<Database extends SqlDatabase>(
 }
 
 // Save mode `o`: drops the tables of the model, and removes from the side tables everything that belonged to their rows.
+
 interface OverwrittenDocuments {
   /** a table of the job with their keys in `document_key`, as statements write it */
   readonly cleared: string;
@@ -261,6 +264,8 @@ async function clearTables<Database extends SqlDatabase, Waiting extends Waiting
     ),
   ]);
 }
+
+// The transaction.
 
 /**
  * Returns the number of rows added, by table name of the model. All changes of tables come first: DuckDB commits no transaction that alters

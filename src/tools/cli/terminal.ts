@@ -1,5 +1,6 @@
 /**
- * The output of a tool: plain lines in a log, a progress bar on a terminal. Nothing is coloured, so there is no need to check NO_COLOR.
+ * The output of a tool: plain lines in a log, a progress bar and tables of text on a terminal. Nothing is coloured, so there is no need to
+ * check NO_COLOR.
  */
 import type { PassProgress } from '../reports/progress-lines.ts';
 

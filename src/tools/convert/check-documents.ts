@@ -28,9 +28,10 @@ import { withInternalSubset } from '../../engine/xml/dtd/as-internal.ts';
 import { namesParts } from '../../inputs/external-files.ts';
 import type { InputMember } from '../../inputs/members.ts';
 
-// Maps lines to tags for validators, which report lines although a document may have only one. Each tag of a checked document gets a
-// line end of its own (white space before `>` means nothing). From a reported line, the exact tag is found, with its line and column in
-// the document (src/tools/convert/check-documents.ts).
+// Maps lines to tags for validators, which report lines although a document may have only one. Each tag of a checked document gets a line
+// end of its own (white space before `>` means nothing). The reported line then identifies the tag, with its line and column in the
+// document.
+
 type Locate = (recordIndex: number) => TextLocation;
 
 const lineFeed = 0x0a;
@@ -168,6 +169,8 @@ export function createStreamMarker() {
     return Buffer.concat(parts);
   }
 }
+
+// The pass.
 
 /** Larger documents are streamed to the validator; many smaller ones are checked at a time. */
 const smallBytes = 8 * 1024 * 1024;

@@ -21,8 +21,9 @@ import { factsOf } from '../../engine/model/facts.ts';
 import { parseModeOf, storesNothing } from '../../service/jobs/request/tool-request.ts';
 import type { DocumentValidator } from '../../ports/processes.ts';
 
-// Finds elements that may hold anything (`xs:anyType`), and held text alone: they get rows of their own, but `--prune` makes a column
-// of them.
+// Finds elements that may hold anything (`xs:anyType`), and held only text: they get rows of their own, but `--prune` makes a column of
+// them.
+
 /** paths that the line names; the rest are counted */
 const namedPaths = 5;
 
@@ -67,6 +68,8 @@ function mayHoldAnything({ textTable, wildcardTable, edges }: PlanNode): boolean
 function sameName(a: PlanNode['name'], b: PlanNode['name']): boolean {
   return a.localName === b.localName && clarkName(a) === clarkName(b);
 }
+
+// The conversion.
 
 export async function convertXml(given: ToolSession): Promise<Conversion> {
   if (given.request.from === undefined) return convertInputs(given, null);

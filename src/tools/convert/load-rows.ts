@@ -32,9 +32,10 @@ import { replacedFilesOf, type DocumentHashes } from '../load/document-hashes.ts
 import { detailsOf, linesOf, unknownTypeLines, type LoadFindings } from '../load/findings.ts';
 import type { ThreadLoad } from '../load/threads/unit-place.ts';
 
-// Decides which columns of dates with times show instants in a target: those that do so already, and new ones for whose values the
-// documents have time zones. Only the beginnings of documents are inspected, as far as that costs next to nothing. If a later value has
-// a part that its column does not keep, the value is also kept as written (`_lexical`).
+// The columns of dates with times that show instants in a target: those that do so already, and new ones for whose values the documents
+// have time zones. Only the beginnings of documents are inspected, as far as that costs next to nothing. If a later value has a part that
+// its column does not keep, the value is also kept as written (`_lexical`).
+
 /** Limits for inspecting all documents together, and for one. */
 const maxBytes = 4 * 2 ** 20;
 const maxBytesOfOne = 2 ** 20;
@@ -147,6 +148,8 @@ async function placesWithZones(
   }
   return met;
 }
+
+// The load.
 
 export interface LoadResult {
   readonly documents: number;

@@ -10,7 +10,8 @@ import { parseModeOf } from '../../service/jobs/request/tool-request.ts';
 import { pinnedLogicalSchema, elementName, elementsOf, rowElement } from '../schemas/choice.ts';
 import { documentRoots, type ChosenSchema } from '../schemas/logical-schema.ts';
 
-// Loads statistics of documents from earlier jobs.
+// Statistics of documents from earlier jobs.
+
 /** `-a`: returns the statistics from earlier jobs; the origin's own statistics already include its jobs. */
 export async function storedStatistics(
   { request, home, idOrg }: ToolSession,
@@ -26,6 +27,8 @@ export async function storedStatistics(
   );
   return found.filter((_, at) => !isOwn[at]) as DocumentStatistics[];
 }
+
+// The plan.
 
 /** An origin that documents are read by. */
 export interface KnownOrigin {

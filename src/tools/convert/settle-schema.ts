@@ -49,6 +49,7 @@ import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { recogniseLoads, unknownLoadsMessage } from '../schemas/store-origin.ts';
 
 // Prefixes in `--row-tag` and `--root`: those of the schema count first, then those that the documents declare.
+
 /** The namespace of a prefix, as the first document that declares it has it; null if none does. */
 type DeclaredNamespace = (prefix: string) => Promise<string | null>;
 
@@ -153,6 +154,8 @@ async function declaredIn(
   tokenizer.end();
   return found.uri;
 }
+
+// Settles the schema.
 
 export interface SettledConversion {
   readonly session: ToolSession;

@@ -48,6 +48,7 @@ import { requestDefaults, type ToolRequest } from '../../service/jobs/request/to
 import type { ArchiveLimits } from '../../inputs/archives/kinds.ts';
 
 // Hands the rows that the shredder finished to the sink. Awaiting the sink is the backpressure on the reader of documents.
+
 /** The part of a sink that loading needs, also in a process that has no target. */
 export interface LoaderSink extends Pick<
   RowSink,
@@ -104,6 +105,8 @@ function createDrainedRows(
     },
   };
 }
+
+// The loader.
 
 export interface LoadOptions {
   readonly withStatistics: boolean;

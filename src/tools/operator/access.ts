@@ -13,8 +13,9 @@ import { accessMembers, kindNames, type AccessTexts } from '../../config/source-
 import { createCredential } from '../../service/files/credentials.ts';
 import { credentialName } from '../../service/files/remote-location.ts';
 
-// Lists the targets for rows: the driver, the mechanism that makes a load atomic, and the versions that were tested (docs/targets.md,
-// “What was run”).
+// Lists the targets for rows: the driver, the mechanism that makes a load atomic, and the versions that were tested (docs/targets.md, “What
+// was run”).
+
 /** Databases that get scripts and DDL alone. */
 const byScripts: readonly WhatWasRun[] = [
   {
@@ -54,6 +55,8 @@ export function whatWasRunPlain(): readonly WhatWasRun[] {
 function plain(text: string): string {
   return text.replaceAll('`', '').replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
 }
+
+// Keys, organisations, targets and the audit log.
 
 /** UsageError unless the name has 1 to 200 characters, all of them visible. */
 function requireName(what: string, name: string): void {
@@ -244,8 +247,8 @@ async function record(access: AccessStore, idOrg: number, action: string, subjec
   });
 }
 
-// Commands for credentials of remote inputs, equivalent to /v2/admin/credentials. Secrets come from standard input, which no list of
-// processes shows.
+// Credentials of remote inputs, equivalent to /v2/admin/credentials. Secrets come from standard input, which no list of processes shows.
+
 export const credentialCommands: Readonly<Record<string, Command>> = {
   'credentials add': {
     words: ['NAME'],

@@ -1,4 +1,4 @@
-/** `tables compact`: maintains folders of Delta and Iceberg tables. */
+/** Commands for the results of conversions: maintenance of tables in folders, and schemas with their artefacts. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,6 +24,8 @@ import { didYouMean } from '../../engine/closest-word.ts';
 import { exportFormats } from '../../engine/metadata/formats.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { textTable } from '../cli/terminal.ts';
+
+// `tables compact`: maintains folders of Delta and Iceberg tables.
 
 export const tableCommands: Readonly<Record<string, Command>> = {
   'tables compact': {
@@ -82,7 +84,8 @@ async function tablesAt(
   return bucketLake({ ...folder, label: target.location, scratch });
 }
 
-// `schemas`, `schema`, `ddl`, `views`, `dictionary` and `diagram`: shows the facts about conversions.
+// `schemas`, `schema`, `ddl`, `views`, `dictionary` and `diagram`: shows schemas and what is generated from them.
+
 export const schemaCommands: Readonly<Record<string, Command>> = {
   schemas: {
     words: [],

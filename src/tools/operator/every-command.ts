@@ -53,6 +53,7 @@ export const toolCommands = ['migrate', 'unload'] as const;
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
 // `completion SHELL`: commands, options and their values, from the tables that the commands themselves read.
+
 /** An option of a program; `values`: the possible values, if there is a fixed list. */
 interface Flag {
   readonly short: string | null;

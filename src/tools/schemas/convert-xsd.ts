@@ -21,6 +21,7 @@ import { compileOptions, followOf, readXsdSet, type XsdSetFiles } from '../../in
 import { posix } from 'node:path';
 
 // Compiles an XSD set in a thread of its own, so that a set made to take for ever, or all memory, ends at its limits.
+
 interface CompileLimits {
   readonly timeMs: number;
   readonly memoryBytes: number;
@@ -60,6 +61,8 @@ export async function compileInThread(order: CompileOrder, limits: CompileLimits
 function pastLimit(text: string): AppError {
   return new AppError('unprocessable_input', text);
 }
+
+// The conversion.
 
 /** The result of converting an XSD set. */
 export interface DrawnSet {

@@ -1,4 +1,7 @@
-/** The fingerprint of an XSD set: two with the same one are compiled and mapped to the same models. */
+/**
+ * The fingerprint of an XSD set: two sets with the same one are compiled and mapped to the same models. Refuses sets that describe no
+ * document.
+ */
 import type { EngineLimits } from '../../engine/limits.ts';
 import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import { engineIdentity } from '../../installation.ts';
@@ -40,6 +43,7 @@ export function shapingOptions(request: ToolRequest): Readonly<Record<string, un
 }
 
 // Refuses XSD sets without any element that a document could start with.
+
 /** files and references that the message names */
 const mostNamed = 5;
 

@@ -1,4 +1,4 @@
-/** Stores a source model as an origin, once per job. */
+/** Stores a source model as an origin, once per job. Finds the logical schemas that loaded a target. */
 import { basename, resolve } from 'node:path';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import { AppError } from '../../errors.ts';
@@ -61,8 +61,9 @@ export function defaultName(input: string): string {
   return name === '' || name === '-' || name === 'group' ? 'documents' : name;
 }
 
-// Finds the logical schemas of this metadata database that loaded a target. They are recognised by the hashes of their models, because
-// numbers are given out again after the database was restored from a backup, and other installations have numbers of their own.
+// Logical schemas of this metadata database that loaded a target. They are recognised by the hashes of their models, because numbers are
+// given out again after the database was restored from a backup, and other installations have numbers of their own.
+
 type LogicalSchemaFacts = Omit<StoredLogicalSchema, 'model'>;
 
 /** A logical schema of this metadata database that loaded the target. */

@@ -12,6 +12,7 @@ import { parsePathPattern, type PathPattern } from '../../service/files/path-pat
 import { kindOf, matchingFiles } from '../../inputs/walk-files.ts';
 
 // Fetches inputs from buckets and the web to a folder of the job on this machine.
+
 /** Options of fetching a location. */
 export interface Fetching {
   /** the files below it that are wanted, in the listed version; absent: all files that the location leads to */
@@ -117,6 +118,8 @@ function roomOf(directory: string): { readonly free: number; readonly all: numbe
   const { bavail, blocks, bsize } = statfsSync(directory);
   return { free: bavail * bsize, all: blocks * bsize };
 }
+
+// Resolves inputs.
 
 /**
  * Returns paths for `openInputs`; `folder` is for copies of files in a remote store. `spools`: as in `fetchRemote`. AppError

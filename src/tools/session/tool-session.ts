@@ -40,6 +40,7 @@ import { secretsOfAccess } from '../../config/source-access.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 
 // Ends a job that writes files into its organisation's folder if they take more of the disk than allowed.
+
 /** between two looks at the disk while the job runs */
 const diskCheckMs = 10_000;
 
@@ -72,6 +73,7 @@ function watchDisk(space: Pick<DiskSpace, 'check'>, idOrg: number): DiskWatch {
 }
 
 // The log of a job that a person runs: written beside the terminal to the place where the service reads logs of jobs.
+
 interface KeptLog {
   /** The line is written soon, behind those before it. */
   write(line: string): void;
@@ -114,6 +116,8 @@ function keepLog(open: () => Promise<LogAppender>, onFault: (error: unknown) => 
     },
   };
 }
+
+// The session.
 
 export interface ToolSession {
   readonly home: OpenedInstallation;

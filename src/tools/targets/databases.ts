@@ -1,4 +1,4 @@
-/** Decides which addresses the connections of a job's database target may reach. */
+/** Targets in databases: the addresses that their connections may reach, and their sinks, sources and removers. */
 import { createOutgoingGuard } from '../../service/access/outgoing-guard.ts';
 import { createHostResolver } from '../../network/checked-http.ts';
 import { isMetadataDatabase } from '../../service/jobs/request/check-access.ts';
@@ -11,6 +11,8 @@ import { resolve } from 'node:path';
 import { isRemote, localCopies } from '../session/remote-sources.ts';
 import type { RowRemover, RowSink } from '../../ports/row-sink.ts';
 import type { RowSource } from '../../ports/row-source.ts';
+
+// The addresses that the connections of a job's database target may reach.
 
 /**
  * Returns the checked addresses of the target's host, resolved once for all connections of the run; none for a person's own run, which
@@ -27,7 +29,8 @@ async function targetAddresses(
   return { addresses: (await guard.check(target.host, target.port)).addresses };
 }
 
-// Targets in MySQL and MariaDB: their addresses and users.
+// MySQL and MariaDB.
+
 type MysqlTarget = Extract<Target, { kind: 'mysql' }>;
 
 export const mysqlKind: KindOfTarget<MysqlTarget> = {
@@ -71,7 +74,8 @@ async function mysqlAddress(session: ToolSession, target: MysqlTarget): Promise<
   };
 }
 
-// Targets in PostgreSQL: the user’s own server, or the metadata database; their addresses and users.
+// PostgreSQL: the user's own server, or the metadata database.
+
 type DatabaseTarget = Extract<Target, { kind: 'metadb' | 'postgresql' }>;
 
 const postgres = {
@@ -173,7 +177,8 @@ async function claimSqlSchema(
     throw new AppError('input_not_found', `metadb:${sqlSchema}: nothing has been loaded there`);
 }
 
-// Targets that are one file of a database on this machine.
+// One file of a database on this machine.
+
 type FileTarget = Extract<Target, { kind: 'sqlite' | 'duckdb' }>;
 
 export const sqliteKind: KindOfTarget<Extract<Target, { kind: 'sqlite' }>> = databaseFile('sqlite', {

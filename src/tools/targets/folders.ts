@@ -1,5 +1,5 @@
 /**
- * Targets that are a folder: of this machine or the shared store, or in a bucket. Of files of one format, or of Delta or Iceberg
+ * Targets that are a folder, of this machine or the shared store, or in a bucket. A folder has files of one format, or Delta or Iceberg
  * tables.
  */
 import { AppError } from '../../errors.ts';
@@ -26,7 +26,8 @@ import { isRemote, localCopies, localFolder } from '../session/remote-sources.ts
 import { openBucketFolder, sharedFolder, type BucketFolder } from './buckets.ts';
 import type { KindOfTarget } from './kind.ts';
 
-// Delta and Iceberg tables as targets, in folders and in buckets.
+// Delta and Iceberg tables.
+
 export async function lakeSink(
   session: ToolSession,
   target: LakeTarget,
@@ -62,6 +63,8 @@ export function noVersions(): AppError {
     '--version: earlier versions are there of Delta and Iceberg tables alone (-f delta, -f iceberg, iceberg:https://…); leave it out',
   );
 }
+
+// Folders of both kinds.
 
 /** time for which a job waits for others that write into the same folder */
 const lockTimeoutMs = 15 * 60_000;

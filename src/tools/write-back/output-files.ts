@@ -10,7 +10,7 @@ import { pinFolder, type PinnedFolder } from '../../storage/local/open-folder.ts
 import { SpareBuffers } from '../../engine/spare-buffers.ts';
 import { AppError } from '../../errors.ts';
 
-/** Names of documents as names of files: below the folder, on every system, each once. */
+// Names of documents as names of files: below the folder, valid on every system, each once.
 
 const maxNameBytes = 200;
 
@@ -51,6 +51,8 @@ function unusedName(name: string, taken: Set<string>): string {
   taken.add(candidate.toLowerCase());
   return candidate;
 }
+
+// The files.
 
 const synced = promisify(fsync);
 const written = promisify(write);

@@ -1,4 +1,4 @@
-/** A job in the page: its record, its log, and what came of it. */
+/** A job in the page: its record, its log, and its outcome. */
 import { type ShownJob, call, getJson, type PageOf, followEvents, RefusedRequest } from '../shell/client.ts';
 import {
   actionButton,

@@ -1,4 +1,7 @@
-/** The kernel of the collector in WebAssembly. It handles the common cases and asks TypeScript about all others. */
+/**
+ * The kernel of the collector in WebAssembly, and the tree of paths in its memory. The kernel handles the common cases and asks TypeScript
+ * about all others.
+ */
 import { knownChild, newFrame, newPathNode, pathParent, type Frame, type PathNode } from '../path-tree.ts';
 import {
   isOtherAttribute,
@@ -18,7 +21,9 @@ import { compileKernel, createScanKernel, type ScanKernel } from '../../xml/kern
 import { TapeInMemory, kernelsAround } from '../../xml/kernel/tape.ts';
 import { collectTapeWasm } from './collect-wasm.ts';
 
-// The tree of paths in the memory of src/engine/infer/kernel/collect.as: made known to it step by step, and given back as src/engine/infer/path-tree.ts has it.
+// The tree of paths in the memory of src/engine/infer/kernel/collect.as. Nodes are added as documents need them, and the whole tree is read
+// back in the form of src/engine/infer/path-tree.ts.
+
 const int32Max = 0x7fffffff;
 const exactDigits = 15;
 /** the most children or attributes of one element; TypeScript handles elements with more, and reports if there are too many */
@@ -374,6 +379,8 @@ function childOf(node: Known, nameId: number): Known | null {
   const ordinal = node.children.get(nameId);
   return ordinal === undefined ? null : node.targets[ordinal]!;
 }
+
+// The memory of the kernel, and calls of it.
 
 const FRAME_CAPACITY = 1024;
 const COUNT_INTS = 256 * 1024;

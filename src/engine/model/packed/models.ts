@@ -6,7 +6,8 @@ import { mapInSlices } from '../../in-slices.ts';
 import { packJson, unpackElements, unpackJson } from './writer.ts';
 import type { SourceModel } from '../source-model.ts';
 
-// The tables of a model by their names; none of a large model is made for it.
+// The index of each table by name, found without decoding the tables of a large model.
+
 const known = new WeakMap<RelationalModel['tables'], ReadonlyMap<string, number>>();
 
 /** Indexes by name, in the order of the model. */
@@ -18,6 +19,8 @@ export function tableIndexes({ tables }: Pick<RelationalModel, 'tables'>): Reado
   }
   return indexes;
 }
+
+// The packed form of models.
 
 export interface PackedRelationalModel {
   /** everything except the mappings: the data for making rows, and the facts that follow from the whole model (`ModelFacts`) */

@@ -1,4 +1,4 @@
-/** Reads packed JSON (`src/engine/model/packed/reader.ts`). */
+/** Reads packed JSON (src/engine/model/packed/writer.ts): its layout in bytes, and values that are decoded when they are first accessed. */
 
 /**
  * The bytes of packed JSON. All numbers are LEB128 varints unless said otherwise:
@@ -39,7 +39,7 @@ export const tags = {
   smallText: 0xc0,
 } as const;
 
-/** Arrays whose elements are made on first access. */
+// Arrays whose elements are decoded on first access.
 
 /** Arrays with fewer elements are made at once, because that costs less than the lazy form. */
 const fewElements = 256;
@@ -118,6 +118,8 @@ export function lazyArray<T>(
   );
   return elements;
 }
+
+// The reader.
 
 /** Decodes a member that has not been read yet. */
 interface HeldMember {

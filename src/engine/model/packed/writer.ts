@@ -1,4 +1,7 @@
-/** Writes packed JSON (`src/engine/model/packed/reader.ts`). */
+/**
+ * Writes packed JSON, a compact form of a JSON value of which a reader decodes only the parts that are accessed. Its layout is in
+ * src/engine/model/packed/reader.ts.
+ */
 import { tags, version, PackedReader } from './reader.ts';
 
 /** a longer text is not a path but prose */
@@ -275,9 +278,9 @@ class ByteWriter {
   }
 }
 
-// Packed JSON: a compact form of a JSON value, of which a reader only decodes the parts that are accessed. The keys of objects are stored
-// once per set of keys, each text once, and a path as its last step after the path above it. Equal values with keys in the same order
-// have equal bytes.
+// Packs and unpacks a value. The keys of objects are stored once for each set of keys, each text once, and a path as its last step after
+// the path above it. Equal values with keys in the same order have equal bytes.
+
 /** Members that are undefined are left out, as JSON.stringify does. */
 export function packJson(value: unknown, lazy: LazyParts = {}): Uint8Array<ArrayBuffer> {
   return new PackedWriter(lazy).pack(value);

@@ -22,6 +22,7 @@ import { rangeText } from '../xml-capture.ts';
 import type { PartsTaken, Surroundings } from './parts.ts';
 
 // A view of a part of a token batch, for consumers that must not see the rest.
+
 /** Some records of a batch: one for all that are handed over, as it is needed only meanwhile. */
 class PartOfBatch implements TokenBatch {
   events: Int32Array = new Int32Array(0);
@@ -44,6 +45,8 @@ class PartOfBatch implements TokenBatch {
     return this;
   }
 }
+
+// Row elements as documents.
 
 export interface RowElementName {
   /** null: any namespace */
@@ -220,8 +223,8 @@ class RowElementCutter implements RowElements {
   }
 }
 
-// Reads a range between the tags of the elements around it. Passes on the records of the range itself and drops the records of these
-// tags.
+// Reads a range between the tags of the elements around it. Passes on the records of the range itself and drops the records of these tags.
+
 export type ConsumeBatch = (batch: TokenBatch, locate: (recordIndex: number) => TextLocation) => void;
 
 export class BetweenTags {

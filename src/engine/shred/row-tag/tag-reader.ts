@@ -1,4 +1,6 @@
-/** The common reader of the searches for cuts in a document. It goes from tag to tag, and skips rows with a kernel in WebAssembly. */
+/**
+ * Finds the places at which a document can be cut, by its tags alone. Reads from tag to tag, and skips rows with a kernel in WebAssembly.
+ */
 import { compileModule } from '../../compile-module.ts';
 import { isSameName } from '../../model/source-model.ts';
 import { LocationCounter } from '../../xml/text-location.ts';
@@ -391,8 +393,8 @@ class TagReader implements QuickPiece {
   }
 }
 
-// Finds the places where a document that stays one document may be cut into ranges: before the elements of a level, whatever their names.
-// Reads tags only.
+// Cuts of a document that stays one document: before the elements of a level, whatever their names.
+
 /** Rows at a level, each of which is but a place in its document. */
 export interface LevelCuts {
   /** the first place from which on there are rows alone, up to the last cut */
@@ -458,9 +460,9 @@ export function levelAround(level: RowLevel, beginning: Uint8Array, markBytes: n
   return reader?.write(beginning) === true ? reader.around : null;
 }
 
-// Finds the places where a document may be cut into ranges, as `createRowCutFinder` does, but by tags alone and several times as fast. It
-// checks nothing, because the readers of the ranges check all of them. A range before a cut reports whatever is not well-formed before
-// that cut.
+// Cuts between rows: the same cuts as those of `createRowCutFinder`, found several times as fast. Nothing is checked here, because the
+// readers of the ranges check everything. A range before a cut reports whatever is not well-formed before that cut.
+
 interface QuickCuts {
   /** False: the document needs more than its tags to be seen; nothing more is to be written. */
   write(chunk: Uint8Array): boolean;

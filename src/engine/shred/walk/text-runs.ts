@@ -1,4 +1,4 @@
-/** Text between tags: gathered over batches, then a value, rows of mixed content, or a deviation. */
+/** Text between tags: gathered over batches, then written as a value, as rows of mixed content, or as a deviation. */
 import { utf8Text } from '../../xml/utf8.ts';
 import { partOf } from '../compiled-plan.ts';
 import type { OpenRows } from '../open-rows.ts';
@@ -19,6 +19,7 @@ import { isWhiteSpace, sourceOf } from '../xml-capture.ts';
 import type { ElementRows } from './element-rows.ts';
 
 // Writes values of the source to their columns. Keeps values that a column's type cannot hold exactly beside the row.
+
 export interface UnconvertedText {
   readonly table: number;
   readonly column: number;
@@ -94,6 +95,8 @@ export class ColumnValues {
     return true;
   }
 }
+
+// Runs of text.
 
 export class TextRuns {
   readonly #context: WalkContext;

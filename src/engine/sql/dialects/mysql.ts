@@ -1,9 +1,10 @@
-/** The dialect of MySQL and MariaDB. */
+/** The dialect of MySQL and MariaDB, and the conversion of values for these databases. */
 import type { Column, ColumnType } from '../../model/relational-model.ts';
 import { backquoted, backslashLiteral, decimalType, type Dialect } from '../dialect.ts';
 import { standardDialect } from './standard.ts';
 
-// Converts values for MySQL and MariaDB: from COPY text to the column's form, and from there to the form of XML Schema.
+// Converts values from COPY text to the form of the column, and from there to the form of XML Schema.
+
 /** FLOAT refuses numbers that round to its largest value. */
 export function doubleForReal(column: Column): Column {
   return column.type.kind === 'real' ? { ...column, type: { ...column.type, kind: 'double' } } : column;
@@ -67,6 +68,8 @@ export function textAtOffset(expression: string, offset: string): string {
 function trimmed(text: string): string {
   return `TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM ${text}))`;
 }
+
+// The dialect.
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
   boolean: 'BOOLEAN',

@@ -1,4 +1,6 @@
-/** Reads rows from their tables, together with their kept texts and unmapped content, and checks that all rows are used. */
+/**
+ * Reads the rows of documents from their tables, together with their kept texts and unmapped content, and checks that all rows are used.
+ */
 import { pathSteps } from '../../model/name-labels.ts';
 import type {
   UnmappedRow,
@@ -18,7 +20,8 @@ import type { ElementsKernel, StandingTables } from '../kernel/instance.ts';
 import type { XmlOutput } from '../xml-output.ts';
 import { withOffsets, withWrittenForms, rowsAsWritten } from './written-forms.ts';
 
-// The entries of `_unmapped` that hang from one row, by the folded element that contains them.
+// The entries of `_unmapped` that belong to one row, by the folded element that contains them.
+
 export interface KeptItem {
   readonly position: number;
   readonly kind: 'element' | 'text';
@@ -69,7 +72,8 @@ function elementAt(kept: Map<string, KeptElement>, steps: readonly string[]): Ke
   }
 }
 
-// Reads the rows of one table. While the rows of a block are consumed the next block is being read, unless there are many tables.
+// The rows of one table. The next block is read while the rows of a block are consumed, unless there are many tables.
+
 /** a longer block has rows so large that two blocks should not be in memory */
 const aheadBytes = 1024 * 1024;
 
@@ -191,8 +195,9 @@ class RowCursor implements RowBytes {
   }
 }
 
-// Rows of a document that are not stored where they must be written, because others added or changed them. They are found by their
-// parents' keys.
+// Rows that are not stored at the place where they must be written, because others added or changed them. They are found by their parents'
+// keys.
+
 interface StrayRow extends RowBytes {
   readonly table: number;
   readonly keyFrom: number;
@@ -286,6 +291,8 @@ export class Strays {
 function unplacedRows(message: string): InputError {
   return new InputError({ code: 'unplaced_rows', severity: 'error', message });
 }
+
+// The rows of all tables.
 
 export interface TakenRow extends RowBytes {
   /** start and end of the row's key in `bytes` */

@@ -11,6 +11,7 @@ import { holdsNames } from '../../model/source-model.ts';
 import { hasOffsetBehind } from '../../model/zones.ts';
 
 // Rewrites blocks of rows on their way to the consumer.
+
 /** Returns the block itself if it needs no changes, or another one in memory of `buffers`. */
 type Rewrite = (block: RowBlock, buffers: SpareBuffers) => RowBlock | Promise<RowBlock>;
 
@@ -57,6 +58,8 @@ function copyWithRoom({ bytes, cells, rows }: RowBlock, room: number, buffers: S
   ownCells.set(cells);
   return { bytes: ownBytes, cells: ownCells, rows };
 }
+
+// The form of each value by its XSD type.
 
 /** `columns`: of a row. */
 export function withWrittenForms(blocks: RowBlocks, columns: readonly RowColumn[]): RowBlocks {

@@ -1,6 +1,6 @@
-/** The stored parts of a document type declaration: entities and attribute lists. */
+/** The stored parts of a document type declaration: entities, attribute lists, and references to external parts. */
 
-/** The external parts that a document refers to, and their provider. */
+// The external parts that a document refers to, and their provider.
 
 export interface ExternalReference {
   readonly publicId: string | null;
@@ -23,6 +23,8 @@ export interface ExternalParts {
   /** Called for external entities that are declared, because they may be read later. */
   declared?(reference: ExternalReference): void;
 }
+
+// Entities and attribute lists.
 
 /** An entity declared in a DTD. */
 export interface Entity {

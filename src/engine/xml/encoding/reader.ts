@@ -4,7 +4,8 @@ import { DECLARATION_BYTES, detectEncoding, supportedEncodings, type DetectedEnc
 import { codePointLabel } from '../../diagnostics.ts';
 import { CR, LF } from '../characters.ts';
 
-// Transcoders: UTF-16 and single-byte encodings to UTF-8.
+// Transcoders of UTF-16 and single-byte encodings.
+
 /** Turns bytes of one encoding into UTF-8, in any pieces. */
 interface Transcoder {
   write(bytes: Uint8Array): void;
@@ -170,6 +171,8 @@ export interface Utf8Sink {
   /** stops reading after the bytes that have been passed */
   fail(code: string, message: string): never;
 }
+
+// The reader, which detects the encoding.
 
 export interface EncodingReader {
   /** true if the rest is UTF-8, so that the caller may pass it to the sink directly instead of writing it here */

@@ -61,7 +61,8 @@ import {
 } from './layout.ts';
 import { scanContentWasm } from './scan-wasm.ts';
 
-// One document after another read with one state: names that were learnt, and memory, are made once.
+// Reuse of a state for one document after another: the names that it has learnt, and its memory, are made only once.
+
 /** The most that a state may have learnt and still be reused for the next document. Most states learn far less. */
 const keptNames = 1000;
 const keptContexts = 256;
@@ -122,6 +123,8 @@ function restart(s: TokenizerState, settings: TokenizerSettings): void {
   s.entity = null;
   s.locations = new LocationCounter(settings.memory.countLineFeeds, settings.start);
 }
+
+// The kernel and its memory.
 
 const NAMES = 8192;
 const NAME_BYTES = 256 * 1024;

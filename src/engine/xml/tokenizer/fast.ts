@@ -1,4 +1,4 @@
-/** The tokenizer with its kernel in WebAssembly, and when that pays. */
+/** The tokenizer with its kernel in WebAssembly, and the size of documents from which it is used. */
 import { resolveElement } from '../names/resolve.ts';
 import { scanContent, scanMarkup, scanSpecialText } from '../scan/markup.ts';
 import { scanName } from '../scan/qualified-name.ts';
@@ -24,7 +24,8 @@ import { type ScanKernel, compileKernel, createScanKernel } from '../kernel/inst
 import { createNameTable } from '../names/interned.ts';
 import { createTokenizerOn, createXmlTokenizer, settingsOf, type XmlTokenizerOptions } from './portable.ts';
 
-// Content of the root element, scanned by the kernel; the events that it does not handle are scanned in TypeScript.
+// Scans the content of the root element by the kernel. Events that the kernel does not handle are scanned in TypeScript.
+
 /** Does the same as `scanContent`, with the same results. */
 function scanContentFast(s: TokenizerState, kernel: ScanKernel): Outcome {
   for (;;) {
@@ -103,6 +104,8 @@ function leaveElement(s: TokenizerState, name: number): Outcome {
   s.predictor = name * 2 + 1;
   return s.depth === 0 ? closeRoot(s) : GOES_ON;
 }
+
+// The tokenizer.
 
 /** Kernels of the documents that are being read and that have been read. Consecutive documents share one. */
 export interface TokenizerKernels {

@@ -33,6 +33,7 @@ import {
 } from '../tokens.ts';
 
 // The XML declaration at the start of a document.
+
 const LEAD = '<?xml';
 
 /**
@@ -100,6 +101,8 @@ function readValue(reader: DeclarationReader): string {
   const { from, to } = reader.literal('a quoted value');
   return reader.text(from, to);
 }
+
+// The tokenizer.
 
 export interface XmlTokenizerOptions {
   /** names interned so far, shared between documents; a new table without it */

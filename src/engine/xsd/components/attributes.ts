@@ -1,4 +1,4 @@
-/** Attribute declarations and attribute groups. */
+/** Attribute declarations, attribute groups and wildcards. */
 import { allowsNamespace, isListed, clarkName } from '../../model/source-model.ts';
 import type {
   NamespaceConstraint,
@@ -20,6 +20,7 @@ import { createSimpleType, readSimpleType, resolveSimpleType } from './simple-ty
 import { orderByDependency } from '../derive/dependency-order.ts';
 
 // Wildcards, and the operations on their namespace constraints.
+
 /** Reads `any` or `anyAttribute` (XSD Part 1 §3.10.2); XSD 1.1's notNamespace and notQName only narrow it and are passed over. */
 export function readWildcard(origin: Origin): Wildcard {
   const { node, document } = origin;

@@ -1,4 +1,4 @@
-/** Parses XSD files, and collects their references to others. */
+/** Parses XSD files, and collects their references to others. Leaves out content that is meant for other processors. */
 import { type XmlElement, parseXmlTree } from '../../xml/tree.ts';
 import { collapse } from './grammar.ts';
 import { xsdNamespace } from '../../model/name-labels.ts';
@@ -7,6 +7,7 @@ import { InputError, type Diagnostic } from '../../diagnostics.ts';
 import { isCatalog } from './oasis-catalog.ts';
 
 // Conditional inclusion by the versioning namespace (XSD 1.1).
+
 const versioningNamespace = 'http://www.w3.org/2007/XMLSchema-versioning';
 /** the version that this compiler supports: XSD 1.0, and from 1.1 the parts that the model can represent */
 const version = 1.1;
@@ -64,7 +65,8 @@ function isIncluded(node: XmlElement, isTypeKnown: (localName: string) => boolea
   return true;
 }
 
-// Detects XSD documents that are written for XSD 1.1: their sets may use constructs that XSD 1.0 forbids.
+// Detects documents that are written for XSD 1.1: their sets may use constructs that XSD 1.0 forbids.
+
 const laterElements: ReadonlySet<string> = new Set([
   'alternative',
   'assert',
@@ -108,6 +110,8 @@ function isLater({ name, attributes }: XmlElement): boolean {
   }
   return false;
 }
+
+// Files and their references.
 
 export const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance';
 export const xmlNamespaceUri = 'http://www.w3.org/XML/1998/namespace';

@@ -4,7 +4,7 @@
  */
 import { ncName, qualifiedName } from '../values/lexical-form.ts';
 
-/** Forms of attribute values; see `src/engine/xsd/read/grammar.ts`. */
+/** Forms of attribute values. */
 type ValueForm =
   | 'any'
   | 'ncName'

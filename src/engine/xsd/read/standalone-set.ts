@@ -1,4 +1,7 @@
-/** Writes an XSD set as files that other programs can read: every reference has a location of a file. */
+/**
+ * Writes an XSD set as files that other programs can read, in which every reference has the location of a file. Extracts the schemas of a
+ * WSDL.
+ */
 import { defaultEngineLimits, type EngineLimits } from '../../limits.ts';
 import { createEncodingReader } from '../../xml/encoding/reader.ts';
 import { type XmlElement, parseXmlTree } from '../../xml/tree.ts';
@@ -290,7 +293,8 @@ export function textOf(bytes: Uint8Array): string {
   return text + decoder.decode();
 }
 
-// Extracts the schemas of a WSDL (WSDL 1.1, 2.2; WSDL 2.0, 3.1), each as a separate document.
+// The schemas of a WSDL (WSDL 1.1, 2.2; WSDL 2.0, 3.1), each as a separate document.
+
 interface WsdlParts {
   /** lines are those of the WSDL */
   readonly schemas: readonly Uint8Array<ArrayBuffer>[];

@@ -1,13 +1,8 @@
 /**
- * Decides which texts the patterns of a type allow. It evaluates the patterns itself, because matching one by a regular expression may
- * take unbounded time.
+ * Translates the patterns of XSD types to regular expressions (XSD Part 2, Appendix F), and decides which texts they allow. That decision
+ * evaluates the pattern itself, because matching a regular expression may take unbounded time.
  */
 import type { Facets } from '../../model/source-model.ts';
-
-/**
- * Translates regular expressions of XSD Part 2, Appendix F, to JavaScript's. Patterns are user input: they are only checked here, because
- * matching one may take unbounded time.
- */
 
 /** A part of a pattern: one character of a set, a sequence, a choice, or a repetition. */
 export type PatternPart =
@@ -327,6 +322,8 @@ function union<State>(sets: readonly (ReadonlySet<State> | null)[]): ReadonlySet
   }
   return all;
 }
+
+// The texts that all patterns of a type allow.
 
 /** Characters of the texts that are allowed. */
 interface TextLengths {

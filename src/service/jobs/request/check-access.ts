@@ -1,4 +1,4 @@
-/** Whether a request's files, targets, hosts and origins may be used by its organisation. */
+/** Checks if an organisation may use the files, targets, hosts and origins of a request. */
 import type { SourceConfig } from '../../../config/shape.ts';
 import { AppError, type ErrorCode, type ErrorDetail } from '../../../errors.ts';
 import { credentialMisfit, type Credential, findCredential, noCredential } from '../../files/credentials.ts';
@@ -19,8 +19,9 @@ import { rowSourceOf } from './row-source.ts';
 import { knownOrigins, logicalNamed, originNamed } from '../../catalog/named.ts';
 import { isXsdName, takesXsdDocuments, xsdIsNoDocument } from '../xsd-inputs.ts';
 
-// Chooses the login for a catalogue of Iceberg tables: from the request, from the credential that `--credential` names, or from a
-// source of the operator.
+// The login for a catalogue of Iceberg tables: from the request, from the credential that `--credential` names, or from a source of the
+// operator.
+
 export interface CatalogueAccess {
   /** a token, or the secret of `user`; null: nothing */
   readonly secret: string | null;
@@ -73,6 +74,8 @@ function secretOf(access: Credential['access']): Pick<CatalogueAccess, 'secret' 
     ? { secret: access.password, user: access.user }
     : { secret: access.token, user: null };
 }
+
+// The checks.
 
 export interface AccessFault extends ErrorDetail {
   readonly code: ErrorCode;

@@ -87,7 +87,8 @@ export function pointerOf(
   return item === undefined ? `/executions/${index}` : `${item.pointer}/value`;
 }
 
-// Tracks the outputs of earlier executions in a request, so that later ones may name a path before it exists.
+// The outputs of earlier executions in a request, so that later ones may name a path before it exists.
+
 /** The use of a path: as a target of rows of that kind, a folder of documents, or a file of rows. */
 export type ReadAs = 'duckdb' | 'sqlite' | 'folder' | 'documents' | 'rows';
 

@@ -168,6 +168,7 @@ function quote(flag: string): string {
 }
 
 // The rules for combining options (docs/decisions/service/tools-are-processes.md).
+
 /** `flag`: the option that is out of place, null when one is missing. */
 interface CombinationFault {
   readonly flag: string | null;

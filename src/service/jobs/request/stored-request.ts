@@ -1,11 +1,13 @@
-/** The request as it is stored with its job: JSON in which every member that holds a secret is `{"sealed":"…"}`. */
+/**
+ * The request as it is stored with its job: JSON in which every member that holds a secret is `{"sealed":"…"}`. Also lists the secrets of a
+ * request, so that logs can mask them.
+ */
 import { settingHoldsSecret, modesByName, parseModeLetters, saveModeLetters } from '../option-table.ts';
 import { passwordsIn, createMask } from '../mask-secrets.ts';
 import { type ToolRequest, requestDefaults } from './tool-request.ts';
 import { AppError } from '../../../errors.ts';
 import type { SecretBox } from '../../../ports/stores/access.ts';
 
-// Masks the secrets that a request names in all of its members, wherever they occur.
 /**
  * Returns the secrets of a request that must not appear in the job's log: passwords and signatures, as written and decoded. Only the
  * secret part of an address is masked, so that the rest stays readable.
@@ -46,6 +48,8 @@ function addSecret(found: Set<string>, secret: string): void {
 function isLong(secret: string): boolean {
   return secret.length >= 4;
 }
+
+// Seals and opens members.
 
 interface Sealed {
   readonly sealed: string;

@@ -9,6 +9,7 @@ import { isTool } from '../request/tools.ts';
 import { childOf, formatTraceparent, parseTraceparent } from '../trace-context.ts';
 
 // The options of a worker: ports, times and the number of jobs that it runs.
+
 export interface WorkerOptions {
   readonly jobs: JobStore;
   readonly runner: ProcessRunner;
@@ -34,7 +35,8 @@ export interface WorkerOptions {
   readonly tracer?: Tracer;
 }
 
-// Sends heartbeats of a worker for one job, and acts on the answers.
+// The lease of a job: sends heartbeats, and acts on the answers.
+
 /** The reason why a process was asked to end. */
 type EndReason = 'kill' | 'lost' | 'handed back' | 'run limit';
 
@@ -94,8 +96,9 @@ async function keepLease(
   }
 }
 
-// Reconciles a job that ended between `beginCommit` and the report of its tool. The tool itself queries the target before the job may
-// end or be retried. A job whose rows are in the target is therefore never reported as killed or lost.
+// Reconciles a job that ended between `beginCommit` and the report of its tool. The tool queries the target before the job may end or be
+// retried. A job whose rows are in the target is therefore never reported as killed or lost.
+
 /** `unknown`: the target did not answer in the time there was. `lost`: the job is another worker's. */
 type TargetAnswer = 'published' | 'not published' | 'unknown' | 'lost';
 
@@ -150,6 +153,8 @@ async function askTarget(
   done.abort();
   return (await endReason) === 'lost' ? 'lost' : answer;
 }
+
+// The job.
 
 /** The end of a tool's process, and the reason why we had asked it to end. */
 interface Ending {

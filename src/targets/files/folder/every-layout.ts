@@ -10,7 +10,8 @@ import type { FileLayoutName } from '../../../ports/layouts.ts';
 import type { SinkPlan } from '../../../ports/row-sink.ts';
 import { writeDurably } from '../../../storage/staging/durable-file.ts';
 
-// Scripts beside the rows of a folder. The code that renders a script is loaded only if a folder has it.
+// Scripts beside the rows of a folder. The code that writes a script is loaded only if a folder has it.
+
 const always = (): boolean => true;
 
 /** The script `load.sql` for psql. `copied`: the format that its `\copy` reads; null: JSON Lines, which statements read. */
@@ -101,6 +102,8 @@ function dataPackage(format: 'csv' | 'tsv'): FolderScript {
     },
   };
 }
+
+// The layouts.
 
 const views = viewsScript('views.sql', 'psql');
 

@@ -14,7 +14,8 @@ import {
 } from '../place/journal.ts';
 import { isManifest, manifestText, parseManifest, type TargetManifest } from './manifest.ts';
 
-// Makes the names of the files that tables are written into.
+// Names of the files that tables are written into.
+
 const maxNameBytes = 180;
 
 /**
@@ -52,6 +53,8 @@ export function freeFileName(
   for (let n = 1; taken.has(name); n += 1) name = `${part}.${job}${n === 1 ? '' : `-${n}`}.${extension}`;
   return name;
 }
+
+// The place, and its changes.
 
 /** The change from one manifest to the next. */
 export interface FolderStep extends StagedStep {

@@ -33,7 +33,8 @@ import type { RowBlock } from '../../../engine/unshred/rows/document-rows.ts';
 import { decoded, type ValueDecoder } from '../../rows/field-blocks.ts';
 import { textOf, utf8Of } from '../../../engine/unshred/rows/values.ts';
 
-// Surveys a file of rows by its line breaks alone: how long its records are, and whether they are in the order of their keys.
+// Surveys a file of rows by its line breaks alone: the length of its records, and the order of their keys.
+
 const newline = 0x0a;
 const quote = 0x22;
 /** the size of the buffer that a file is read into */
@@ -199,6 +200,8 @@ function digitsAt(bytes: Uint8Array, length: number): number {
 function numberOf(digits: Uint8Array, length: number): bigint {
   return BigInt(String.fromCharCode(...digits.subarray(0, length)));
 }
+
+// The tables.
 
 /** Opens the tables, after a survey of every file. */
 export async function openTextTables(

@@ -1,6 +1,6 @@
 /**
- * Converts values to cells of a workbook. A cell is typed if Excel returns the value unchanged: it keeps 15 digits of a number, and for
- * times, days from 1900-03-01 to 9999-12-31 with three fraction digits of a second. Every other value is text.
+ * Writes workbooks. A cell is typed if Excel returns the value unchanged: Excel keeps 15 digits of a number, and for times, days from
+ * 1900-03-01 to 9999-12-31 with three fraction digits of a second. Every other value is text.
  */
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import {
@@ -32,6 +32,8 @@ import { sideNames } from './manifest.ts';
 import type { NamedColumn } from './table-columns.ts';
 import type { FileMakingOptions } from './layout.ts';
 import { stagedRows, type StagedRows } from '../parquet/staged-rows.ts';
+
+// Values as cells.
 
 /** The number formats in the workbook. An instant is shown in UTC. */
 const formats = {
@@ -178,7 +180,8 @@ function serialOf([, year, month, day]: readonly string[], millis: number): numb
   return serial < firstDay || serial >= lastDay + 1 ? null : serial;
 }
 
-// Writes a ZIP archive to a file part by part. Each part is compressed while it is written, and none is buffered.
+// A ZIP archive that is written part by part. Each part is compressed while it is written, and none is buffered.
+
 /** Sizes and offsets are 32-bit numbers here, because programs that read workbooks do not all support larger ones (ZIP64). */
 const mostBytes = 0xff_ff_ff_fe;
 const mostParts = 0xff_fe;
@@ -293,7 +296,8 @@ async function* inChunks(
   if (text !== '') yield Buffer.from(text);
 }
 
-// Makes one workbook with a sheet for each table that has rows of the job, from the staged rows after all have arrived.
+// A workbook with a sheet for each table that has rows of the job, made from the staged rows after all have arrived.
+
 /** the number of rows whose cells determine the widths of columns */
 const measuredRows = 100;
 

@@ -38,7 +38,8 @@ import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { filesOf } from './removed-rows.ts';
 import { jobMark } from '../folder/place.ts';
 
-// Reads the newest versions of tables, and waits after another writer made one first.
+// Reads the newest versions of tables, and waits if another writer made one first.
+
 export class NewestVersions {
   readonly #place: LakePlace;
   readonly #seen = new Map<string, TableVersion>();
@@ -118,6 +119,8 @@ export class Conflicts {
     await this.#pause(Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#count - 1)) * Math.random());
   }
 }
+
+// The next version.
 
 export interface FormatPlace {
   readonly table: TableStep;

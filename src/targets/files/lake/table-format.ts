@@ -7,7 +7,8 @@ import type { TableLayoutName } from '../../../ports/layouts.ts';
 import { fileKeyName } from '../../../engine/model/side-tables.ts';
 import { randomBytes } from 'node:crypto';
 
-// The names of types in the schemas of tables: those that Delta and Iceberg share, and those of each format.
+// Names of types in the schemas of tables: those that Delta and Iceberg share, and those of each format.
+
 /** DuckDB types, and their names in both formats. */
 const shared = {
   VARCHAR: 'string',
@@ -56,6 +57,8 @@ export function checkCase(format: 'delta' | 'iceberg', table: string, names: rea
     known.add(name.toLowerCase());
   }
 }
+
+// Columns, files, versions and formats.
 
 /** A column of a load. */
 export interface LakeColumn {

@@ -15,8 +15,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 
-// A lock for one writer at a time in a bucket. It is an object that names the writer, and that the writer refreshes. The lock only avoids
-// wasted work. If two writers take each other for dead, the tables remain correct because each step is decided only once.
+// A lock for one writer at a time: an object that names the writer, and that the writer refreshes. The lock only avoids wasted work. If two
+// writers take each other for dead, the tables remain correct because each step is decided only once.
+
 export const bucketLockName = '.svc-lock';
 const refreshMs = 10_000;
 /** a holder that wrote nothing for this long is dead, by the clock of the waiting process */
@@ -121,6 +122,8 @@ async function isDead(text: string): Promise<boolean> {
     isGoneProcess(holder.pid, holder.started ?? null)
   );
 }
+
+// The files.
 
 export interface BucketOptions {
   readonly objects: DecidingStore;

@@ -5,7 +5,7 @@
  */
 import { AppError } from '../../../errors.ts';
 
-/** Runs independent requests, several at a time. */
+// Runs independent requests, several at a time.
 
 /** the number of requests that a store accepts from one job without asking it to slow down */
 const mostAtOnce = 8;
@@ -28,6 +28,8 @@ export async function eachAtOnce<One, Answer>(
   }
   return answers;
 }
+
+// The journal.
 
 /** The record of what a target holds. */
 export const manifestName = 'manifest.json';

@@ -61,7 +61,8 @@ import {
   type FileDriver,
 } from '../database-files.ts';
 
-// Determines the types that the columns of incoming rows need, and alters existing tables so that they can hold them.
+// The types that the columns of incoming rows need, and the changes of existing tables that follow.
+
 /** A column of the incoming rows. */
 interface Incoming {
   readonly sqlType: string;
@@ -151,6 +152,7 @@ async function digitsThere(
 }
 
 // Loads staged CSV into tables, each by one statement.
+
 /** Adds the staged rows of a table of the model. `incoming`: the needs of its columns. */
 async function insertRows(
   publication: Publication<DuckDb>,
@@ -240,6 +242,8 @@ async function addSideRows(
 
 /** rows in a row group of DuckDB, and the bytes of their text up to which little memory is enough to fill tables */
 const [rowGroupRows, smallGroupBytes] = [122_880, 32 * 1024 * 1024];
+
+// The driver.
 
 /** number of columns filled by one job beyond which all of them together would take too much memory */
 const manyColumns = 3000;

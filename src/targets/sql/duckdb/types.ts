@@ -1,4 +1,7 @@
-/** Column types of DuckDB, as `duckdb_columns()` writes them: the type that a column needs, and the text form of its values. */
+/**
+ * Types and tables of a DuckDB file. Types are written as in `duckdb_columns()`: the type that a column needs, and the text form of its
+ * values.
+ */
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { commentStatements, createTable } from '../../../engine/sql/ddl.ts';
@@ -173,7 +176,8 @@ function decimalName({ whole, fraction }: DecimalDigits): string {
   return `DECIMAL(${whole + fraction},${fraction})`;
 }
 
-// Tables of a DuckDB file: existing tables, columns that keep a time zone, and statements that make tables.
+// Existing tables, columns that keep a time zone, and statements that make tables.
+
 export async function readTables(database: Pick<DuckDb, 'read'>): Promise<FoundTables> {
   const rows = await database.read<{
     table: string;

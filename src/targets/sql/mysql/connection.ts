@@ -360,10 +360,8 @@ export function mysqlFault(error: unknown, label: string): unknown {
   return code.startsWith('ER_') ? fault('unprocessable_input', error.message.slice(0, 2000)) : error;
 }
 
-/**
- * The limit for data that a MySQL server sends: the driver buffers each message whole, and all messages of most answers. The bytes are
- * counted before the driver sees them, by the headers of packets (MySQL, "MySQL Packets").
- */
+// The limit for data that a MySQL server sends: the driver buffers each message whole, and all messages of most answers. The bytes are
+// counted before the driver sees them, by the headers of packets (MySQL, "MySQL Packets").
 
 const headerBytes = 4;
 /** A packet of this length is continued by the next one. */

@@ -10,7 +10,8 @@ import type { ZonesThere, ZoneTable } from '../../../ports/row-sink.ts';
 import { viewMark } from '../../rows/made-views.ts';
 import { zonesOf, type FoundColumn, type FoundTable, type FoundTables } from '../found-tables.ts';
 
-// Column types of MySQL as `information_schema` writes them: the type that a column needs.
+// Types, written as in `information_schema`: the type that a column needs.
+
 export const anyText = 'longtext';
 
 /** the name of a column while it replaces another one */
@@ -108,6 +109,8 @@ function typeOf(there: string): ColumnType {
   if (there.startsWith('time')) return { kind: 'time' };
   return { kind: there === 'tinyint' ? 'boolean' : 'bigint' };
 }
+
+// The tables.
 
 /** Folds names the way MySQL compares names of columns, and names of tables if the file system ignores case. */
 export function foldedName(name: string): string {

@@ -10,6 +10,7 @@ import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import type { UnconvertedValue } from '../../../ports/row-sink.ts';
 
 // COPY … FROM STDIN on one connection.
+
 interface CopyStream {
   /** Resolves when the bytes have been handed to the system; rejects with the server's error. Takes ownership of the buffer. */
   write(bytes: Uint8Array): Promise<void>;
@@ -114,6 +115,8 @@ function writeCopyData(socket: Socket, bytes: Uint8Array, written: (error?: Erro
 function isStream(result: unknown): result is Writable {
   return typeof (result as Writable | null)?.write === 'function';
 }
+
+// The table.
 
 const writeBytes = 256 * 1024;
 

@@ -1,4 +1,4 @@
-/** Removes staging that a dead attempt left, whose lock is no longer held, and the roles with which executors log in to fill it. */
+/** Staging tables hold rows, invisible to others, until their job publishes. Also removes the staging of dead attempts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { sqlState, type Sql, type TransactionSql } from '../../../postgres/connect.ts';
@@ -24,6 +24,8 @@ import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 import type { Socket } from 'node:net';
+
+// Removes staging that a dead attempt left, whose lock is no longer held, and the roles with which executors log in to fill it.
 
 /** Returns the lock that the connection of an attempt holds as long as it lives. */
 export function stagingLock(token: string): string {
@@ -192,8 +194,9 @@ export function stagingMark(token: string): string {
   return standardLiteral(markStart + token);
 }
 
-// Staging tables hold rows, invisible to others, until their job publishes. Bytes are collected by table and copied over a few connections,
-// each with one COPY at a time. A small job's rows stay in memory, and the publishing transaction copies them.
+// Bytes are collected by table and copied over a few connections, each with one COPY at a time. A small job's rows stay in memory, and the
+// publishing transaction copies them.
+
 const chunkBytes = 64 * 1024;
 /** below this a job needs no connections of its own */
 const smallJobBytes = 2 * 1024 * 1024;

@@ -1,4 +1,7 @@
-/** Tables of the target: they are made, widened, or moved there from staging with their rows, and get their keys and comments. */
+/**
+ * Tables of the target: they are made, widened, or moved there from staging with their rows, and get their keys and comments. Also compares
+ * their types, and makes code lists and views.
+ */
 import { sqlState, type TransactionSql, type Sql } from '../../../postgres/connect.ts';
 import { constraintName } from '../../../engine/map/names/constraint-name.ts';
 import {
@@ -50,7 +53,7 @@ import { findAlterations } from '../database.ts';
 import type { StagingArea } from './staging-area.ts';
 import type { StagedTable } from './staged-table.ts';
 
-/** Column types of an existing target, as `format_type` writes them, compared with those of incoming rows. */
+// Types of existing columns, written as by `format_type`, compared with those of incoming rows.
 
 /** Names of the dialect that `format_type` writes differently, without sizes. */
 const formattedNames: Readonly<Record<string, string>> = {
@@ -209,8 +212,9 @@ export function converted(
   return to === 'text' ? lexicalText(expression, from) : `${expression}::${to}`;
 }
 
-// Codes that the schema enumerates (`--codes`), in the transaction that publishes: the table `_codes`, and checks of columns. A column has
-// a check as long as every row has a value of the list. Documents may have other values, and their rows are loaded nevertheless.
+// Codes that the schema enumerates (`--codes`): the table `_codes`, and checks of columns. A column has a check as long as every row has a
+// value of the list. Documents may have other values, and their rows are loaded nevertheless.
+
 /** errors by which statements on codes can be refused: values that a type or an index does not accept, and names in use */
 const codeRefusals = /^(?:22|42|54)/;
 /** columns that one scan checks */
@@ -432,8 +436,9 @@ async function attempt(
   }
 }
 
-// Makes views of business entities (`--views`) in the transaction that publishes. Only views that loads made are changed: their comment
-// ends with a mark, and they belong to their loader. A view that nothing depends on blocks no change, and no fault of a view fails a load.
+// Views of business entities (`--views`). Only views that loads made are changed: their comment ends with a mark, and they belong to their
+// loader. A view that nothing depends on blocks no change, and no fault of a view fails a load.
+
 /**
  * errors by which a definition can be refused: its text, names in use, objects that depend on it, its size, and locks that others hold too
  * long
@@ -619,6 +624,8 @@ async function refuseForViews(
       'Nothing was loaded: drop these views (pg_get_viewdef tells what they are), run the job again, and create them anew.',
   );
 }
+
+// The tables.
 
 /** Returns the statements for the indexes and comments of the table of documents, and for its primary key unless it `isKeyed`. */
 function documentsStatements(publication: PostgresPublication, isKeyed: boolean): string[] {

@@ -1,7 +1,4 @@
-/**
- * One attempt at a unit, written into the job's staging in one transaction: it claims the unit, copies the rows of one table after the
- * other, and leaves a note. The second of two attempts waits for the first, and is refused after that has committed.
- */
+/** Units on PostgreSQL: rows that executors write into the staging of a job, and the side of the tool that publishes them. */
 import type { Socket } from 'node:net';
 import { AppError } from '../../../errors.ts';
 import type {
@@ -30,6 +27,9 @@ import { startCopy, unconvertedRow, unconvertedValues, type StagedTable } from '
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type StagingArea, roleMark, asLogin, endJobRole } from './staging-area.ts';
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+
+// One attempt at a unit, written into the job's staging in one transaction: it claims the unit, copies the rows of one table after the
+// other, and leaves a note. The second of two attempts waits for the first, and is refused after that has committed.
 
 /** from this size on, rows are copied, those of the fullest table first: one COPY fills one table */
 const copyBytes = 8 * 2 ** 20;
@@ -306,9 +306,10 @@ export function ledgerStatement(ledger: string): string {
   return `CREATE TABLE ${ledger} (unit integer NOT NULL, part smallint NOT NULL, note text, PRIMARY KEY (unit, part))`;
 }
 
-// The publishing side of units: the staged tables that all executors fill, the ledger of finished units, and the role of the job, with
-// which executors log in. The role may only put rows into the job's staging. Its password is valid for minutes, and is renewed while the
-// job lives; when a job ends, its role can no longer log in.
+// The publishing side: the staged tables that all executors fill, the ledger of finished units, and the role of the job, with which
+// executors log in. The role may only put rows into the job's staging. Its password is valid for minutes, and is renewed while the job
+// lives; when a job ends, its role can no longer log in.
+
 /** The state of a load that the sink passes to unit publishing. */
 interface UnitTargetOptions {
   readonly sql: Sql;

@@ -35,6 +35,7 @@ import { makeIndexes, addSideRows, insertRows, looksStaged } from './insert-rows
 
 // Alters an existing table so that it can hold the incoming rows. SQLite adds columns; for every other change the table is made again and
 // filled.
+
 type SqlitePublication = Publication<SqliteDb>;
 
 /**
@@ -196,6 +197,8 @@ function drawForRows(
     sqlite,
   );
 }
+
+// The driver.
 
 export function createSqliteRowSink(options: DatabaseFileOptions): RowSink {
   return new DatabaseFileSink(sqliteDriver, options);

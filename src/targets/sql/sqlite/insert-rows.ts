@@ -1,4 +1,4 @@
-/** Inserts staged rows into a table, and the items of their lists into the lists' tables. */
+/** Inserts staged rows into a table, and the items of their lists into the lists' tables. Makes the indexes. */
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { keyIndexes, keyIndexStatement } from '../../../engine/sql/ddl.ts';
 import { modelName, physicalName } from '../../../engine/sql/physical-model.ts';
@@ -16,7 +16,8 @@ import type { MergedDocument } from '../../../ports/row-sink.ts';
 import { documentIdentity } from '../../rows/ledger.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
 
-// Indexes of the tables: unique keys that the rows satisfy, and indexes for queries and removals (`--indexes`).
+// Indexes: unique keys that the rows satisfy, and indexes for queries and removals (`--indexes`).
+
 type SqlitePublication = Publication<SqliteDb>;
 
 export async function makeIndexes(publication: SqlitePublication): Promise<void> {
@@ -107,6 +108,8 @@ function dropUniqueIndex(publication: SqlitePublication, broken: readonly string
     }
   return false;
 }
+
+// Rows and items.
 
 interface ListTarget {
   /** index of the column in the model */

@@ -30,8 +30,9 @@ import { readFileLoads } from '../database-files.ts';
 import { sqliteDriver } from './driver.ts';
 import { readTables, type SqliteTable as FoundTable, lexicalText } from './tables.ts';
 
-// Reads rows of a table in the order of its key, a page of many rows as one value: reading a value from SQLite costs as much as making the
-// text of a whole row there.
+// Reads rows in the order of their key, a page of many rows as one value: reading a value from SQLite costs as much as making the text of a
+// whole row there.
+
 /** The part of a table that is read. */
 interface PagedRows {
   /** the text after FROM */
@@ -159,6 +160,8 @@ function joined(texts: readonly string[]): string {
   if (texts.length <= mostArguments) return `concat_ws(char(31), ${texts.join(', ')})`;
   return joined([joined(texts.slice(0, mostArguments)), ...texts.slice(mostArguments)]);
 }
+
+// The source.
 
 export interface SqliteRowSourceOptions {
   readonly file: string;

@@ -1,4 +1,4 @@
-/** Tables of a SQLite file: existing tables, and statements that make them. */
+/** Types and tables of a SQLite file: existing tables, and statements that make them. */
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { createTable } from '../../../engine/sql/ddl.ts';
@@ -6,7 +6,7 @@ import { viewMark } from '../../rows/made-views.ts';
 import type { FoundColumn, FoundTable } from '../found-tables.ts';
 import { foldedName, type SqliteDb } from './database.ts';
 
-/** Column types of SQLite, as the dialect declares them: the type that a column needs, and the text form of its values. */
+// Types, as the dialect declares them: the type that a column needs, and the text form of its values.
 
 type Family = 'text' | 'integer' | 'numeric' | 'real' | 'other' | 'any';
 
@@ -75,6 +75,8 @@ export function lexicalText(expression: string, type: string, isBoolean: boolean
       return `CASE ${stored} WHEN 'real' THEN svc_text(${expression}) ELSE ${text} END`;
   }
 }
+
+// The tables.
 
 interface SqliteColumn extends FoundColumn {
   /** position in the primary key, from 1; 0: it is not part of it */
@@ -150,7 +152,6 @@ export function tableStatement(table: PhysicalTable): string {
 }
 
 /** The text of CREATE TABLE, which SQLite keeps unchanged: comments are read from it, and columns changed in it. */
-
 interface TableText {
   /** columns, then constraints, each followed by its comment */
   readonly items: readonly string[];

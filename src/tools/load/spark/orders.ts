@@ -18,6 +18,7 @@ import { sparkVariables } from '../../../config/properties.ts';
 import { settingHoldsSecret } from '../../../service/jobs/option-table.ts';
 
 // Explains why Spark does not run, and says what to do next.
+
 const connectMs = 3000;
 
 /**
@@ -159,6 +160,8 @@ export function createDiagnosis(master: string): Diagnosis {
     },
   };
 }
+
+// The application and its orders.
 
 const scripts = new URL('scripts/spark/', installation);
 const driver = fileURLToPath(new URL('driver.py', scripts));

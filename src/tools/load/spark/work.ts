@@ -185,8 +185,9 @@ export async function makePassFolder(folder: string): Promise<string> {
   return folder;
 }
 
-// Stores rows of a unit in a file of its folder, if the target does not accept them from executors: written by a task, read by the
-// tool.
+// Stores rows of a unit in a file of its folder, if the target does not accept them from executors. A task writes the file, and the tool
+// reads it.
+
 /** The destination of a unit's rows. */
 export type RowWriter = Pick<RowSink, 'write' | 'writeSide' | 'unconverted' | 'allowNull'>;
 

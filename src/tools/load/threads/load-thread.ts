@@ -26,7 +26,8 @@ import {
   type ToThread,
 } from './pool.ts';
 
-// Opens the documents of a thread's units for reading. Files opened for one unit serve the next, because units ascend.
+// Opens the documents of a thread's units. Files opened for one unit serve the next, because units ascend.
+
 /** Members of an archive behind the last one that was read. */
 interface OpenArchive {
   readonly file: string;
@@ -112,6 +113,8 @@ function sizeOf(file: string): number {
     throw inputFault(error, file);
   }
 }
+
+// The thread.
 
 /** bytes under way to the sink, beyond which the thread waits */
 const fullBytes = 8 * 1024 * 1024;

@@ -1,4 +1,4 @@
-/** Threads of a load, as their owner sees them. */
+/** Threads of a load, as their owner sees them: the messages that they exchange, and the gathering of their results. */
 import { type Diagnostic, InputError } from '../../../engine/diagnostics.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import type { QName } from '../../../engine/model/source-model.ts';
@@ -15,7 +15,8 @@ import type { PassProgress } from '../../reports/progress-lines.ts';
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../../installation.ts';
 
-// The messages between a load and its threads.
+// The messages.
+
 /** size of a slot: as large as the chunks in which rows of a table are handed over, except very long rows */
 export const slotBytes = 192 * 1024;
 
@@ -84,7 +85,8 @@ export type FromThread =
       readonly lastKeys: ReadonlyMap<string, number>;
     };
 
-// Gathers in one place what the threads of a load send.
+// Gathers the results of all threads in one place.
+
 interface StatisticsOfUnit extends Pick<FromThread & { kind: 'unit' }, 'unit' | 'open'> {
   readonly statistics: DocumentStatistics;
 }
@@ -186,6 +188,8 @@ function faultOf(fault: ThreadFault): Error {
   if ('diagnostic' in fault) return new InputError(fault.diagnostic);
   return new AppError(fault.code, fault.message);
 }
+
+// The threads.
 
 const spareCopies = 32;
 

@@ -9,7 +9,8 @@ import type { Schema, Snapshot, TableMetadata } from '../iceberg/shape.ts';
 import { currentSnapshot } from '../iceberg/metadata.ts';
 import type { NextTableVersion } from '../table-format.ts';
 
-// Sends requests to a catalogue of Iceberg tables (Iceberg REST catalog API): addresses, retries, and errors as AppErrors.
+// Requests: addresses, retries, and errors as AppErrors.
+
 /** Sends one request to an allowed host. Redirects are returned, not followed. */
 export type CatalogueTransport = (
   method: string,
@@ -272,6 +273,8 @@ function createTokens(login: CatalogueLogin, label: string, ask: AskForToken): C
     secrets: () => [...given],
   };
 }
+
+// The operations on namespaces and tables.
 
 export interface CatalogueNamespace {
   readonly warehouse: string | null;

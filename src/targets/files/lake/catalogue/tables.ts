@@ -33,8 +33,9 @@ import type { LakeTarget } from '../place.ts';
 import { bucketLake } from '../bucket.ts';
 
 // The objects of a catalogue's tables. Keys begin with the name of the table, and each table is below the location that the catalogue gave
-// it. Objects of no table (locks, steps, notes) are in a hidden folder below the location of `_loads`. The access data that a catalogue
-// gives for the files of a table are "vended credentials".
+// it. Objects of no table (locks, steps, notes) are in a hidden folder below the location of `_loads`. "Vended credentials" are the access
+// data that a catalogue gives for the files of a table.
+
 /** The access to an S3-compatible store that a catalogue vends. */
 interface VendedAccess {
   readonly endpoint: string;
@@ -149,6 +150,8 @@ function createTableObjects(
 function isOfNone(key: string): boolean {
   return key.startsWith('.') || key === manifestName;
 }
+
+// The tables.
 
 /** Opens the store of a table's folder, by its address. AppErrors if jobs may not or cannot write there. */
 export type OpenTableStore = (location: string, vended: Vended['access'] | null) => Promise<TableStore>;

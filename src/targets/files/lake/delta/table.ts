@@ -35,7 +35,8 @@ import {
 } from './log.ts';
 import { randomUUID } from 'node:crypto';
 
-// The metadata of a Delta table: its schema and partitions, and its requirements for readers and writers.
+// The metadata of a table: its schema and partitions, and its requirements for readers and writers.
+
 /** The JSON of a type in a schema: a name, or an object for nested types. */
 type DeltaType = string | { readonly type: string; readonly [member: string]: unknown };
 
@@ -258,6 +259,8 @@ function refuse(label: string, feature: string): never {
     `${label}: somebody gave the table what this version cannot keep to (${feature}); take that away again, or take another folder.`,
   );
 }
+
+// The format.
 
 export const deltaFormat: TableFormat = {
   name: 'delta',

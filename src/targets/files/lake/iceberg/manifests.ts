@@ -6,8 +6,9 @@ import { AppError } from '../../../../errors.ts';
 import { isObject, parseExact } from '../../json.ts';
 import type { FieldIds, LakeField, NewFile, ValueRange } from '../table-format.ts';
 
-// Reads and writes Avro files (specification 1.11, "Object Container Files"), as a whole, because manifests are small. The package avsc
+// Reads and writes Avro files (specification 1.11, "Object Container Files") as a whole, because manifests are small. The package avsc
 // decodes the content of blocks.
+
 /** Makes 64-bit integers bigint. */
 const long = avro.types.LongType.__with({
   fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
@@ -192,6 +193,8 @@ function unpacker(codec: string): (block: Buffer) => Buffer {
       throw new Error(`its codec is ${codec}; those known are deflate and zstandard`);
   }
 }
+
+// Manifests.
 
 /** An entry of a manifest, with the values that it inherits from the list. */
 export interface ManifestEntry {
