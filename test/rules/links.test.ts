@@ -1,4 +1,4 @@
-/** What pages for readers name: files, npm scripts and other pages that exist. */
+/** Names in pages and addresses in modules: files, npm scripts and other pages that exist. */
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -53,6 +53,19 @@ describe('pages', () => {
       .map((path) => path.replace(/[:#,;].*$/, ''))
       .filter((path) => rooms.test(path));
     expect(paths.filter((path) => !existsSync(projectRoot + path))).toEqual([]);
+  });
+});
+
+describe('modules', () => {
+  it('address files beside them that exist', () => {
+    const modules = listFiles().filter((path) => /^(?:src|test|scripts|bin)\/.*\.(?:ts|mjs)$/.test(path));
+    const broken = modules.flatMap((path) =>
+      [...readText(path).matchAll(/new URL\(\s*'([\w.][^']*)',\s*import\.meta\.url/g)]
+        .map(([, address]) => posix.join(posix.dirname(path), address!))
+        .filter((target) => !target.startsWith('dist') && !existsSync(projectRoot + target))
+        .map((target) => `${path}: ${target}`),
+    );
+    expect(broken).toEqual([]);
   });
 });
 
