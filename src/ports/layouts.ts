@@ -1,7 +1,7 @@
 /**
  * The layouts of a folder, which `-f` names, with the facts that options, stored requests and targets need. Every layout of files has
- * an object of the same name in src/targets/files/folder/layouts, and every layout of tables has its formats in src/targets/files/lake:
- * the type checker names a layout that lacks them.
+ * an object of the same name in src/targets/files/folder/every-layout.ts, and every layout of tables has its formats in
+ * src/targets/files/lake/formats.ts: the type checker names a layout that lacks them.
  */
 import type { EncodingName } from '../engine/shred/row-output.ts';
 
