@@ -87,7 +87,7 @@ export function isOutOfMemory(error: unknown): boolean {
   );
 }
 
-/** One complaint about one place of the request: `pointer` is an RFC 6901 JSON pointer or `#/query/name`. */
+/** One complaint about one place of the request: `pointer` is an RFC 6901 JSON pointer or `/query/name`. */
 export interface ErrorDetail {
   readonly pointer: string;
   readonly detail: string;

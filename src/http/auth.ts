@@ -141,6 +141,8 @@ export function createGuards(
         });
       }
       c.set('principal', principal);
+      if (adapters.callers?.queryParameters !== undefined)
+        c.set('hostParameters', adapters.callers.queryParameters);
       c.set('mayGoOn', () => mayGoOn(c, principal, scope));
       await next();
       const changes = (method !== 'GET' && method !== 'HEAD') || changingScopes.has(scope);

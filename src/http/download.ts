@@ -1,8 +1,8 @@
 /** Answers that a client saves as a file, whole or a range of bytes. */
 import type { Context } from 'hono';
 import type { AppEnv } from './env.ts';
-import { negotiate } from './problem.ts';
 import { longBytes } from './long-answers.ts';
+import { acceptedType } from './operation.ts';
 
 // Sends files as answers.
 
@@ -19,19 +19,37 @@ function attachment(name: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
 }
 
+/** A format of a file, and the media type that it is sent as. */
+interface ChosenFormat<F extends string> {
+  readonly format: F;
+  readonly mediaType: string;
+}
+
 /**
- * Answers with a file in chunks, to be saved under its name; `Accept` chooses among its media types, the first if it names none of
- * them.
+ * Chooses the format of a file by `Accept`, among all formats or the one that the query names; the first one if `Accept` has no
+ * preference. `mediaTypes`: those of each format. AppError `not_acceptable` if `Accept` excludes them.
  */
+export function chooseFormat<F extends string>(
+  c: Context<AppEnv>,
+  asked: F | undefined,
+  mediaTypes: Readonly<Record<F, readonly string[]>>,
+): ChosenFormat<F> {
+  const formats = asked === undefined ? (Object.keys(mediaTypes) as F[]) : [asked];
+  const offered = formats.flatMap((format) => mediaTypes[format].map((mediaType) => ({ format, mediaType })));
+  const mediaType = acceptedType(c, [...offered.map((one) => one.mediaType), bytesType]);
+  return { format: offered.find((one) => one.mediaType === mediaType)?.format ?? formats[0]!, mediaType };
+}
+
+/** Answers with a file in chunks, to be saved under its name. */
 export function savedFile(
   c: Context<AppEnv>,
   { name, content }: { readonly name: string; readonly content: readonly Uint8Array<ArrayBuffer>[] },
-  mediaTypes: readonly [string, ...string[]],
+  mediaType: string,
 ): Response {
   return longBytes(c, content, {
-    'Content-Type': negotiate(c.req.header('Accept'), [...mediaTypes, bytesType]) ?? mediaTypes[0],
+    'Content-Type': mediaType,
     'Content-Disposition': attachment(name),
-    ...(mediaTypes.length > 1 ? { Vary: 'Accept' } : {}),
+    Vary: 'Accept',
   });
 }
 

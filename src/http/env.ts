@@ -18,6 +18,8 @@ export interface AppEnv {
     basePath: string;
     /** set on every operation that needs a key */
     principal: Principal;
+    /** query parameters that the sign-in of a host reads, and which are no parameters of operations */
+    hostParameters?: readonly string[];
     /** checks whether that key or token may still do this; used by long-running answers */
     mayGoOn: () => Promise<boolean>;
     /** object that the audit log names beside the action, unless the path contains it */

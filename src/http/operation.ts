@@ -1,9 +1,11 @@
 /** Defines routes with their handlers, ordered so that a literal path always takes precedence over its `{id}` sibling. */
 import { OpenAPIHono, type RouteConfig, type RouteHandler, type z } from '@hono/zod-openapi';
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
+import { closestWord } from '../engine/closest-word.ts';
 import { AppError, type ErrorDetail } from '../errors.ts';
+import { uploadTokenSchemeName } from './auth.ts';
 import type { AppEnv } from './env.ts';
-import { Problem } from './problem.ts';
+import { negotiate, Problem } from './problem.ts';
 import { createSlots, type Slots } from '../service/transfer/run-transfer.ts';
 
 /** A GET marked so changes something, and is not to be run for HEAD. */
@@ -101,8 +103,9 @@ export function createGroup<const O extends readonly Operation[]>(operations: O)
     const ofPath = byPath.get(path)!;
     const allow = allowOf(ofPath);
     for (const { route, handler } of ofPath) {
+      const checked = withChecks(route);
       group.openapi(
-        'x-effectful' in route ? { ...route, middleware: withoutHead(route, allow) } : route,
+        'x-effectful' in route ? { ...checked, middleware: withoutHead(checked, allow) } : checked,
         handler,
       );
     }
@@ -120,6 +123,86 @@ function withoutHead(route: RouteConfig, allow: string): MiddlewareHandler<AppEn
     await next();
   };
   return [refuseHead, ...([route.middleware ?? []].flat() as MiddlewareHandler<AppEnv>[])];
+}
+
+/**
+ * Adds the checks that all operations share, after those of the key and the body: unknown query parameters (400), and an `Accept` that
+ * excludes every media type of the answer (406).
+ */
+function withChecks(route: RouteConfig): RouteConfig {
+  const checks: MiddlewareHandler<AppEnv>[] = [];
+  // an upload reports a wrong token before any other fault, so its handler checks the parameters
+  if (!(route.security ?? []).some((scheme) => uploadTokenSchemeName in scheme)) {
+    const known = queryParametersOf(route);
+    checks.push((c, next) => {
+      refuseUnknownParameters(c, known);
+      return next();
+    });
+  }
+  const offered = negotiable(route);
+  if (offered.length > 0) {
+    checks.push((c, next) => {
+      acceptedType(c, offered);
+      return next();
+    });
+  }
+  return {
+    ...route,
+    middleware: [...([route.middleware ?? []].flat() as MiddlewareHandler<AppEnv>[]), ...checks],
+    responses: { ...problemsOnly(400, ...(offered.length > 0 ? [406] : [])), ...route.responses },
+  };
+}
+
+/** Returns the names of the query parameters that a route declares. */
+export function queryParametersOf({ request, parameters = [] }: Pick<RouteConfig, 'request' | 'parameters'>) {
+  const query = request?.query;
+  const validated = query !== undefined && 'shape' in query ? Object.keys(query.shape as object) : [];
+  const others = parameters.flatMap((one) => ('in' in one && one.in === 'query' ? [one.name] : []));
+  return [...validated, ...others];
+}
+
+/** AppError `invalid_parameter` if the query has parameters other than `known` and those of the host's sign-in. */
+export function refuseUnknownParameters(c: Context<AppEnv>, known: readonly string[]): void {
+  const { searchParams } = new URL(c.req.url);
+  if (searchParams.size === 0) return;
+  const host = (c.get('hostParameters') as readonly string[] | undefined) ?? [];
+  const unknown = [...new Set(searchParams.keys())].filter(
+    (name) => !known.includes(name) && !host.includes(name),
+  );
+  if (unknown.length === 0) return;
+  const errors = unknown.map((name) => ({
+    pointer: `/query/${escapeStep(name)}`,
+    detail: `is not a parameter of this operation; ${suggestion(name, known)}`,
+  }));
+  throw invalidRequest('invalid_parameter', errors, '/query');
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  const closest = closestWord(name, known);
+  if (closest !== null) return `did you mean ${closest}?`;
+  return known.length === 0 ? 'it has none in the query' : `its query parameters are ${known.join(', ')}`;
+}
+
+/** Returns the media types among which `Accept` chooses: those of answers to GET below /v2, where no type is a default for all. */
+function negotiable({ method, path, responses }: RouteConfig): readonly string[] {
+  if (method !== 'get' || !path.startsWith('/v2/')) return [];
+  const content = 200 in responses ? (responses[200] as { readonly content?: object }).content : undefined;
+  return Object.keys(content ?? {}).map(bareType);
+}
+
+function bareType(mediaType: string): string {
+  return mediaType.replace(/;.*$/, '').trim();
+}
+
+/** Returns the media type of `offered` that `Accept` prefers. AppError `not_acceptable` if it excludes all of them. */
+export function acceptedType<T extends string>(c: Context<AppEnv>, offered: readonly T[]): T {
+  const type = negotiate(c.req.header('Accept'), offered.map(bareType));
+  const chosen = offered.find((one) => bareType(one) === type);
+  if (chosen !== undefined) return chosen;
+  throw new AppError(
+    'not_acceptable',
+    `Accept excludes every media type of this answer: ${offered.map(bareType).join(', ')}`,
+  );
 }
 
 function methodNotAllowed(allow: string): AppError {
@@ -147,11 +230,11 @@ function compareLiteralFirst(a: string, b: string): number {
   return left.length - right.length;
 }
 
+/** First steps of pointers, by the part of the request that a validator checks; a pointer into the body has none. */
 const pointerPrefixes: Readonly<Record<string, string>> = {
-  param: '#/path',
-  query: '#/query',
-  header: '#/header',
-  json: '',
+  param: '/path',
+  query: '/query',
+  header: '/header',
 };
 
 type ValidationResult = { readonly target: string } & (
@@ -162,19 +245,31 @@ type ValidationResult = { readonly target: string } & (
 /** Throws the faults that a validator found as one problem. */
 export function refuseInvalid(result: ValidationResult): void {
   if (result.success) return;
+  const prefix = pointerPrefixes[result.target] ?? '';
   const errors = result.error.issues.flatMap((issue): ErrorDetail[] => {
-    const pointer = `${pointerPrefixes[result.target] ?? ''}${issue.path.map((step) => `/${escapeStep(String(step))}`).join('')}`;
+    const pointer = `${prefix}${issue.path.map((step) => `/${escapeStep(String(step))}`).join('')}`;
     if (issue.code !== 'unrecognized_keys') return [{ pointer, detail: lowerFirst(issue.message) }];
     return issue.keys.map((key) => ({
       pointer: `${pointer}/${escapeStep(key)}`,
       detail: 'is not a member of this object',
     }));
   });
+  throw invalidRequest(result.target === 'json' ? 'invalid_body' : 'invalid_parameter', errors, prefix);
+}
+
+/** One error for all faults; `prefix` is what their pointers begin with. */
+function invalidRequest(
+  code: 'invalid_body' | 'invalid_parameter',
+  errors: readonly ErrorDetail[],
+  prefix: string,
+): AppError {
   const first = errors[0];
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   const detail =
-    first === undefined ? 'the request is wrong in form' : `${nameOf(first.pointer)} ${first.detail}${more}`;
-  throw new AppError(result.target === 'json' ? 'invalid_body' : 'invalid_parameter', detail, { errors });
+    first === undefined
+      ? 'the request is wrong in form'
+      : `${nameOf(first.pointer.slice(prefix.length), prefix === '')} ${first.detail}${more}`;
+  return new AppError(code, detail, { errors });
 }
 
 /** RFC 6901 */
@@ -182,9 +277,10 @@ function escapeStep(step: string): string {
   return step.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-function nameOf(pointer: string): string {
-  const name = pointer.replace(/^#\/(?:path|query|header)\//, '');
-  if (name === '') return 'the body';
+/** Returns the name of the wrong place in the sentence of the problem: a pointer into the body, or the name of a parameter. */
+function nameOf(pointer: string, inBody: boolean): string {
+  if (pointer === '') return 'the body';
+  const name = inBody ? pointer : pointer.slice(1);
   return name.length > 100 ? `${name.slice(0, 100)}…` : name;
 }
 

@@ -74,8 +74,8 @@ const reasonOf: Readonly<Record<number, string>> = {
 
 const ProblemLocation = z.object({ pointer: z.string(), detail: z.string() }).openapi('ProblemPlace', {
   description:
-    'One wrong place: a JSON pointer into the body, or `#/path/…`, `#/query/…`, `#/header/…`, and what is wrong there.',
-  example: { pointer: '#/path/id', detail: 'must be an integer from 0 to 9223372036854775807' },
+    'One wrong place: a JSON pointer into the body, or `/path/…`, `/query/…`, `/header/…`, and what is wrong there.',
+  example: { pointer: '/path/id', detail: 'must be an integer from 0 to 9223372036854775807' },
 });
 
 export const Problem = z
@@ -102,7 +102,7 @@ export const Problem = z
       detail: 'id must be an integer from 0 to 9223372036854775807',
       instance: '/v2/executions/get/x',
       code: 'invalid_parameter',
-      errors: [{ pointer: '#/path/id', detail: 'must be an integer from 0 to 9223372036854775807' }],
+      errors: [{ pointer: '/path/id', detail: 'must be an integer from 0 to 9223372036854775807' }],
       timestamp: '2026-09-21T14:13:21.301+00:00',
       error: 'Bad Request',
       path: '/v2/executions/get/x',

@@ -25,6 +25,8 @@ interface HostCaller {
 }
 
 export interface HostCallers {
+  /** names of query parameters that `identify` reads; all others that an operation does not declare are refused */
+  readonly queryParameters?: readonly string[];
   /** Returns null if the host does not know the caller; the request may still have an API key */
   identify(request: Request): Promise<HostCaller | null>;
 }

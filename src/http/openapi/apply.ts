@@ -25,7 +25,6 @@ const tools = /^\/v2\/(?:run|schema\/(?:create|export(?!_)|import))/;
 
 /** Operations that may end in an error, for those errors that not every operation of its status has. */
 const isPossible: Partial<Record<ErrorCode, (path: string, operation: Described) => boolean>> = {
-  invalid_parameter: (_, { parameters = [] }) => parameters.length > 0,
   invalid_body: (_, operation) => readsJson(operation),
   malformed_json: (_, operation) => readsJson(operation),
   missing_body: (_, operation) => readsJson(operation),

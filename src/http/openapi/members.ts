@@ -355,7 +355,7 @@ const jobMembers: MemberTexts = {
     request_id: 'Names the request in the log of the service; also in the header X-Request-ID.',
   },
   ProblemPlace: {
-    pointer: 'JSON pointer into the body, or `#/path/…`, `#/query/…`, `#/header/…`.',
+    pointer: 'JSON pointer into the body, or `/path/…`, `/query/…`, `/header/…`.',
     detail: 'What is wrong there.',
   },
   ErrorAttributes: {

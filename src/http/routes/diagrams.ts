@@ -2,14 +2,20 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { diagramDrawing, readDiagram, saveDrawing } from '../../service/catalog/diagram.ts';
 import type { Config } from '../../config/shape.ts';
-import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { Slots } from '../../service/transfer/run-transfer.ts';
-import { negotiate } from '../problem.ts';
 import { jsonRecord, longText } from '../long-answers.ts';
 import type { Guards } from '../auth.ts';
 import { jsonBody } from '../json-body.ts';
-import { createGroup, notSent, operation, problems, undeclared, rawOperation } from '../operation.ts';
+import {
+  acceptedType,
+  createGroup,
+  notSent,
+  operation,
+  problems,
+  undeclared,
+  rawOperation,
+} from '../operation.ts';
 import { bodyId, int64, logicalSchemaQuery } from '../paging.ts';
 
 const tags = ['diagrams'];
@@ -126,13 +132,11 @@ export function createDiagramRoutes(
             'image/svg+xml': { schema: z.string().openapi({ example: exampleSvg }) },
           },
         },
-        ...problems(400, 406),
+        ...problems(400),
       },
     }),
     async (c) => {
-      const type = negotiate(c.req.header('Accept'), ['application/json', 'image/svg+xml']);
-      if (type === null)
-        throw new AppError('not_acceptable', 'application/json or image/svg+xml can be given');
+      const type = acceptedType(c, ['application/json', 'image/svg+xml']);
       const { idOrg } = c.get('principal');
       const { idSch } = c.req.valid('param');
       const { id_lschma: idLschma } = c.req.valid('query');

@@ -8,7 +8,7 @@ import type { Adapters } from '../../ports/adapters.ts';
 import type { Guards } from '../auth.ts';
 import type { Followers } from '../middleware.ts';
 import { ExecutionsResponse, Job, JobLog } from './job-shapes.ts';
-import { createGroup, json, operation, problems, removed } from '../operation.ts';
+import { acceptedType, createGroup, json, operation, problems, removed } from '../operation.ts';
 import {
   defaultPageSize,
   mapPage,
@@ -19,7 +19,7 @@ import {
   byteCount,
   int32,
 } from '../paging.ts';
-import { wire, negotiate } from '../problem.ts';
+import { wire } from '../problem.ts';
 import type { Context } from 'hono';
 import { followJobLog, readJobLog, streamJobLog, type LogEvent } from '../../service/jobs/log.ts';
 import { connectionOf, type AppEnv } from '../env.ts';
@@ -287,7 +287,7 @@ async function jobLogHandler(
   c: Context<AppEnv>,
   question: LogQuestion,
 ): Promise<Response> {
-  const type = negotiate(c.req.header('Accept'), ['application/json', 'text/plain', 'text/event-stream']);
+  const type = acceptedType(c, ['application/json', 'text/plain', 'text/event-stream']);
   c.header('Vary', 'Accept');
   if (type === 'text/plain') return await asText(adapters, c, question);
   if (type === 'text/event-stream') return await asEvents(adapters, c, question);

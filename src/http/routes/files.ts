@@ -7,7 +7,17 @@ import { storeUpload } from '../../service/files/upload.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { uploadTokenSchemeName, type Guards } from '../auth.ts';
 import { jsonBody } from '../json-body.ts';
-import { createGroup, json, notSent, operation, problems, problemsOnly, removed } from '../operation.ts';
+import {
+  createGroup,
+  json,
+  notSent,
+  operation,
+  problems,
+  problemsOnly,
+  queryParametersOf,
+  refuseUnknownParameters,
+  removed,
+} from '../operation.ts';
 
 const tags = ['files'];
 
@@ -174,7 +184,10 @@ export function createFileRoutes(
             token: c.req.query('token'),
             name: c.req.query('name'),
             declaredBytes: length === undefined ? null : Number(length),
-            body: () => c.req.raw.body,
+            body: () => {
+              refuseUnknownParameters(c, queryParametersOf({ parameters: queryParameters }));
+              return c.req.raw.body;
+            },
           },
         );
         return c.json(path, 200);

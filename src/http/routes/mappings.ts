@@ -11,7 +11,7 @@ import type { Adapters } from '../../ports/adapters.ts';
 import type { ListSlice, CatalogStore } from '../../ports/stores/catalog.ts';
 import type { AppEnv } from '../env.ts';
 import type { Guards } from '../auth.ts';
-import { bytesType, savedFile } from '../download.ts';
+import { bytesType, chooseFormat, savedFile } from '../download.ts';
 import { jsonArray } from '../long-answers.ts';
 import { createGroup, json, problems, rawOperation, notSent, operation } from '../operation.ts';
 import { linkHeader, linkNext, sliceOf, sliceQuery, int64, logicalSchemaQuery, bodyId } from '../paging.ts';
@@ -38,13 +38,17 @@ const compareQuery = z.object({
 });
 
 const downloadQuery = logicalSchemaQuery.extend({
-  format: z.enum(downloadFormats).optional().openapi({ description: 'xlsx without it.', example: 'xlsx' }),
+  format: z.enum(downloadFormats).optional().openapi({
+    description: 'Restricts `Accept` to the media types of one format.',
+    example: 'xlsx',
+  }),
 });
 
-const contentTypes = {
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  csv: 'text/csv; charset=utf-8',
-  json: 'application/json',
+/** Media types by format; the first format is sent if `Accept` has no preference. */
+const mediaTypes = {
+  xlsx: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  csv: ['text/csv; charset=utf-8'],
+  json: ['application/json'],
 } as const;
 
 export function createMappingRoutes(
@@ -204,7 +208,7 @@ function downloadOperation({ catalog, guard, renderings }: Shared) {
       operationId: 'downloadMappings',
       summary: 'Download the source-to-target map',
       description:
-        'Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates, with their type, label and meaning; what is too long for a sheet goes on in further ones.',
+        '`Accept` or `format` chooses a workbook (the default), CSV or JSON. Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates, with their type, label and meaning; what is too long for a sheet goes on in further ones.',
       tags,
       ...guard,
       request: { params: schemaParam, query: downloadQuery },
@@ -217,7 +221,7 @@ function downloadOperation({ catalog, guard, renderings }: Shared) {
               .openapi({ example: 'attachment; filename="donuts-mapping.xlsx"' }),
           }),
           content: {
-            [contentTypes.xlsx]: { schema: ByteArrayResource },
+            [mediaTypes.xlsx[0]]: { schema: ByteArrayResource },
             [bytesType]: { schema: ByteArrayResource },
             'text/csv': { schema: ByteArrayResource },
             'application/json': { schema: z.array(Mapping) },
@@ -227,13 +231,14 @@ function downloadOperation({ catalog, guard, renderings }: Shared) {
       },
     }),
     async (c) => {
-      const { format = 'xlsx', id_lschma: idLschma } = c.req.valid('query');
+      const { format: asked, id_lschma: idLschma } = c.req.valid('query');
+      const { format, mediaType } = chooseFormat(c, asked, mediaTypes);
       const { idSch } = c.req.valid('param');
       const { idOrg } = c.get('principal');
       const file = await renderings.within(idOrg, () =>
         downloadMappings(catalog, idOrg, idSch, { format, idLschma }),
       );
-      return savedFile(c, file, [contentTypes[format]]);
+      return savedFile(c, file, mediaType);
     },
   );
 }

@@ -50,7 +50,7 @@ import {
 } from './catalog-shapes.ts';
 import { longText } from '../long-answers.ts';
 import { wire } from '../problem.ts';
-import { bytesType, savedFile } from '../download.ts';
+import { bytesType, chooseFormat, savedFile } from '../download.ts';
 import { exportFormats, formatSpecifications } from '../../engine/metadata/formats.ts';
 
 const tags = ['schemas'];
@@ -358,15 +358,16 @@ function removeOperation({ guards, catalog }: Shared) {
 // The data dictionary: /v2/schema/dictionary.
 
 const dictionaryQuery = logicalSchemaQuery.extend({
-  format: z
-    .enum(dictionaryFormats)
-    .optional()
-    .openapi({ description: 'A workbook (xlsx, without it) or Markdown.', example: 'xlsx' }),
+  format: z.enum(dictionaryFormats).optional().openapi({
+    description: 'A workbook (xlsx) or Markdown (md): restricts `Accept` to the media types of one format.',
+    example: 'xlsx',
+  }),
 });
 
-const contentTypes = {
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  md: 'text/markdown; charset=utf-8',
+/** Media types by format; the first format is sent if `Accept` has no preference. */
+const dictionaryTypes = {
+  xlsx: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  md: ['text/markdown; charset=utf-8'],
 } as const;
 
 /** `renderings`: of one organisation at a time. */
@@ -382,7 +383,7 @@ function dictionaryOperation(
       operationId: 'getSchemaDictionary',
       summary: 'Get the data dictionary of a schema',
       description:
-        'Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A sheet, or section, of its own has each enumerated type once: code, label, documentation.',
+        '`Accept` or `format` chooses a workbook (the default) or Markdown. Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A sheet, or section, of its own has each enumerated type once: code, label, documentation.',
       tags: ['schemas'],
       ...guards.require('schemas:read'),
       request: { params: z.object({ idSch: int64('The schema.', 11) }), query: dictionaryQuery },
@@ -395,7 +396,7 @@ function dictionaryOperation(
               .openapi({ example: 'attachment; filename="donuts-dictionary.xlsx"' }),
           }),
           content: {
-            [contentTypes.xlsx]: { schema: ByteArrayResource },
+            [dictionaryTypes.xlsx[0]]: { schema: ByteArrayResource },
             [bytesType]: { schema: ByteArrayResource },
             'text/markdown': { schema: ByteArrayResource },
           },
@@ -404,13 +405,14 @@ function dictionaryOperation(
       },
     }),
     async (c) => {
-      const { format = 'xlsx', id_lschma: idLschma } = c.req.valid('query');
+      const { format: asked, id_lschma: idLschma } = c.req.valid('query');
+      const { format, mediaType } = chooseFormat(c, asked, dictionaryTypes);
       const { idSch } = c.req.valid('param');
       const { idOrg } = c.get('principal');
       const file = await renderings.within(idOrg, () =>
         dictionaryFile(adapters, idOrg, idSch, { format, idLschma }),
       );
-      return savedFile(c, file, [contentTypes[format]]);
+      return savedFile(c, file, mediaType);
     },
   );
 }
@@ -466,6 +468,10 @@ const exportQuery = logicalSchemaQuery.extend({
   }),
 });
 
+const exportTypes = Object.fromEntries(
+  exportFormats.map((format) => [format, formatSpecifications[format].mediaTypes]),
+) as unknown as Readonly<Record<(typeof exportFormats)[number], readonly string[]>>;
+
 const MetadataDocument = z.looseObject({}).openapi('MetadataDocument', {
   description: 'A Data Package, a JSON Schema, or Avro schemas: a document of that standard.',
   example: { profile: 'tabular-data-package', name: 'donuts', resources: [] },
@@ -480,7 +486,7 @@ function exportAsOperation(adapters: Pick<Adapters, 'catalog' | 'jobs'>, guards:
       operationId: 'exportSchemaAs',
       summary: 'Get a schema as metadata for other tools',
       description:
-        'The tables of a logical schema with their columns, keys, references, what they mean (path and documentation) and, where the schema enumerates them, the values that there can be. JSON Schema and Avro are texts unless JSON is asked for by `Accept`.',
+        'The tables of a logical schema with their columns, keys, references, what they mean (path and documentation) and, where the schema enumerates them, the values that there can be. JSON Schema and Avro are sent as text unless `Accept` prefers JSON.',
       tags: ['schemas'],
       ...guards.require('schemas:read'),
       request: { params: z.object({ idSch: int64('The schema.', 11) }), query: exportQuery },
@@ -496,6 +502,8 @@ function exportAsOperation(adapters: Pick<Adapters, 'catalog' | 'jobs'>, guards:
             'application/yaml': { schema: ByteArrayResource },
             'text/plain': { schema: ByteArrayResource },
             'application/json': { schema: MetadataDocument },
+            'application/schema+json': { schema: MetadataDocument },
+            'application/vnd.apache.avro+json': { schema: MetadataDocument },
           },
         },
         ...problems(400),
@@ -503,13 +511,13 @@ function exportAsOperation(adapters: Pick<Adapters, 'catalog' | 'jobs'>, guards:
     }),
     async (c) => {
       const { format, id_lschma: idLschma } = c.req.valid('query');
+      const { mediaType } = chooseFormat(c, format, exportTypes);
       const { idSch } = c.req.valid('param');
       const { idOrg } = c.get('principal');
       const file = await renderings.within(idOrg, () =>
         exportSchemaAs(adapters, idOrg, idSch, { format, idLschma }),
       );
-      const { mediaTypes } = formatSpecifications[format];
-      return savedFile(c, file, mediaTypes);
+      return savedFile(c, file, mediaType);
     },
   );
 }

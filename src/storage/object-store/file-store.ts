@@ -149,7 +149,7 @@ function checkFileName(name: string): void {
   const plain = !/[/\\\p{Cc}]/u.test(name) && !name.startsWith('.') && bytes <= longestName;
   if (plain && /\.(xml|xsd|gz|zip|tar|tgz)$/i.test(name)) return;
   const detail = 'the name must be a plain file name that ends in .xml, .xsd, .gz, .zip, .tar or .tgz';
-  throw new AppError('invalid_parameter', detail, { errors: [{ pointer: '#/query/name', detail }] });
+  throw new AppError('invalid_parameter', detail, { errors: [{ pointer: '/query/name', detail }] });
 }
 
 function randomName(): string {

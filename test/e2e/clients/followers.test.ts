@@ -160,7 +160,7 @@ describe('who holds many connections', { timeout: 120_000 }, () => {
     const [events, stays] = [follow(1, body.key)[0]!, follow(1, kept)[0]!];
     const [text] = open(
       1,
-      `GET /v2/executions/log/${idJob}?follow=true HTTP/1.1\r\nAuthorization: Bearer ${body.key}\r\nAccept: text/event-stream\r\n\r\n`,
+      `GET /v2/executions/log/${idJob} HTTP/1.1\r\nAuthorization: Bearer ${body.key}\r\nAccept: text/event-stream\r\n\r\n`,
     );
     const streams = [events, text!, stays];
     await eventually('the streams', async () => count(streams, '200') === 3 || null);

@@ -61,10 +61,10 @@ class Problem(TypedDict):
 
 
 class ProblemPlace(TypedDict):
-    """One wrong place: a JSON pointer into the body, or `#/path/…`, `#/query/…`, `#/header/…`, and what is wrong there."""
+    """One wrong place: a JSON pointer into the body, or `/path/…`, `/query/…`, `/header/…`, and what is wrong there."""
 
     pointer: str
-    """JSON pointer into the body, or `#/path/…`, `#/query/…`, `#/header/…`."""
+    """JSON pointer into the body, or `/path/…`, `/query/…`, `/header/…`."""
     detail: str
     """What is wrong there."""
 

@@ -658,7 +658,7 @@ class Operations(Transport):
     ) -> bytes:
         """Get a schema as metadata for other tools.
 
-        The tables of a logical schema with their columns, keys, references, what they mean (path and documentation) and, where the schema enumerates them, the values that there can be. JSON Schema and Avro are texts unless JSON is asked for by `Accept`."""
+        The tables of a logical schema with their columns, keys, references, what they mean (path and documentation) and, where the schema enumerates them, the values that there can be. JSON Schema and Avro are sent as text unless `Accept` prefers JSON."""
         return self._bytes(
             "GET",
             "/v2/schema/export_as/{idSch}",
@@ -676,7 +676,7 @@ class Operations(Transport):
     ) -> bytes:
         """Get the data dictionary of a schema.
 
-        Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A sheet, or section, of its own has each enumerated type once: code, label, documentation."""
+        `Accept` or `format` chooses a workbook (the default) or Markdown. Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A sheet, or section, of its own has each enumerated type once: code, label, documentation."""
         return self._bytes(
             "GET",
             "/v2/schema/dictionary/{idSch}",
@@ -847,7 +847,7 @@ class Operations(Transport):
     ) -> bytes:
         """Download the source-to-target map.
 
-        Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates, with their type, label and meaning; what is too long for a sheet goes on in further ones."""
+        `Accept` or `format` chooses a workbook (the default), CSV or JSON. Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates, with their type, label and meaning; what is too long for a sheet goes on in further ones."""
         return self._bytes(
             "GET",
             "/v2/mapping/download/{idSch}",

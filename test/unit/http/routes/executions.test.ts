@@ -241,7 +241,7 @@ describe('GET /v2/executions/log/{id_job}', () => {
     });
     expect(await wrong.json()).toMatchObject({
       status: 400,
-      errors: [{ pointer: '#/header/last-event-id' }],
+      errors: [{ pointer: '/header/last-event-id' }],
     });
     expect((await send('/v2/executions/log/9', { headers: { Accept: 'text/event-stream' } })).status).toBe(
       404,

@@ -59,6 +59,17 @@ describe('GET /v2/schema/export_as', () => {
     }
   });
 
+  it('gives each of the two under its own media type, and refuses types of other formats', async () => {
+    const { send, path } = await createNet();
+    const typeOf = async (format: string, accept: string) =>
+      (await send(`${path}?format=${format}`, { headers: { Accept: accept } })).headers.get('Content-Type');
+    expect(await typeOf('jsonschema', 'application/schema+json')).toBe('application/schema+json');
+    expect(await typeOf('avro', 'application/vnd.apache.avro+json')).toBe('application/vnd.apache.avro+json');
+    expect(await typeOf('avro', 'application/schema+json')).toBe('application/problem+json');
+    expect(await typeOf('dbml', 'application/json')).toBe('application/problem+json');
+    expect(await typeOf('dbml', 'application/octet-stream')).toBe('application/octet-stream');
+  });
+
   it('tells the formats where none of them is asked for, and hides what is not there', async () => {
     const { send, path, idLschma, newKey } = await createNet();
     for (const query of ['', '?format=excel', '?format=']) {

@@ -199,15 +199,32 @@ describe('GET /v2/mapping/compare', () => {
 });
 
 describe('GET /v2/mapping/download', () => {
-  it('is called bytes for those who take nothing else', async () => {
+  it('is of the format that Accept prefers, restricted by ?format', async () => {
     const { send, idSch } = await createWithDonuts();
-    for (const [accept, type] of [
-      ['application/octet-stream', 'application/octet-stream'],
-      ['*/*', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
-      ['text/html', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+    const workbook = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+    for (const [query, accept, type, start] of [
+      ['', '*/*', workbook, 'PK'],
+      ['', 'text/html, */*;q=0.8', workbook, 'PK'],
+      ['', 'application/octet-stream', 'application/octet-stream', 'PK'],
+      ['', 'text/csv', 'text/csv; charset=utf-8', 'xpath,'],
+      ['', 'application/json, text/csv;q=0.5', 'application/json', '['],
+      ['?format=csv', '*/*', 'text/csv; charset=utf-8', 'xpath,'],
+      ['?format=csv', 'application/json;q=0.9, text/*;q=0.1', 'text/csv; charset=utf-8', 'xpath,'],
+      ['?format=json', 'application/octet-stream', 'application/octet-stream', '['],
     ] as const) {
-      const answer = await send(`/v2/mapping/download/${idSch}`, { headers: { Accept: accept } });
-      expect([answer.headers.get('Content-Type'), (await answer.text()).slice(0, 2)]).toEqual([type, 'PK']);
+      const answer = await send(`/v2/mapping/download/${idSch}${query}`, { headers: { Accept: accept } });
+      const [sent, text] = [answer.headers.get('Content-Type'), await answer.text()];
+      expect([query, accept, sent, text.startsWith(start)]).toEqual([query, accept, type, true]);
+      expect(answer.headers.get('Vary')).toBe('Accept');
+    }
+    for (const [query, accept] of [
+      ['', 'text/html'],
+      ['', 'application/pdf, text/csv;q=0'],
+      ['?format=csv', 'application/json'],
+    ] as const) {
+      const answer = await send(`/v2/mapping/download/${idSch}${query}`, { headers: { Accept: accept } });
+      expect(answer.headers.get('Content-Type')).toBe('application/problem+json');
+      expect(await answer.json()).toMatchObject({ status: 406, code: 'not_acceptable' });
     }
   });
 

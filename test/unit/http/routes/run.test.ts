@@ -152,7 +152,7 @@ describe('POST /v2/run/cmd', () => {
     const answer = await run(app, { executions: [execution()] }, { 'Idempotency-Key': key });
     expect(await answer.json()).toMatchObject({
       status: 400,
-      errors: [{ pointer: '#/header/idempotency-key' }],
+      errors: [{ pointer: '/header/idempotency-key' }],
     });
   });
 
