@@ -61,7 +61,17 @@ export function createApp(
       '*',
       cors({
         origin: [...config.corsOrigins],
-        exposeHeaders: ['X-Request-Id', 'Location', 'Link', 'Preference-Applied', 'Retry-After'],
+        exposeHeaders: [
+          'X-Request-Id',
+          'Content-Disposition',
+          'Idempotency-Replayed',
+          'Link',
+          'Location',
+          'Preference-Applied',
+          'RateLimit',
+          'RateLimit-Policy',
+          'Retry-After',
+        ],
       }),
     );
   }

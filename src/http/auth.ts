@@ -56,6 +56,7 @@ export function createGuards(
     burst: config.limits.requestBurst,
   });
 
+  const rateLimitPolicy = policyOf(config.limits.requestsPerSecond, config.limits.requestBurst);
   const keys = createKeyCheck(adapters.access, adapters.clock);
 
   async function identify(c: Context<AppEnv>): Promise<Principal | null> {
@@ -126,7 +127,10 @@ export function createGuards(
         );
       }
       connectionOf(c)?.heldBy(principal.idOrg, principal.idKey);
-      const waitMs = rateLimiter.take(principal.idKey);
+      const { waitMs, remaining, fullAfterMs } = rateLimiter.take(principal.idKey);
+      // set before anything can fail: refusals have these headers too
+      c.header('RateLimit-Policy', rateLimitPolicy);
+      c.header('RateLimit', `"default";r=${remaining};t=${Math.ceil(fullAfterMs / 1000)}`);
       if (waitMs > 0) {
         throw new AppError('too_many_requests', 'this key sends more requests than it may', {
           headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
@@ -197,8 +201,26 @@ export function createGuards(
 // Limits the requests of a key.
 
 interface RateLimiter {
-  /** Counts one request of this key; returns 0 if it may pass, otherwise the milliseconds until one may. */
-  take(key: string): number;
+  /** Counts one request of this key, if it may pass. */
+  take(key: string): Quota;
+}
+
+/** The quota of a key after a request. */
+interface Quota {
+  /** milliseconds until a request may pass; 0 if this one may */
+  readonly waitMs: number;
+  /** requests that may follow at once */
+  readonly remaining: number;
+  /** milliseconds without requests after which the quota is full again */
+  readonly fullAfterMs: number;
+}
+
+/**
+ * The value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): `burst` requests in the seconds in which as many are
+ * replenished.
+ */
+function policyOf(perSecond: number, burst: number): string {
+  return `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`;
 }
 
 /** Number of remembered keys above which full buckets are forgotten. */
@@ -229,8 +251,13 @@ function createRateLimiter(
       const bucket = buckets.get(key) ?? { tokens: limit.burst, atMs: nowMs };
       const tokens = refilled(bucket, nowMs);
       const passes = tokens >= 1;
-      buckets.set(key, { tokens: passes ? tokens - 1 : tokens, atMs: nowMs });
-      return passes ? 0 : Math.max(1, Math.ceil(((1 - tokens) * 1000) / limit.perSecond));
+      const left = passes ? tokens - 1 : tokens;
+      buckets.set(key, { tokens: left, atMs: nowMs });
+      return {
+        waitMs: passes ? 0 : Math.max(1, Math.ceil(((1 - tokens) * 1000) / limit.perSecond)),
+        remaining: Math.floor(left),
+        fullAfterMs: ((limit.burst - left) * 1000) / limit.perSecond,
+      };
     },
   };
 }

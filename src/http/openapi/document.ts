@@ -3,7 +3,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import { LevelRequest } from '../actuator/structures.ts';
 import { apiKeySchemeName, uploadTokenSchemeName } from '../auth.ts';
 import type { AppEnv } from '../env.ts';
-import { problemExamples, showExamples } from './apply.ts';
+import { declareRateLimits, problemExamples, rateLimitHeaders, showExamples } from './apply.ts';
 import { describeMembers } from './members.ts';
 
 const tags = [
@@ -65,6 +65,8 @@ export function registerComponents(app: OpenAPIHono<AppEnv>): void {
     name: 'token',
     description: 'An upload token: one use, five minutes, one kind of file.',
   });
+  for (const [name, header] of Object.entries(rateLimitHeaders))
+    app.openAPIRegistry.registerComponent('headers', name, header);
   // its operation reads the body itself
   app.openAPIRegistry.register('LevelRequest', LevelRequest);
   // the interface's own name of a structure that generators cannot give to a class
@@ -99,6 +101,7 @@ function generateDocument(app: OpenAPIHono<AppEnv>) {
   for (const [path, methods] of Object.entries(document.paths ?? {})) {
     for (const [method, operation] of Object.entries(methods as Record<string, DocumentOperation>)) {
       for (const code of showExamples(method, path, operation)) codes.add(code);
+      declareRateLimits(operation);
       for (const parameter of operation.parameters ?? []) {
         // Hono reads headers by lower-case names; the document shows them as they are usually written.
         if (parameter.in === 'header')

@@ -244,6 +244,54 @@ describe('API keys', () => {
   });
 });
 
+const limitsOf = ({ headers }: Response) => [headers.get('RateLimit-Policy'), headers.get('RateLimit')];
+
+describe('RateLimit and RateLimit-Policy', () => {
+  it('tell the limit and its rest in every answer to a key, refusals among them', async () => {
+    const { send, newKey, adapters } = await createTestApp({
+      'svc.limits.requests_per_second': '1',
+      'svc.limits.request_burst': '5',
+    });
+    const policy = '"default";q=5;w=5';
+    expect(limitsOf(await send('/v2/about/org'))).toEqual([policy, '"default";r=4;t=1']);
+    expect(limitsOf(await send('/v2/executions/get/99'))).toEqual([policy, '"default";r=3;t=2']);
+    expect(limitsOf(await send('/v2/executions/get/x'))).toEqual([policy, '"default";r=2;t=3']);
+    const created = await send('/v2/file/upload/token', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"kind":"xml"}',
+    });
+    expect(limitsOf(created)).toEqual([policy, '"default";r=1;t=4']);
+    expect(limitsOf(await send('/v2/schema/all', { method: 'HEAD' }))).toEqual([policy, '"default";r=0;t=5']);
+    const refused = await send('/v2/about/org');
+    expect([refused.status, ...limitsOf(refused)]).toEqual([429, policy, '"default";r=0;t=5']);
+    adapters.time.nowMs += 2500;
+    expect(limitsOf(await send('/v2/about/org'))).toEqual([policy, '"default";r=1;t=4']);
+
+    const { key } = await newKey(1, ['jobs:read']);
+    const forbidden = await send('/v2/schema/all', { key });
+    expect([forbidden.status, ...limitsOf(forbidden)]).toEqual([403, policy, '"default";r=4;t=1']);
+    expect(limitsOf(await send('/v2/about/org', { key: 'svk_no' }))).toEqual([null, null]);
+    expect(limitsOf(await send('/actuator/health', { key: null }))).toEqual([null, null]);
+  });
+
+  it('are declared for every answer to a key', async () => {
+    const { app } = await createTestApp();
+    const document = (await (await app.request('/doc')).json()) as {
+      paths: Record<string, Record<string, { security: object[]; responses: Record<string, object> }>>;
+      components: { headers: object };
+    };
+    expect(document.components.headers).toMatchObject({ RateLimit: {}, 'RateLimit-Policy': {} });
+    const all = document.paths['/v2/executions/all']!['get']!.responses;
+    for (const [status, response] of Object.entries(all)) {
+      if (status === '401') expect(response).not.toHaveProperty(['headers', 'RateLimit']);
+      else
+        expect(response).toHaveProperty(['headers', 'RateLimit'], { $ref: '#/components/headers/RateLimit' });
+    }
+    expect(document.paths['/actuator/health']!['get']!.responses['200']).not.toHaveProperty('headers');
+  });
+});
+
 describe('another organisation', () => {
   it('cannot be told from what is not there', async () => {
     const { send, newKey, adapters } = await createTestApp();

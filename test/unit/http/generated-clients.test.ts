@@ -33,7 +33,8 @@ function* schemasIn(value: unknown, path: readonly string[]): Generator<[path: s
 
 function* refsIn(value: unknown): Generator<string> {
   for (const [, { $ref }] of schemasIn(value, []))
-    if (typeof $ref === 'string') yield $ref.slice('#/components/schemas/'.length);
+    if (typeof $ref === 'string' && $ref.startsWith('#/components/schemas/'))
+      yield $ref.slice('#/components/schemas/'.length);
 }
 
 /** The components that a value refers to, through others too. */
