@@ -3,13 +3,16 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { fixedLimits } from '../config/limits.ts';
 import type { ListSlice } from '../ports/stores/catalog.ts';
-import type { Page } from '../ports/stores/jobs.ts';
+import type { ListPosition, Page } from '../ports/stores/jobs.ts';
 import type { AppEnv } from './env.ts';
+import { wire } from './problem.ts';
 import { hasHiddenCharacters } from '../engine/hidden-characters.ts';
 import { dialectNames } from '../engine/sql/dialects/every-dialect.ts';
 
 const maxInt64 = 9223372036854775807n;
 const maxInt32 = 2147483647n;
+/** the last millisecond of the year 9999, which the database can still add to */
+const latestTime = 253_402_300_799_999n;
 const digits = /^[0-9]+$/;
 // oxlint-disable-next-line no-control-regex -- they are what it is about
 const controlFree = /^[^\u0000-\u001f\u007f]*$/;
@@ -105,6 +108,18 @@ export function bodyId() {
     .openapi({ type: 'integer', format: 'int64', minimum: 0 });
 }
 
+/** A time in epoch milliseconds, up to the end of the year 9999. */
+export function epochMs(meaning: string) {
+  return integerUpTo(latestTime, `must be a time in epoch milliseconds, from 0 to ${latestTime}`).openapi({
+    type: 'integer',
+    format: 'int64',
+    minimum: 0,
+    maximum: Number(latestTime),
+    description: meaning,
+    example: 1790000000000 as unknown as string,
+  });
+}
+
 /** Decimal digits within a range. */
 export function integerBetween(min: number, max: number, meaning: string, example = min) {
   const detail = `must be an integer from ${min} to ${max}`;
@@ -168,23 +183,155 @@ export function sliceOf({ page, size }: z.infer<typeof sliceQuery>): ListSlice |
   return { offset: (page ?? 0) * limit, limit };
 }
 
-/** Adds the link to the next page (RFC 8288), relative to the address of this one. */
-export function linkNext(c: Context<AppEnv>, slice: ListSlice | undefined, more: boolean): void {
-  if (slice === undefined || !more) return;
-  const query = new URL(c.req.url).searchParams;
-  query.set('page', String(slice.offset / slice.limit + 1));
-  query.set('size', String(slice.limit));
-  c.header('Link', `<?${query.toString()}>; rel="next"`);
+/** Adds the links of a part of a list that is an array; `more`: there are records behind it. */
+export function linkSlice(c: Context<AppEnv>, slice: ListSlice | undefined, more: boolean): void {
+  if (slice === undefined) return;
+  const page = slice.offset / slice.limit;
+  const at = (number: number): string => reference(c, { page: String(number), size: String(slice.limit) });
+  link(c, { first: at(0), prev: page > 0 ? at(page - 1) : null, next: more ? at(page + 1) : null });
 }
 
-/** Documents the header of answers with arrays that come in pages, for use beside `json`. */
+/** Documents the header of answers that come in pages, for use beside `json`. */
 export const linkHeader = {
   Link: {
     description:
-      'Where the next page is (`rel="next"`), if there is one: a reference relative to this address.',
-    schema: { type: 'string' as const, example: '<?page=1&size=20>; rel="next"' },
+      'Other pages of the list (RFC 8288): `first`, and `next` and `prev` if there are such pages; references relative to this address.',
+    schema: { type: 'string' as const },
+    example: '<?page=0&size=20>; rel="first", <?page=2&size=20>; rel="next", <?page=0&size=20>; rel="prev"',
   },
 };
+
+type PageRelation = 'first' | 'next' | 'prev';
+
+/** Sets `Link` (RFC 8288). */
+function link(c: Context<AppEnv>, references: Readonly<Record<PageRelation, string | null>>): void {
+  const links = Object.entries(references).flatMap(([relation, target]) =>
+    target === null ? [] : [`<${target}>; rel="${relation}"`],
+  );
+  c.header('Link', links.join(', '));
+}
+
+/** Returns a relative reference to the path of the request, or to `path` beside it, with these query parameters changed (null: removed). */
+function reference(
+  c: Context<AppEnv>,
+  changes: Readonly<Record<string, string | null>>,
+  path?: string,
+): string {
+  const query = new URL(c.req.url).searchParams;
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) query.delete(name);
+    else query.set(name, value);
+  }
+  const text = query.size === 0 ? '' : `?${query.toString()}`;
+  // an empty reference would keep the query of the request
+  const own = text === '' ? c.req.path.split('/').at(-1)! : '';
+  return `${path ?? own}${text}`;
+}
+
+/**
+ * The place of the number of a page in its address: the last step of the path, a step that is added to the path, or the query parameter
+ * `page`.
+ */
+type PagePlace = 'step' | 'further step' | 'query';
+
+/** A page as it goes over the wire; sets the links to the others. */
+export function linkedPage<T>(c: Context<AppEnv>, place: PagePlace, found: Page<T>) {
+  const { page } = found;
+  const wired = wire(toWirePage(found));
+  const lastStep = c.req.path.split('/').at(-1)!;
+  const at = (number: number): string => {
+    if (place === 'query') return reference(c, { page: String(number) });
+    return reference(c, {}, place === 'step' ? String(number) : `${lastStep}/${number}`);
+  };
+  link(c, {
+    first: at(0),
+    next: page + 1 < wired.total_pages ? at(page + 1) : null,
+    // a page past the end is followed by the last one
+    prev: page > 0 ? at(Math.max(0, Math.min(page, wired.total_pages) - 1)) : null,
+  });
+  return wired;
+}
+
+/** The lists that can be continued from a cursor; a cursor of one list is refused by the others. */
+type CursorList = 'jobs' | 'workflows' | 'runs';
+
+interface Cursor {
+  readonly position: ListPosition;
+  /** number of the page that the cursor leads to */
+  readonly page: number;
+}
+
+/** `?cursor=`, as the links of the list have it: a place between two records, which stays the same while records are added. */
+export function cursorParam(list: CursorList) {
+  return z
+    .string()
+    .max(200)
+    .transform((text, context): Cursor => {
+      const cursor = parseCursor(list, text);
+      if (cursor !== null) return cursor;
+      context.issues.push({
+        code: 'custom',
+        message: 'must be a cursor from a Link header of this list',
+        input: text,
+      });
+      return z.NEVER;
+    })
+    .optional()
+    .openapi({
+      type: 'string',
+      description: 'Continues the list at this place: a value from the `Link` header of an answer.',
+      example: cursorText(list, { position: { side: 'after', id: 7 }, page: 1 }) as unknown as Cursor,
+    });
+}
+
+function cursorText(list: CursorList, { position: { side, id }, page }: Cursor): string {
+  return btoa(`${list} ${side} ${id} ${page}`).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+function parseCursor(list: CursorList, text: string): Cursor | null {
+  if (!/^[\w-]+$/.test(text)) return null;
+  let plain: string;
+  try {
+    plain = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  } catch {
+    return null;
+  }
+  const found = /^([a-z]+) (after|before) (\d{1,15}) (\d{1,10})$/.exec(plain);
+  if (found === null || found[1] !== list) return null;
+  return { position: { side: found[2] as 'after' | 'before', id: Number(found[3]) }, page: Number(found[4]) };
+}
+
+/**
+ * A page of a list that is ordered by id, newest first, as it goes over the wire: the first page, or the one that the cursor leads to.
+ * The links lead on by cursors, so that records which are added meanwhile move none from one page to the next.
+ */
+export async function cursorPage<T>(
+  c: Context<AppEnv>,
+  list: CursorList,
+  { size = defaultPageSize, cursor }: { readonly size?: number; readonly cursor?: Cursor },
+  idOf: (record: T) => number,
+  read: (page: number, size: number, position?: ListPosition) => Promise<Page<T>>,
+) {
+  // one record more than the page has shows that the list goes on
+  const found = await read(cursor?.page ?? 0, size + 1, cursor?.position);
+  const isLonger = found.content.length > size;
+  const isBackwards = cursor?.position.side === 'before';
+  const content = isBackwards ? found.content.slice(isLonger ? 1 : 0) : found.content.slice(0, size);
+  const wired = wire(toWirePage({ ...found, content, size }));
+  const at = (side: 'after' | 'before', record: T | undefined, page: number): string | null =>
+    record === undefined
+      ? null
+      : reference(c, { cursor: cursorText(list, { position: { side, id: idOf(record) }, page }) });
+  link(c, {
+    first: reference(c, { cursor: null }),
+    next: isBackwards || isLonger ? at('after', content.at(-1), found.page + 1) : null,
+    prev:
+      cursor !== undefined && (!isBackwards || isLonger)
+        ? at('before', content[0], Math.max(0, found.page - 1))
+        : null,
+  });
+  return wired;
+}
 
 /** The Zod form of a page of records. */
 export function pageOf<T extends z.ZodType>(record: T) {
@@ -203,7 +350,7 @@ export function mapPage<T, U>(page: Page<T>, map: (record: T) => U): Page<U> {
 }
 
 /** A page as it goes over the wire. */
-export function toWirePage<T>(page: Page<T>) {
+function toWirePage<T>(page: Page<T>) {
   return {
     content: page.content,
     page: page.page,

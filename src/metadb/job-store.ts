@@ -1,6 +1,9 @@
 /** The job store on PostgreSQL: `svc.job` is the record, the queue and the rule book. */
 import type {
+  JobFilter,
   JobStore,
+  ListPosition,
+  ListSelection,
   Page,
   WorkflowRecord,
   JobRun,
@@ -37,6 +40,7 @@ import {
   terminalStatuses,
   type JobRecord,
   type JobStatus,
+  statusLetters,
   withStatusName,
   type StatusLetter,
 } from '../service/jobs/record.ts';
@@ -74,7 +78,8 @@ export function createPostgresJobStore(
     settings,
     submit: (submission) => within(submission.idOrg, (tx) => submit(tx, settings, submission)),
     findJob: (idOrg, idJob) => read(idOrg, (tx) => findJob(tx, idOrg, idJob)),
-    listJobs: (idOrg, page, size) => read(idOrg, (tx) => listJobs(tx, idOrg, page, size)),
+    listJobs: (idOrg, page, size, selection) =>
+      read(idOrg, (tx) => listJobs(tx, idOrg, page, size, selection)),
     listWorkflowJobs: (idOrg, idWorkflow, page, size) =>
       read(idOrg, (tx) => listWorkflowJobs(tx, idOrg, idWorkflow, page, size)),
     rerunJob: (idOrg, idJob, traceparent) =>
@@ -97,7 +102,8 @@ export function createPostgresJobStore(
     waitForWork: (timeoutMs, signal) => notifications.waitForWork(timeoutMs, signal),
     waitForKill: (idJob, timeoutMs, signal) => notifications.waitForKill(idJob, timeoutMs, signal),
     waitForEnd: (idWorkflow, timeoutMs, signal) => notifications.waitForEnd(idWorkflow, timeoutMs, signal),
-    listWorkflows: (idOrg, page, size) => read(idOrg, (tx) => listWorkflows(tx, idOrg, page, size)),
+    listWorkflows: (idOrg, page, size, selection) =>
+      read(idOrg, (tx) => listWorkflows(tx, idOrg, page, size, selection)),
     // one snapshot for the workflow and its jobs
     findWorkflow: (idOrg, idWorkflow) =>
       within(idOrg, (tx) => findWorkflow(tx, idOrg, idWorkflow), 'isolation level repeatable read read only'),
@@ -105,7 +111,8 @@ export function createPostgresJobStore(
     listEnded: (sinceMs) => listEnded(sql, sinceMs),
     queueAgeMs: () => queueAgeMs(sql),
     countWaitingOrganisations: () => countWaitingOrganisations(sql),
-    listRuns: (idOrg, idSchs, page, size) => read(idOrg, (tx) => listRuns(tx, idOrg, idSchs, page, size)),
+    listRuns: (idOrg, idSchs, page, size, selection) =>
+      read(idOrg, (tx) => listRuns(tx, idOrg, idSchs, page, size, selection)),
     findRun: (idOrg, idJob) => read(idOrg, (tx) => findRun(tx, idOrg, idJob)),
     listIds: (idOrg) => read(idOrg, (tx) => listIds(tx, idOrg)),
     sumLoadedRows: (idOrg, idSchs) => read(idOrg, (tx) => sumLoadedRows(tx, idOrg, idSchs)),
@@ -126,16 +133,56 @@ async function findJob(sql: Sql, idOrg: number, idJob: number): Promise<JobRecor
 }
 
 /** Lists jobs. Pages begin with the ids alone, from an index: the other columns of jobs in front of the page are never computed. */
-async function listJobs(sql: Sql, idOrg: number, page: number, size: number): Promise<Page<JobRecord>> {
+async function listJobs(
+  sql: Sql,
+  idOrg: number,
+  page: number,
+  size: number,
+  { filter = {}, position }: ListSelection = {},
+): Promise<Page<JobRecord>> {
+  const chosen = sql`x.id_org = ${idOrg} ${jobConditions(sql, filter)}`;
   const [content, [total]] = await Promise.all([
     sql<JobRow[]>`
       select ${jobColumns(sql)}
-        from (select x.id_job from svc.job x where x.id_org = ${idOrg}
-               order by x.id_job desc offset ${page * size} limit ${size}) x join svc.job j using (id_job)
+        from (select x.id_job from svc.job x
+               where ${chosen} ${part(sql, sql`x.id_job`, page, size, position)}) x join svc.job j using (id_job)
        order by j.id_job desc`,
-    sql<{ n: number }[]>`select count(*) as n from svc.job where id_org = ${idOrg}`,
+    sql<{ n: number }[]>`select count(*) as n from svc.job x where ${chosen}`,
   ]);
   return { content: content.map(jobRecord), page, size, totalElements: total?.n ?? 0 };
+}
+
+/** Conditions on the job `x`, each preceded by `and`. */
+function jobConditions(sql: Sql, { status, jobType, idSchs, since, until }: JobFilter) {
+  return sql`
+    ${status === undefined ? sql`` : sql`and x.status = ${statusLetters[status]}`}
+    ${jobType === undefined ? sql`` : sql`and x.job_type = ${jobType}`}
+    ${idSchs === undefined ? sql`` : sql`and x.id_sch in (${idList(sql, idSchs)})`}
+    ${createdConditions(sql, { since, until })}`;
+}
+
+/** Conditions on when the job or workflow `x` was submitted, each preceded by `and`. */
+function createdConditions(
+  sql: Sql,
+  { since, until }: { since: number | undefined; until: number | undefined },
+) {
+  const at = (epochMs: number) => sql`timestamptz 'epoch' + ${epochMs}::float8 * interval '1 millisecond'`;
+  return sql`
+    ${since === undefined ? sql`` : sql`and x.created >= ${at(since)}`}
+    ${until === undefined ? sql`` : sql`and x.created < ${at(until)}`}`;
+}
+
+/** A query for ids; those that cannot exist are left out. */
+function idList(sql: Sql, ids: readonly number[]) {
+  return sql`select json_array_elements_text(${JSON.stringify(ids.filter(isId))}::text::json)::bigint`;
+}
+
+/** The end of a query for ids, newest first: the rows of a page, or those beside a position, which needs no rows in front to be read. */
+function part(sql: Sql, id: ReturnType<Sql>, page: number, size: number, position: ListPosition | undefined) {
+  if (position === undefined) return sql`order by ${id} desc offset ${page * size} limit ${size}`;
+  return position.side === 'after'
+    ? sql`and ${id} < ${position.id} order by ${id} desc limit ${size}`
+    : sql`and ${id} > ${position.id} order by ${id} limit ${size}`;
 }
 
 async function listWorkflowJobs(
@@ -196,17 +243,52 @@ async function listWorkflows(
   idOrg: number,
   page: number,
   size: number,
+  { filter = {}, position }: ListSelection = {},
 ): Promise<Page<WorkflowRecord & { readonly jobs: readonly number[] }>> {
+  const chosen = sql`x.id_org = ${idOrg} ${workflowConditions(sql, idOrg, filter)}`;
   const [rows, [total]] = await Promise.all([
     sql<WorkflowRow[]>`
       select ${workflowColumns(sql)}
-        from (select x.id_workflow from svc.workflow x where x.id_org = ${idOrg}
-               order by x.id_workflow desc offset ${page * size} limit ${size}) x join svc.workflow w using (id_workflow)
+        from (select x.id_workflow from svc.workflow x
+               where ${chosen} ${part(sql, sql`x.id_workflow`, page, size, position)}) x join svc.workflow w using (id_workflow)
        order by w.id_workflow desc`,
-    sql<{ n: number }[]>`select count(*) as n from svc.workflow where id_org = ${idOrg}`,
+    sql<{ n: number }[]>`select count(*) as n from svc.workflow x where ${chosen}`,
   ]);
   const content = rows.map((row) => ({ ...workflowRecord(row), jobs: row.jobs.map((job) => job.id) }));
   return { content, page, size, totalElements: total?.n ?? 0 };
+}
+
+/** Conditions on the workflow `x`, each preceded by `and`. */
+function workflowConditions(sql: Sql, idOrg: number, { status, jobType, idSchs, since, until }: JobFilter) {
+  const ofJobs =
+    jobType === undefined && idSchs === undefined
+      ? sql``
+      : sql`and x.id_workflow in (
+          select y.id_workflow from svc.job y
+           where y.id_org = ${idOrg} ${jobType === undefined ? sql`` : sql`and y.job_type = ${jobType}`}
+                 ${idSchs === undefined ? sql`` : sql`and y.id_sch in (${idList(sql, idSchs)})`})`;
+  const ofStatus = status === undefined ? sql`` : statusCondition(sql, idOrg, statusLetters[status]);
+  return sql`${ofJobs} ${ofStatus} ${createdConditions(sql, { since, until })}`;
+}
+
+/** States of jobs in workflows that have not completed. */
+const incomplete = Object.values(statusLetters).filter((letter) => letter !== 'C');
+
+/**
+ * The condition that the workflow `x` has a status, as `workflowStatus` computes it. The jobs that decide it are found by their status,
+ * in an index: most jobs have completed, and are not read.
+ */
+function statusCondition(sql: Sql, idOrg: number, status: StatusLetter) {
+  if (status === 'C')
+    return sql`and not exists (
+      select from svc.job y
+       where y.id_workflow = x.id_workflow and y.id_org = ${idOrg} and y.status in ${sql(incomplete)})`;
+  const candidates = status === 'R' ? ['R', 'Q'] : [status];
+  return sql`and x.id_workflow in (
+      select y.id_workflow from svc.job y where y.id_org = ${idOrg} and y.status in ${sql(candidates)})
+    and ${status} = (
+      select case when y.status = 'Q' and y.position > 0 then 'R' else y.status end
+        from svc.job y where y.id_workflow = x.id_workflow and y.status <> 'C' order by y.position limit 1)`;
 }
 
 async function findWorkflow(
@@ -271,19 +353,17 @@ async function listRuns(
   idSchs: readonly number[] | null,
   page: number,
   size: number,
+  { filter = {}, position }: ListSelection = {},
 ): Promise<Page<JobRun>> {
-  const ids = JSON.stringify((idSchs ?? []).filter(isId));
-  const chosen =
-    idSchs === null
-      ? sql`j.id_sch is not null`
-      : sql`j.id_sch in (select json_array_elements_text(${ids}::text::json)::bigint)`;
+  const ofOrigins = idSchs === null ? sql`x.id_sch is not null` : sql`x.id_sch in (${idList(sql, idSchs)})`;
+  const chosen = sql`x.id_org = ${idOrg} and ${ofOrigins} ${jobConditions(sql, filter)}`;
   const [rows, [total]] = await Promise.all([
     sql<RunRow[]>`
       select ${jobColumns(sql)}, j.summary
-        from (select j.id_job from svc.job j where j.id_org = ${idOrg} and ${chosen}
-               order by j.id_job desc offset ${page * size} limit ${size}) x join svc.job j using (id_job)
+        from (select x.id_job from svc.job x
+               where ${chosen} ${part(sql, sql`x.id_job`, page, size, position)}) x join svc.job j using (id_job)
        order by j.id_job desc`,
-    sql<{ n: number }[]>`select count(*) as n from svc.job j where j.id_org = ${idOrg} and ${chosen}`,
+    sql<{ n: number }[]>`select count(*) as n from svc.job x where ${chosen}`,
   ]);
   return { content: rows.map(runOf), page, size, totalElements: total?.n ?? 0 };
 }

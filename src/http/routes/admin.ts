@@ -16,7 +16,8 @@ import {
   pageOf,
   pageParam,
   sizeQuery,
-  toWirePage,
+  linkedPage,
+  linkHeader,
 } from '../paging.ts';
 import { wire } from '../problem.ts';
 
@@ -154,7 +155,7 @@ function sharedOf(adapters: Pick<Adapters, 'access' | 'clock'>, config: Config, 
       status: line.status,
       request_id: line.requestId,
     }));
-    return wire(toWirePage({ ...found, content }));
+    return { ...found, content };
   }
 
   return { guards, access, clock, guard, withBody, auditPage };
@@ -318,9 +319,12 @@ function listAuditOperation({ guard, auditPage }: Shared) {
       tags,
       ...guard,
       request: { query: sizeQuery },
-      responses: { 200: json(AuditPage, 'A page of lines.'), ...problems(400) },
+      responses: { 200: { ...json(AuditPage, 'A page of lines.'), headers: linkHeader }, ...problems(400) },
     }),
-    async (c) => c.json(await auditPage(c.get('principal'), 0, c.req.valid('query').size), 200),
+    async (c) => {
+      const found = await auditPage(c.get('principal'), 0, c.req.valid('query').size);
+      return c.json(linkedPage(c, 'further step', found), 200);
+    },
   );
 }
 
@@ -335,9 +339,15 @@ function listAuditPageOperation({ guard, auditPage }: Shared) {
       tags,
       ...guard,
       request: { params: pageParam, query: sizeQuery },
-      responses: { 200: json(AuditPage, 'A page of lines, empty past the end.'), ...problems(400) },
+      responses: {
+        200: { ...json(AuditPage, 'A page of lines, empty past the end.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
-    async (c) =>
-      c.json(await auditPage(c.get('principal'), c.req.valid('param').page, c.req.valid('query').size), 200),
+    async (c) => {
+      const { page } = c.req.valid('param');
+      const found = await auditPage(c.get('principal'), page, c.req.valid('query').size);
+      return c.json(linkedPage(c, 'step', found), 200);
+    },
   );
 }

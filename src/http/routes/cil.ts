@@ -1,17 +1,18 @@
 /** The integration catalogue, /v2/extensions/cil: the shapes of its answers, and its routes (docs/decisions/service/catalogue.md). */
 import { z, createRoute } from '@hono/zod-openapi';
-import { JobStatus } from './job-shapes.ts';
+import { jobFilter, jobListQuery, jobPageQuery, JobStatus } from './job-shapes.ts';
 import {
   pageOf,
   defaultPageSize,
   linkHeader,
-  linkNext,
+  linkSlice,
   mapPage,
   pageParam,
   sizeQuery,
   sliceOf,
   sliceQuery,
-  toWirePage,
+  cursorPage,
+  linkedPage,
   bigDigits,
 } from '../paging.ts';
 import { listFeedKeys, updateFeedKeys } from '../../service/catalog/key-feed.ts';
@@ -325,17 +326,29 @@ function jobsOperation({ adapters, get }: Shared) {
       operationId: 'listCilJobs',
       summary: 'List runs of all feeds, newest first: the first page',
       description:
-        'A feed is a schema; its runs are the jobs that loaded it, in whichever version. Page 0 of twenty a page.',
-      request: { query: sizeQuery },
-      responses: { 200: json(CILJobsDto, 'A page of runs.'), ...problems(400) },
+        'A feed is a schema; its runs are the jobs that loaded it, in whichever version. The `Link` header leads to the next page, and shows each run once while others are added.',
+      request: { query: jobListQuery('runs') },
+      responses: {
+        200: { ...json(CILJobsDto, 'A page of runs.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
     async (c) => {
-      const { size = defaultPageSize } = c.req.valid('query');
+      const query = c.req.valid('query');
+      const { idOrg } = c.get('principal');
+      const filter = await jobFilter(adapters.catalog, idOrg, query);
       return c.json(
-        wire(
-          toWirePage(
-            mapPage(await listFeedRuns(adapters, c.get('principal').idOrg, 0, size), withStatusLetter),
-          ),
+        await cursorPage(
+          c,
+          'runs',
+          query,
+          (run) => run.pid,
+          async (page, size, position) => {
+            const selection = { filter, ...(position === undefined ? {} : { position }) };
+            return wire(
+              mapPage(await listFeedRuns(adapters, idOrg, page, size, selection), withStatusLetter),
+            );
+          },
         ),
         200,
       );
@@ -351,20 +364,19 @@ function jobsPageOperation({ adapters, get }: Shared) {
       operationId: 'listCilJobsPage',
       summary: 'List runs of all feeds, newest first: one page',
       description: 'Pages count from 0; the newest run comes first.',
-      request: { params: pageParam, query: sizeQuery },
-      responses: { 200: json(CILJobsDto, 'A page of runs, empty past the end.'), ...problems(400) },
+      request: { params: pageParam, query: jobPageQuery },
+      responses: {
+        200: { ...json(CILJobsDto, 'A page of runs, empty past the end.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
     async (c) => {
-      const { size = defaultPageSize } = c.req.valid('query');
+      const { size = defaultPageSize, ...query } = c.req.valid('query');
       const { page } = c.req.valid('param');
-      return c.json(
-        wire(
-          toWirePage(
-            mapPage(await listFeedRuns(adapters, c.get('principal').idOrg, page, size), withStatusLetter),
-          ),
-        ),
-        200,
-      );
+      const { idOrg } = c.get('principal');
+      const filter = await jobFilter(adapters.catalog, idOrg, query);
+      const found = await listFeedRuns(adapters, idOrg, page, size, { filter });
+      return c.json(linkedPage(c, 'step', mapPage(found, withStatusLetter)), 200);
     },
   );
 }
@@ -455,21 +467,18 @@ function keysOfFeedOperation({ feeds, get, renderings }: Shared) {
       summary: 'List the keys of the tables of a feed: one page',
       description: 'Keys of the tables of this feed with their columns, page by page from 0.',
       request: { params: feedParam.extend(pageParam.shape), query: sizeQuery },
-      responses: { 200: json(KeysResponse, 'A page of keys, empty past the end.'), ...problems(400) },
+      responses: {
+        200: { ...json(KeysResponse, 'A page of keys, empty past the end.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
     async (c) => {
       const { size = defaultPageSize } = c.req.valid('query');
       const { cfxml: name, page } = c.req.valid('param');
-      return c.json(
-        wire(
-          toWirePage(
-            await renderings.within(c.get('principal').idOrg, () =>
-              listFeedKeys(feeds, c.get('principal').idOrg, name, page, size),
-            ),
-          ),
-        ),
-        200,
+      const found = await renderings.within(c.get('principal').idOrg, () =>
+        listFeedKeys(feeds, c.get('principal').idOrg, name, page, size),
       );
+      return c.json(linkedPage(c, 'step', found), 200);
     },
   );
 }
@@ -483,7 +492,10 @@ function keysOperation({ feeds, get, renderings }: Shared) {
       summary: 'List the keys of the tables of all feeds: one page',
       description: 'Keys of the tables with their columns, page by page from 0.',
       request: { params: pageParam, query: sizeQuery },
-      responses: { 200: json(KeysResponse, 'A page of keys, empty past the end.'), ...problems(400) },
+      responses: {
+        200: { ...json(KeysResponse, 'A page of keys, empty past the end.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
     async (c) => {
       const { size = defaultPageSize } = c.req.valid('query');
@@ -491,7 +503,7 @@ function keysOperation({ feeds, get, renderings }: Shared) {
       const found = await renderings.within(c.get('principal').idOrg, () =>
         listFeedKeys(feeds, c.get('principal').idOrg, undefined, page, size),
       );
-      return c.json(wire(toWirePage(found)), 200);
+      return c.json(linkedPage(c, 'step', found), 200);
     },
   );
 }
@@ -578,7 +590,7 @@ function mappingsOperation({ adapters, get, renderings }: Shared) {
       const { content, more } = await renderings.within(idOrg, () =>
         listFeedMappings(adapters, idOrg, undefined, slice),
       );
-      linkNext(c, slice, more);
+      linkSlice(c, slice, more);
       return jsonArray(c, content);
     },
   );
@@ -627,7 +639,7 @@ function sequencesOperation({ adapters, get, renderings }: Shared) {
       const { content, more } = await renderings.within(idOrg, () =>
         listFeedSequences(adapters, idOrg, undefined, slice),
       );
-      linkNext(c, slice, more);
+      linkSlice(c, slice, more);
       return jsonArray(c, content);
     },
   );

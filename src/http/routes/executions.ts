@@ -5,21 +5,23 @@ import { removeJob } from '../../service/jobs/retention.ts';
 import { killJob } from '../../service/jobs/submit.ts';
 import { withStatusLetter, statusLetters } from '../../service/jobs/record.ts';
 import type { Adapters } from '../../ports/adapters.ts';
+import type { ListPosition } from '../../ports/stores/jobs.ts';
 import type { Guards } from '../auth.ts';
 import type { Followers } from '../middleware.ts';
-import { ExecutionsResponse, Job, JobLog } from './job-shapes.ts';
+import { ExecutionsResponse, Job, jobFilter, jobListQuery, JobLog, jobPageQuery } from './job-shapes.ts';
 import { acceptedType, createGroup, json, operation, problems, removed } from '../operation.ts';
 import {
   defaultPageSize,
   mapPage,
   pageParam,
   sizeQuery,
-  toWirePage,
+  cursorPage,
+  linkedPage,
+  linkHeader,
   int64,
   byteCount,
   int32,
 } from '../paging.ts';
-import { wire } from '../problem.ts';
 import type { Context } from 'hono';
 import { followJobLog, readJobLog, streamJobLog, type LogEvent } from '../../service/jobs/log.ts';
 import { connectionOf, type AppEnv } from '../env.ts';
@@ -29,7 +31,7 @@ const workflowParam = z.object({ id: int64('The workflow.', 4) });
 const jobParam = z.object({ id_job: int64('The job.') });
 
 export function createExecutionRoutes(
-  adapters: Pick<Adapters, 'jobs' | 'files'>,
+  adapters: Pick<Adapters, 'jobs' | 'files' | 'catalog'>,
   guards: Guards,
   followers: Followers,
 ) {
@@ -47,18 +49,31 @@ export function createExecutionRoutes(
 }
 
 /** Returns the dependencies that the operations of this group share. */
-function sharedOf(adapters: Pick<Adapters, 'jobs' | 'files'>, guards: Guards, followers: Followers) {
+function sharedOf(
+  adapters: Pick<Adapters, 'jobs' | 'files' | 'catalog'>,
+  guards: Guards,
+  followers: Followers,
+) {
   const guard = guards.require('jobs:read');
   const killGuard = guards.require('jobs:run');
 
-  async function listAll(idOrg: number, page: number, size = defaultPageSize) {
-    return wire(toWirePage(mapPage(await adapters.jobs.listJobs(idOrg, page, size), withStatusLetter)));
+  /** A page of the jobs of an organisation that meet the conditions of a query. */
+  async function listAll(
+    idOrg: number,
+    query: z.infer<typeof jobPageQuery>,
+    page: number,
+    size: number,
+    position?: ListPosition,
+  ) {
+    const filter = await jobFilter(adapters.catalog, idOrg, query);
+    const selection = { filter, ...(position === undefined ? {} : { position }) };
+    return mapPage(await adapters.jobs.listJobs(idOrg, page, size, selection), withStatusLetter);
   }
 
   async function listOfWorkflow(idOrg: number, idWorkflow: number, page: number, size = defaultPageSize) {
     const found = await adapters.jobs.listWorkflowJobs(idOrg, idWorkflow, page, size);
     if (found === null) throw new AppError('not_found', 'there is no such workflow');
-    return wire(toWirePage(mapPage(found, withStatusLetter)));
+    return mapPage(found, withStatusLetter);
   }
 
   return { adapters, guards, followers, guard, killGuard, listAll, listOfWorkflow };
@@ -74,13 +89,29 @@ function allOperation({ guard, listAll }: Shared) {
       operationId: 'listExecutions',
       summary: 'List jobs, newest first: the first page',
       description:
-        'Twenty records a page, page 0; `/v2/executions/all/{page}` has the others. Jobs that tools run by hand are among them.',
+        'Twenty records a page unless `size` says otherwise; the `Link` header leads to the next ones, and shows each job once while others are submitted. Jobs that tools run by hand are among them.',
       tags,
       ...guard,
-      request: { query: sizeQuery },
-      responses: { 200: json(ExecutionsResponse, 'A page of jobs.'), ...problems(400) },
+      request: { query: jobListQuery('jobs') },
+      responses: {
+        200: { ...json(ExecutionsResponse, 'A page of jobs.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
-    async (c) => c.json(await listAll(c.get('principal').idOrg, 0, c.req.valid('query').size), 200),
+    async (c) => {
+      const query = c.req.valid('query');
+      const { idOrg } = c.get('principal');
+      return c.json(
+        await cursorPage(
+          c,
+          'jobs',
+          query,
+          (job) => job.id_job,
+          (page, size, position) => listAll(idOrg, query, page, size, position),
+        ),
+        200,
+      );
+    },
   );
 }
 
@@ -92,17 +123,21 @@ function allPageOperation({ guard, listAll }: Shared) {
       operationId: 'listExecutionsPage',
       summary: 'List jobs, newest first: one page',
       description:
-        'Pages count from 0. A job that is submitted between two calls moves the others down by one: what must see each once goes by `id_job`.',
+        'Pages count from 0. A job that is submitted between two calls moves the others down by one; cursors, which the first page links to, show each job once.',
       tags,
       ...guard,
-      request: { params: pageParam, query: sizeQuery },
-      responses: { 200: json(ExecutionsResponse, 'A page of jobs, empty past the end.'), ...problems(400) },
+      request: { params: pageParam, query: jobPageQuery },
+      responses: {
+        200: { ...json(ExecutionsResponse, 'A page of jobs, empty past the end.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
-    async (c) =>
-      c.json(
-        await listAll(c.get('principal').idOrg, c.req.valid('param').page, c.req.valid('query').size),
-        200,
-      ),
+    async (c) => {
+      const query = c.req.valid('query');
+      const { page } = c.req.valid('param');
+      const found = await listAll(c.get('principal').idOrg, query, page, query.size ?? defaultPageSize);
+      return c.json(linkedPage(c, 'step', found), 200);
+    },
   );
 }
 
@@ -189,13 +224,16 @@ function ofWorkflowOperation({ guard, listOfWorkflow }: Shared) {
       tags,
       ...guard,
       request: { params: workflowParam, query: sizeQuery },
-      responses: { 200: json(ExecutionsResponse, 'A page of jobs.'), ...problems(400) },
+      responses: {
+        200: { ...json(ExecutionsResponse, 'A page of jobs.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
-    async (c) =>
-      c.json(
-        await listOfWorkflow(c.get('principal').idOrg, c.req.valid('param').id, 0, c.req.valid('query').size),
-        200,
-      ),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      const found = await listOfWorkflow(c.get('principal').idOrg, id, 0, c.req.valid('query').size);
+      return c.json(linkedPage(c, 'further step', found), 200);
+    },
   );
 }
 
@@ -210,11 +248,15 @@ function ofWorkflowPageOperation({ guard, listOfWorkflow }: Shared) {
       tags,
       ...guard,
       request: { params: workflowParam.extend(pageParam.shape), query: sizeQuery },
-      responses: { 200: json(ExecutionsResponse, 'A page of jobs, empty past the end.'), ...problems(400) },
+      responses: {
+        200: { ...json(ExecutionsResponse, 'A page of jobs, empty past the end.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
     async (c) => {
       const { id, page } = c.req.valid('param');
-      return c.json(await listOfWorkflow(c.get('principal').idOrg, id, page, c.req.valid('query').size), 200);
+      const found = await listOfWorkflow(c.get('principal').idOrg, id, page, c.req.valid('query').size);
+      return c.json(linkedPage(c, 'step', found), 200);
     },
   );
 }

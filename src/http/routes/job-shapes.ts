@@ -1,6 +1,10 @@
 /** Jobs and workflows as they go over the wire (docs/decisions/service/job-queue.md). */
 import { z } from '@hono/zod-openapi';
-import { pageOf } from '../paging.ts';
+import { cursorParam, epochMs as epochMsParam, pageOf, sizeQuery } from '../paging.ts';
+import type { CatalogStore } from '../../ports/stores/catalog.ts';
+import type { JobFilter } from '../../ports/stores/jobs.ts';
+import { originsOfFeed } from '../../service/catalog/run-feed.ts';
+import { statusLetters, withStatusName } from '../../service/jobs/record.ts';
 
 const epochMs = z.int().openapi({ format: 'int64' });
 const id = z.int().openapi({ format: 'int64' });
@@ -11,6 +15,51 @@ export const JobStatus = z.enum(['Q', 'R', 'W', 'T', 'C', 'F', 'K', 'E', 'L']).o
   description: statusMeaning,
   example: 'C',
 });
+
+const jobTypes = ['Schema', 'Parse', 'Write', 'Unload', 'Export', 'Import'] as const;
+
+const conditions = sizeQuery.extend({
+  status: z
+    .enum(Object.values(statusLetters))
+    .optional()
+    .openapi({ description: `Only those with this state: ${statusMeaning}`, example: 'F' }),
+  job_type: z.enum(jobTypes).optional().openapi({ description: 'Only jobs of this type.', example: 'Parse' }),
+  cfxml: z
+    .string()
+    .min(1)
+    .max(1000)
+    .optional()
+    .openapi({ description: 'Only jobs of this feed: of a schema family, by its name.', example: 'donuts' }),
+  since: epochMsParam('Only those that were submitted at this time or later.').optional(),
+  until: epochMsParam('Only those that were submitted before this time.').optional(),
+});
+
+const isOrdered = ({ since, until }: { readonly since?: number; readonly until?: number }): boolean =>
+  since === undefined || until === undefined || since <= until;
+const unordered = { path: ['until'], error: 'must not lie before since' };
+
+/** Query parameters of a page of a list of jobs or workflows. */
+export const jobPageQuery = conditions.refine(isOrdered, unordered);
+
+/** Query parameters of a list of jobs or workflows that cursors continue. */
+export function jobListQuery(list: 'jobs' | 'workflows' | 'runs') {
+  return conditions.extend({ cursor: cursorParam(list) }).refine(isOrdered, unordered);
+}
+
+/** Returns the conditions of a query on the jobs of a list; an unknown feed has no jobs. */
+export async function jobFilter(
+  catalog: CatalogStore,
+  idOrg: number,
+  { status, job_type: jobType, cfxml, since, until }: z.infer<typeof jobPageQuery>,
+): Promise<JobFilter> {
+  return {
+    ...(status === undefined ? {} : { status: withStatusName({ status }).status }),
+    ...(jobType === undefined ? {} : { jobType }),
+    ...(cfxml === undefined ? {} : { idSchs: await originsOfFeed(catalog, idOrg, cfxml) }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  };
+}
 
 export const exampleJob = {
   id_job: 7,
@@ -46,7 +95,7 @@ export const Job = z
     id_sch: id.nullable(),
     id_lschma: id.nullable(),
     id_app: z.string().nullable(),
-    job_type: z.enum(['Schema', 'Parse', 'Write', 'Unload', 'Export', 'Import']),
+    job_type: z.enum(jobTypes),
     status: JobStatus,
     params: z.string().openapi({
       description:

@@ -14,7 +14,7 @@ import type { Guards } from '../auth.ts';
 import { bytesType, chooseFormat, savedFile } from '../download.ts';
 import { jsonArray } from '../long-answers.ts';
 import { createGroup, json, problems, rawOperation, notSent, operation } from '../operation.ts';
-import { linkHeader, linkNext, sliceOf, sliceQuery, int64, logicalSchemaQuery, bodyId } from '../paging.ts';
+import { linkHeader, linkSlice, sliceOf, sliceQuery, int64, logicalSchemaQuery, bodyId } from '../paging.ts';
 import { ByteArrayResource, Mapping, MappingComparison, StatsMapping } from './catalog-shapes.ts';
 import { setActivation } from '../../service/catalog/activation.ts';
 import { jsonBody } from '../json-body.ts';
@@ -247,7 +247,7 @@ function downloadOperation({ catalog, guard, renderings }: Shared) {
 function sliced<T>(c: Context<AppEnv>, all: readonly T[], slice: ListSlice | undefined): readonly T[] {
   if (slice === undefined) return all;
   const end = slice.offset + slice.limit;
-  linkNext(c, slice, all.length > end);
+  linkSlice(c, slice, all.length > end);
   return all.slice(slice.offset, end);
 }
 

@@ -33,7 +33,7 @@ import {
 } from '../operation.ts';
 import {
   linkHeader,
-  linkNext,
+  linkSlice,
   sliceOf,
   sliceQuery,
   dialectQuery,
@@ -131,7 +131,7 @@ function allOperation({ catalog, guard }: Shared) {
       const slice = sliceOf(c.req.valid('query'));
       const asked = slice === undefined ? undefined : { ...slice, limit: slice.limit + 1 };
       const origins = await catalog.listOrigins(c.get('principal').idOrg, asked);
-      linkNext(c, slice, slice !== undefined && origins.length > slice.limit);
+      linkSlice(c, slice, slice !== undefined && origins.length > slice.limit);
       return c.json(wire(slice === undefined ? origins : origins.slice(0, slice.limit)), 200);
     },
   );

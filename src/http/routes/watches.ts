@@ -7,7 +7,8 @@ import {
   plainText,
   defaultPageSize,
   sizeQuery,
-  toWirePage,
+  linkedPage,
+  linkHeader,
   int32,
   int64,
 } from '../paging.ts';
@@ -271,14 +272,15 @@ function listOperation({ adapters, reads }: Shared) {
       tags,
       ...reads,
       request: { query: pageQuery },
-      responses: { 200: json(WatchPage, 'A page of watches, empty past the end.'), ...problems(400) },
+      responses: {
+        200: { ...json(WatchPage, 'A page of watches, empty past the end.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
     async (c) => {
       const { page = 0, size = defaultPageSize } = c.req.valid('query');
-      return c.json(
-        wire(toWirePage(await adapters.watches.listWatches(c.get('principal').idOrg, page, size))),
-        200,
-      );
+      const found = await adapters.watches.listWatches(c.get('principal').idOrg, page, size);
+      return c.json(linkedPage(c, 'query', found), 200);
     },
   );
 }
@@ -400,14 +402,17 @@ function filesOperation({ adapters, reads }: Shared) {
             .openapi({ description: 'Files of that state alone.', example: 'rejected' }),
         }),
       },
-      responses: { 200: json(WatchFilePage, 'A page of files, empty past the end.'), ...problems(400) },
+      responses: {
+        200: { ...json(WatchFilePage, 'A page of files, empty past the end.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
     async (c) => {
       const { page = 0, size = defaultPageSize, status = null } = c.req.valid('query');
       const { id } = c.req.valid('param');
       const found = await adapters.watches.listWatchFiles(c.get('principal').idOrg, id, status, page, size);
       if (found === null) throw noWatch();
-      return c.json(wire(toWirePage(found)), 200);
+      return c.json(linkedPage(c, 'query', found), 200);
     },
   );
 }

@@ -3,20 +3,37 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { AppError } from '../../errors.ts';
 import { withStatusLetter } from '../../service/jobs/record.ts';
 import type { Adapters } from '../../ports/adapters.ts';
+import type { ListPosition } from '../../ports/stores/jobs.ts';
 import type { Guards } from '../auth.ts';
-import { GetWorkflowNameResponse, Workflow, WorkflowsResponse } from './job-shapes.ts';
+import {
+  GetWorkflowNameResponse,
+  jobFilter,
+  jobListQuery,
+  jobPageQuery,
+  Workflow,
+  WorkflowsResponse,
+} from './job-shapes.ts';
 import { createGroup, json, operation, problems } from '../operation.ts';
-import { defaultPageSize, mapPage, pageParam, sizeQuery, toWirePage, int64 } from '../paging.ts';
+import { cursorPage, defaultPageSize, int64, linkedPage, linkHeader, mapPage, pageParam } from '../paging.ts';
 import { wire } from '../problem.ts';
 
 const tags = ['workflows'];
 const workflowParam = z.object({ id: int64('The workflow.', 4) });
 
-export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: Guards) {
+export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs' | 'catalog'>, guards: Guards) {
   const guard = guards.require('jobs:read');
 
-  async function listedWorkflows(idOrg: number, page: number, size = defaultPageSize) {
-    return wire(toWirePage(mapPage(await adapters.jobs.listWorkflows(idOrg, page, size), withStatusLetter)));
+  /** A page of the workflows of an organisation that meet the conditions of a query. */
+  async function listedWorkflows(
+    idOrg: number,
+    query: z.infer<typeof jobPageQuery>,
+    page: number,
+    size: number,
+    position?: ListPosition,
+  ) {
+    const filter = await jobFilter(adapters.catalog, idOrg, query);
+    const selection = { filter, ...(position === undefined ? {} : { position }) };
+    return wire(mapPage(await adapters.jobs.listWorkflows(idOrg, page, size, selection), withStatusLetter));
   }
 
   async function foundWorkflow(idOrg: number, idWorkflow: number) {
@@ -32,13 +49,29 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: G
       operationId: 'listWorkflows',
       summary: 'List workflows, newest first: the first page',
       description:
-        'Each request to run commands is a workflow; its jobs are given by their ids. Page 0 of twenty a page.',
+        'Each request to run commands is a workflow; its jobs are given by their ids. `job_type` and `cfxml` select workflows with such a job. The `Link` header leads to the next page, and shows each workflow once while others are added.',
       tags,
       ...guard,
-      request: { query: sizeQuery },
-      responses: { 200: json(WorkflowsResponse, 'A page of workflows.'), ...problems(400) },
+      request: { query: jobListQuery('workflows') },
+      responses: {
+        200: { ...json(WorkflowsResponse, 'A page of workflows.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
-    async (c) => c.json(await listedWorkflows(c.get('principal').idOrg, 0, c.req.valid('query').size), 200),
+    async (c) => {
+      const query = c.req.valid('query');
+      const { idOrg } = c.get('principal');
+      return c.json(
+        await cursorPage(
+          c,
+          'workflows',
+          query,
+          (workflow) => workflow.id_workflow,
+          (page, size, position) => listedWorkflows(idOrg, query, page, size, position),
+        ),
+        200,
+      );
+    },
   );
 
   const allPage = operation(
@@ -50,17 +83,23 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs'>, guards: G
       description: 'Pages count from 0; the newest workflow comes first.',
       tags,
       ...guard,
-      request: { params: pageParam, query: sizeQuery },
+      request: { params: pageParam, query: jobPageQuery },
       responses: {
-        200: json(WorkflowsResponse, 'A page of workflows, empty past the end.'),
+        200: { ...json(WorkflowsResponse, 'A page of workflows, empty past the end.'), headers: linkHeader },
         ...problems(400),
       },
     }),
-    async (c) =>
-      c.json(
-        await listedWorkflows(c.get('principal').idOrg, c.req.valid('param').page, c.req.valid('query').size),
-        200,
-      ),
+    async (c) => {
+      const query = c.req.valid('query');
+      const { page } = c.req.valid('param');
+      const found = await listedWorkflows(
+        c.get('principal').idOrg,
+        query,
+        page,
+        query.size ?? defaultPageSize,
+      );
+      return c.json(linkedPage(c, 'step', found), 200);
+    },
   );
 
   const getName = operation(

@@ -9,6 +9,30 @@ export interface Page<T> {
   readonly totalElements: number;
 }
 
+/** Conditions on the jobs of a list; absent ones are met by all jobs. */
+export interface JobFilter {
+  readonly status?: JobStatus;
+  readonly jobType?: JobType;
+  /** origins: jobs that speak of one of these */
+  readonly idSchs?: readonly number[];
+  /** submitted at that time or later, epoch milliseconds */
+  readonly since?: number;
+  /** submitted before that time, epoch milliseconds */
+  readonly until?: number;
+}
+
+/** A place in a list that is ordered by id, newest first: right after or right before the record with that id. */
+export interface ListPosition {
+  readonly side: 'after' | 'before';
+  readonly id: number;
+}
+
+/** A part of a list. With `position`, `page` is only repeated in the answer. */
+export interface ListSelection {
+  readonly filter?: JobFilter;
+  readonly position?: ListPosition;
+}
+
 export interface NewJob {
   readonly jobType: JobType;
   readonly tool: string;
@@ -156,7 +180,8 @@ export interface JobStore {
   /** AppError `too_many_requests`, `idempotency_key_reused`; `not_found` if an origin of it no longer exists. */
   submit(submission: Submission): Promise<Submitted>;
   findJob(idOrg: number, idJob: number): Promise<JobRecord | null>;
-  listJobs(idOrg: number, page: number, size: number): Promise<Page<JobRecord>>;
+  /** Newest first. `totalElements` counts the jobs that pass the filter, wherever the position is. */
+  listJobs(idOrg: number, page: number, size: number, selection?: ListSelection): Promise<Page<JobRecord>>;
   /** Returns null if there is no such workflow in this organisation. */
   listWorkflowJobs(
     idOrg: number,
@@ -233,10 +258,12 @@ export interface JobStore {
   /** Resolves when a job of that workflow has ended, or after `timeoutMs`, or when aborted. An end may be missed: polls find it too. */
   waitForEnd(idWorkflow: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
 
+  /** Newest first. The filter's status and times are those of the workflow; one job of it meets all other conditions. */
   listWorkflows(
     idOrg: number,
     page: number,
     size: number,
+    selection?: ListSelection,
   ): Promise<Page<WorkflowRecord & { readonly jobs: readonly number[] }>>;
   /** Jobs of all organisations by state; states without jobs may be left out. */
   countByStatus(): Promise<ReadonlyMap<JobStatus, number>>;
@@ -252,6 +279,7 @@ export interface JobStore {
     idSchs: readonly number[] | null,
     page: number,
     size: number,
+    selection?: ListSelection,
   ): Promise<Page<JobRun>>;
   findRun(idOrg: number, idJob: number): Promise<JobRun | null>;
   /**

@@ -2,7 +2,7 @@
 import { AppError } from '../../errors.ts';
 import type { JobStatus, JobType } from '../jobs/record.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import type { JobRun, Page } from '../../ports/stores/jobs.ts';
+import type { JobRun, ListSelection, Page } from '../../ports/stores/jobs.ts';
 import type { BrokenKey } from '../../ports/row-sink.ts';
 import type { CatalogStore, ListSlice, OriginVersion, TableRecord } from '../../ports/stores/catalog.ts';
 import { familiesOf } from './logical-schema.ts';
@@ -59,10 +59,11 @@ export async function listFeedRuns(
   idOrg: number,
   page: number,
   size: number,
+  selection?: ListSelection,
 ): Promise<Page<FeedRun>> {
   const feeds = await listFeeds(catalog, idOrg);
   const names = new Map(feeds.flatMap((feed) => idsOf(feed).map((idSch) => [idSch, feed.name])));
-  const runs = await jobs.listRuns(idOrg, null, page, size);
+  const runs = await jobs.listRuns(idOrg, null, page, size, selection);
   return { ...runs, content: runs.content.map((run) => feedRun(run, names.get(run.record.id_sch!) ?? '')) };
 }
 
@@ -140,6 +141,12 @@ export async function findFeed(catalog: CatalogStore, idOrg: number, name: strin
   const found = feeds.find((feed) => feed.versions.some((version) => version.name === name));
   if (found === undefined) throw new AppError('not_found', 'there is no such feed');
   return found;
+}
+
+/** Returns the ids of the versions of a feed, by the name of any of them; none if there is no such feed. */
+export async function originsOfFeed(catalog: CatalogStore, idOrg: number, name: string): Promise<number[]> {
+  const feeds = await listFeeds(catalog, idOrg);
+  return feeds.filter(({ versions }) => versions.some((one) => one.name === name)).flatMap(idsOf);
 }
 
 export function idsOf({ versions }: Feed): number[] {

@@ -1,5 +1,5 @@
 /** Jobs for tests that only need some to be there. */
-import type { JobStore, NewJob, Submitted } from '../../../src/ports/stores/jobs.ts';
+import type { JobProgress, JobStore, NewJob, Submitted } from '../../../src/ports/stores/jobs.ts';
 
 export const newDonutJob: NewJob = {
   jobType: 'Parse',
@@ -30,13 +30,16 @@ export async function submitJobs(
 }
 
 /** Claims the oldest job that may run; answers how to end it. */
-export async function startNextJob(
-  jobs: JobStore,
-): Promise<{ idJob: number; end(status: 'completed' | 'failed'): Promise<boolean> }> {
+export async function startNextJob(jobs: JobStore): Promise<{
+  idJob: number;
+  report(progress: JobProgress): Promise<boolean>;
+  end(status: 'completed' | 'failed'): Promise<boolean>;
+}> {
   const claim = await jobs.claimJob(worker, 30_000);
   if (claim === null) throw new Error('no job may run');
   return {
     idJob: claim.idJob,
+    report: (progress) => jobs.report(claim, progress),
     end: (status) => jobs.finish(claim, status, status === 'failed' ? 'line 3, column 7: broken' : null),
   };
 }

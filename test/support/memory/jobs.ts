@@ -9,9 +9,11 @@ import {
   isRunnable,
   newRow,
   paged,
+  passes,
   recordOf,
   resolvedRequest,
   runOf,
+  selected,
   standingOf,
   sumLoaded,
   workflowRecord,
@@ -76,7 +78,12 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
 
   function createWorkflow(idOrg: number, name: string | null): WorkflowRow {
     const idWorkflow = (lastWorkflow += 1);
-    const workflow = { idWorkflow, idOrg, name: name ?? `workflow-${idWorkflow}` };
+    const workflow = {
+      idWorkflow,
+      idOrg,
+      name: name ?? `workflow-${idWorkflow}`,
+      createdMs: clock.nowMs(),
+    };
     workflows.push(workflow);
     return workflow;
   }
@@ -90,7 +97,13 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     more: { rerunOf?: number; byHand?: boolean } = {},
   ): Row {
     const deadline = more.byHand === true ? Infinity : clock.nowMs() + settings.deadlineMs;
-    const row = newRow(job, workflow, { idJob: (lastJob += 1), position, deadline, ...more });
+    const row = newRow(job, workflow, {
+      idJob: (lastJob += 1),
+      position,
+      deadline,
+      createdMs: clock.nowMs(),
+      ...more,
+    });
     rows.push(row);
     return row;
   }
@@ -168,14 +181,16 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       return { idWorkflow: workflow.idWorkflow, idJobs, replayed: false };
     },
     findJob: async (idOrg, idJob) => copyOf(own(idOrg, idJob)),
-    listJobs: async (idOrg, page, size) =>
-      paged(
+    listJobs: async (idOrg, page, size, { filter, position } = {}) =>
+      selected(
         rows
-          .filter(({ record }) => record.id_org === idOrg)
+          .filter((row) => row.record.id_org === idOrg && passes(row, filter))
           .toReversed()
           .map(recordOf),
         page,
         size,
+        (record) => record.id_job,
+        position,
       ),
     async listWorkflowJobs(idOrg, idWorkflow, page, size) {
       const found = workflows.some((one) => one.idWorkflow === idWorkflow && one.idOrg === idOrg);
@@ -384,15 +399,28 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     waitForWork: (timeoutMs, signal) => pause(timeoutMs, signal),
     waitForKill: (_, timeoutMs, signal) => pause(timeoutMs, signal),
     waitForEnd: (_, timeoutMs, signal) => pause(timeoutMs, signal),
-    async listWorkflows(idOrg, page, size) {
+    async listWorkflows(
+      idOrg,
+      page,
+      size,
+      { filter: { status, since, until, ...ofJobs } = {}, position } = {},
+    ) {
       const all = workflows
-        .filter((one) => one.idOrg === idOrg)
+        .filter(
+          ({ idOrg: of, createdMs }) =>
+            of === idOrg && createdMs >= (since ?? 0) && createdMs < (until ?? Infinity),
+        )
+        .filter(
+          ({ idWorkflow }) =>
+            Object.keys(ofJobs).length === 0 || jobsOf(idWorkflow).some((row) => passes(row, ofJobs)),
+        )
         .toReversed()
         .map((one) => ({
           ...workflowRecord(one, jobsOf(one.idWorkflow)),
           jobs: jobsOf(one.idWorkflow).map(({ record }) => record.id_job),
-        }));
-      return paged(all, page, size);
+        }))
+        .filter((one) => status === undefined || one.status === status);
+      return selected(all, page, size, (one) => one.id_workflow, position);
     },
     async countByStatus() {
       const counts = new Map<JobStatus, number>();
@@ -407,15 +435,18 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       return created.length === 0 ? 0 : clock.nowMs() - Math.min(...created);
     },
     countWaitingOrganisations: async () => 0,
-    listRuns: async (idOrg, idSchs, page, size) =>
-      paged(
+    listRuns: async (idOrg, idSchs, page, size, { filter, position } = {}) =>
+      selected(
         rows
           .filter(({ record }) => record.id_org === idOrg && record.id_sch !== null)
           .filter(({ record }) => idSchs === null || idSchs.includes(record.id_sch!))
+          .filter((row) => passes(row, filter))
           .toReversed()
           .map(runOf),
         page,
         size,
+        ({ record }) => record.id_job,
+        position,
       ),
     async findRun(idOrg, idJob) {
       const row = own(idOrg, idJob);

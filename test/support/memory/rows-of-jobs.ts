@@ -2,7 +2,9 @@
 import { statusLetters, terminalStatuses, type JobRecord } from '../../../src/service/jobs/record.ts';
 import type {
   EndedJob,
+  JobFilter,
   JobRun,
+  ListPosition,
   LoadedRows,
   NewJob,
   Page,
@@ -34,12 +36,14 @@ export interface Row {
   workerId: string | null;
   nextAttempt: number | null;
   readonly deadline: number;
+  readonly createdMs: number;
 }
 
 export interface WorkflowRow {
   readonly idWorkflow: number;
   readonly idOrg: number;
   readonly name: string;
+  readonly createdMs: number;
 }
 
 export interface MemoryJobStoreOptions {
@@ -66,6 +70,7 @@ export function newRow(
     readonly idJob: number;
     readonly position: number;
     readonly deadline: number;
+    readonly createdMs: number;
     readonly rerunOf?: number;
     readonly byHand?: boolean;
   },
@@ -115,6 +120,7 @@ export function newRow(
     workerId: null,
     nextAttempt: null,
     deadline: more.deadline,
+    createdMs: more.createdMs,
   };
 }
 
@@ -190,6 +196,37 @@ export function recordOf(row: Row): JobRecord {
 
 export function copyOf(row: Row | undefined): JobRecord | null {
   return row === undefined ? null : recordOf(row);
+}
+
+/** The part of a list that is newest first: of its records that pass the filter, a page, or those beside a position. */
+export function selected<T>(
+  all: readonly T[],
+  page: number,
+  size: number,
+  idOf: (one: T) => number,
+  position: ListPosition | undefined,
+): Page<T> {
+  if (position === undefined) return paged(all, page, size);
+  const { side, id } = position;
+  const content =
+    side === 'after'
+      ? all.filter((one) => idOf(one) < id).slice(0, size)
+      : all.filter((one) => idOf(one) > id).slice(-size);
+  return { content, page, size, totalElements: all.length };
+}
+
+/** Whether a job passes a filter. */
+export function passes(
+  { record, createdMs }: Pick<Row, 'record' | 'createdMs'>,
+  { status, jobType, idSchs, since, until }: JobFilter = {},
+): boolean {
+  return (
+    (status === undefined || record.status === status) &&
+    (jobType === undefined || record.job_type === jobType) &&
+    (idSchs === undefined || idSchs.includes(record.id_sch ?? -1)) &&
+    (since === undefined || createdMs >= since) &&
+    (until === undefined || createdMs < until)
+  );
 }
 
 export function paged<T>(all: readonly T[], page: number, size: number): Page<T> {

@@ -1,7 +1,8 @@
 /** Parameters in their exact forms. */
 import { describe, expect, it } from 'vitest';
 import { createTestApp } from '../../support/memory/adapters.ts';
-import { submitJobs } from '../../support/memory/job-records.ts';
+import { emptySourceModel } from '../../contracts/stores/catalog/models.ts';
+import { startNextJob, submitJobs } from '../../support/memory/job-records.ts';
 import { operationsOf, type OpenApiDocument } from '../../support/openapi-document.ts';
 import type { HostCallers } from '../../../src/ports/network.ts';
 
@@ -171,6 +172,174 @@ describe('unknown query parameters', () => {
     const { send } = await createTestApp({}, { callers });
     expect((await send('/v2/executions/all?ticket=good', { key: null })).status).toBe(200);
     expect((await send('/v2/executions/all?ticket=good&tikcet=x', { key: null })).status).toBe(400);
+  });
+});
+
+/** The targets of a `Link` header by relation, resolved against the address of the request. */
+function linksOf(path: string, answer: Response): Record<string, string> {
+  const links = (answer.headers.get('Link') ?? '').matchAll(/<([^>]*)>; rel="(\w+)"/g);
+  return Object.fromEntries(
+    [...links].map(([, target, relation]) => {
+      const { pathname, search } = new URL(target!, `http://host${path}`);
+      return [relation, pathname + search];
+    }),
+  );
+}
+
+interface JobPage {
+  readonly content: readonly { readonly id_job: number }[];
+  readonly page: number;
+  readonly total_elements: number;
+}
+
+describe('links between pages', () => {
+  it('lead through the pages with numbers', async () => {
+    const { send, adapters } = await createTestApp();
+    const { idWorkflow } = await submitJobs(adapters.jobs, 1, 5);
+    const links = async (path: string) => linksOf(path, await send(path));
+    expect(await links('/v2/executions/all/1?size=2')).toEqual({
+      first: '/v2/executions/all/0?size=2',
+      next: '/v2/executions/all/2?size=2',
+      prev: '/v2/executions/all/0?size=2',
+    });
+    expect(await links('/v2/executions/all/2?size=2&status=Q')).toEqual({
+      first: '/v2/executions/all/0?size=2&status=Q',
+      prev: '/v2/executions/all/1?size=2&status=Q',
+    });
+    expect(await links('/v2/executions/all/7?size=2')).toEqual({
+      first: '/v2/executions/all/0?size=2',
+      prev: '/v2/executions/all/2?size=2',
+    });
+    expect(await links(`/v2/executions/${idWorkflow}?size=2`)).toEqual({
+      first: `/v2/executions/${idWorkflow}/0?size=2`,
+      next: `/v2/executions/${idWorkflow}/1?size=2`,
+    });
+    expect(await links(`/v2/executions/${idWorkflow}/1?size=4`)).toEqual({
+      first: `/v2/executions/${idWorkflow}/0?size=4`,
+      prev: `/v2/executions/${idWorkflow}/0?size=4`,
+    });
+    expect(await links('/v2/workflow/all/0')).toEqual({ first: '/v2/workflow/all/0' });
+    expect(await links('/v2/watches?size=3')).toEqual({ first: '/v2/watches?size=3&page=0' });
+    expect(await links('/v2/schema/all?page=2')).toEqual({
+      first: '/v2/schema/all?page=0&size=20',
+      prev: '/v2/schema/all?page=1&size=20',
+    });
+    expect(await links('/v2/schema/all')).toEqual({});
+  });
+
+  it('lead by cursors, past records that are added and removed meanwhile', async () => {
+    const { send, adapters } = await createTestApp();
+    await submitJobs(adapters.jobs, 1, 7);
+    const read = async (path: string) => {
+      const answer = await send(path);
+      expect(answer.status).toBe(200);
+      const { content, page } = (await answer.json()) as JobPage;
+      return { links: linksOf(path, answer), ids: content.map((job) => job.id_job), page };
+    };
+    const first = await read('/v2/executions/all?size=3&status=Q');
+    expect(first).toMatchObject({ ids: [7, 6, 5], page: 0 });
+    expect(Object.keys(first.links)).toEqual(['first', 'next']);
+    expect(first.links['next']).toContain('size=3&status=Q&cursor=');
+    await submitJobs(adapters.jobs, 1, 2);
+    const second = await read(first.links['next']!);
+    expect(second).toMatchObject({ ids: [4, 3, 2], page: 1 });
+    expect(second.links['first']).toBe('/v2/executions/all?size=3&status=Q');
+    const third = await read(second.links['next']!);
+    expect(third).toMatchObject({ ids: [1], page: 2 });
+    expect(Object.keys(third.links)).toEqual(['first', 'prev']);
+    const back = await read(third.links['prev']!);
+    expect(back).toMatchObject({ ids: [4, 3, 2], page: 1 });
+    const front = await read(back.links['prev']!);
+    expect(front).toMatchObject({ ids: [7, 6, 5], page: 0 });
+    const newer = await read(front.links['prev']!);
+    expect(newer).toMatchObject({ ids: [9, 8], page: 0 });
+    expect(Object.keys(newer.links)).toEqual(['first', 'next']);
+    expect((await read(newer.links['next']!)).ids).toEqual([7, 6, 5]);
+  });
+
+  it('need a cursor of the same list', async () => {
+    const { send, adapters } = await createTestApp();
+    await submitJobs(adapters.jobs, 1, 3);
+    const path = '/v2/executions/all?size=1';
+    const { next } = linksOf(path, await send(path));
+    const cursor = new URLSearchParams(next!.split('?')[1]).get('cursor')!;
+    for (const [list, text] of [
+      ['executions/all', ''],
+      ['executions/all', 'x'],
+      ['executions/all', `${cursor}%3D`],
+      ['executions/all', btoa('jobs after 0x7 1')],
+      ['executions/all', btoa('jobs after 99999999999999999999 1').replaceAll('=', '')],
+      ['workflow/all', cursor],
+      ['extensions/cil/jobs', cursor],
+    ])
+      expect(await (await send(`/v2/${list}?cursor=${text}`)).json()).toMatchObject({
+        code: 'invalid_parameter',
+        errors: [{ pointer: '/query/cursor', detail: 'must be a cursor from a Link header of this list' }],
+      });
+    expect((await send(`/v2/executions/all?cursor=${cursor}`)).status).toBe(200);
+    expect((await send(`/v2/executions/all/0?cursor=${cursor}`)).status).toBe(400);
+  });
+});
+
+describe('filters of lists', () => {
+  it.each(['executions/all', 'executions/all/0', 'workflow/all', 'workflow/all/0', 'extensions/cil/jobs/0'])(
+    'of %s refuse what is no state, type or time',
+    async (path) => {
+      const time = 'must be a time in epoch milliseconds, from 0 to 253402300799999';
+      for (const [query, name, detail] of [
+        ['status=X', 'status', expect.stringContaining('"Q"')],
+        ['status=Q&status=R', 'status', expect.any(String)],
+        ['job_type=parse', 'job_type', expect.stringContaining('"Parse"')],
+        ['cfxml=', 'cfxml', expect.any(String)],
+        ['since=-1', 'since', time],
+        ['until=2026-01-01', 'until', time],
+        ['since=253402300800000', 'since', time],
+        ['since=2&until=1', 'until', 'must not lie before since'],
+      ] as const)
+        expect(await ask(`/v2/${path}?${query}`)).toMatchObject({
+          status: 400,
+          code: 'invalid_parameter',
+          errors: [{ pointer: `/query/${name}`, detail: detail as string }],
+        });
+    },
+  );
+
+  it('select jobs, workflows and runs', async () => {
+    const { send, adapters } = await createTestApp();
+    const { id_sch: idSch } = await adapters.catalog.createOrigin({
+      idOrg: 1,
+      idParentSch: null,
+      idJob: null,
+      name: 'donuts',
+      sourceType: 'xml',
+      model: emptySourceModel,
+      files: [],
+    });
+    await submitJobs(adapters.jobs, 1, 1);
+    const job = await startNextJob(adapters.jobs);
+    await job.report({ idSch });
+    await job.end('failed');
+    const later = (adapters.time.nowMs += 1000);
+    await submitJobs(adapters.jobs, 1, 2);
+    const counts = async (query: string) => {
+      const totals = [];
+      for (const list of ['executions/all', 'workflow/all/0', 'extensions/cil/jobs']) {
+        const answer = await send(`/v2/${list}?${query}`);
+        totals.push(((await answer.json()) as JobPage).total_elements);
+      }
+      return totals;
+    };
+    expect(await counts('')).toEqual([3, 2, 1]);
+    expect(await counts('status=F')).toEqual([1, 1, 1]);
+    expect(await counts('status=Q')).toEqual([2, 1, 0]);
+    expect(await counts('job_type=Parse')).toEqual([3, 2, 1]);
+    expect(await counts('job_type=Schema')).toEqual([0, 0, 0]);
+    expect(await counts('cfxml=donuts')).toEqual([1, 1, 1]);
+    expect(await counts('cfxml=no-such-feed')).toEqual([0, 0, 0]);
+    expect(await counts(`since=${later}`)).toEqual([2, 1, 0]);
+    expect(await counts(`until=${later}`)).toEqual([1, 1, 1]);
+    expect(await counts(`since=${later}&until=${later}`)).toEqual([0, 0, 0]);
+    expect(await counts('cfxml=donuts&status=C')).toEqual([0, 0, 0]);
   });
 });
 

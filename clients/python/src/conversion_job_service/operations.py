@@ -156,15 +156,21 @@ class Operations(Transport):
         self,
         *,
         size: int | None = None,
+        status: Literal["Q", "R", "W", "T", "C", "F", "K", "E", "L"] | None = None,
+        job_type: Literal["Schema", "Parse", "Write", "Unload", "Export", "Import"] | None = None,
+        cfxml: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        cursor: str | None = None,
     ) -> models.ExecutionsResponse:
         """List jobs, newest first: the first page.
 
-        Twenty records a page, page 0; `/v2/executions/all/{page}` has the others. Jobs that tools run by hand are among them."""
+        Twenty records a page unless `size` says otherwise; the `Link` header leads to the next ones, and shows each job once while others are submitted. Jobs that tools run by hand are among them."""
         return cast("models.ExecutionsResponse", self._json(
             "GET",
             "/v2/executions/all",
             accept="application/json",
-            query={"size": size},
+            query={"size": size, "status": status, "job_type": job_type, "cfxml": cfxml, "since": since, "until": until, "cursor": cursor},
         ))
 
     def list_executions_page(
@@ -172,16 +178,21 @@ class Operations(Transport):
         page: int,
         *,
         size: int | None = None,
+        status: Literal["Q", "R", "W", "T", "C", "F", "K", "E", "L"] | None = None,
+        job_type: Literal["Schema", "Parse", "Write", "Unload", "Export", "Import"] | None = None,
+        cfxml: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
     ) -> models.ExecutionsResponse:
         """List jobs, newest first: one page.
 
-        Pages count from 0. A job that is submitted between two calls moves the others down by one: what must see each once goes by `id_job`."""
+        Pages count from 0. A job that is submitted between two calls moves the others down by one; cursors, which the first page links to, show each job once."""
         return cast("models.ExecutionsResponse", self._json(
             "GET",
             "/v2/executions/all/{page}",
             accept="application/json",
             path={"page": page},
-            query={"size": size},
+            query={"size": size, "status": status, "job_type": job_type, "cfxml": cfxml, "since": since, "until": until},
         ))
 
     def get_execution(
@@ -307,15 +318,21 @@ class Operations(Transport):
         self,
         *,
         size: int | None = None,
+        status: Literal["Q", "R", "W", "T", "C", "F", "K", "E", "L"] | None = None,
+        job_type: Literal["Schema", "Parse", "Write", "Unload", "Export", "Import"] | None = None,
+        cfxml: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        cursor: str | None = None,
     ) -> models.WorkflowsResponse:
         """List workflows, newest first: the first page.
 
-        Each request to run commands is a workflow; its jobs are given by their ids. Page 0 of twenty a page."""
+        Each request to run commands is a workflow; its jobs are given by their ids. `job_type` and `cfxml` select workflows with such a job. The `Link` header leads to the next page, and shows each workflow once while others are added."""
         return cast("models.WorkflowsResponse", self._json(
             "GET",
             "/v2/workflow/all",
             accept="application/json",
-            query={"size": size},
+            query={"size": size, "status": status, "job_type": job_type, "cfxml": cfxml, "since": since, "until": until, "cursor": cursor},
         ))
 
     def list_workflows_page(
@@ -323,6 +340,11 @@ class Operations(Transport):
         page: int,
         *,
         size: int | None = None,
+        status: Literal["Q", "R", "W", "T", "C", "F", "K", "E", "L"] | None = None,
+        job_type: Literal["Schema", "Parse", "Write", "Unload", "Export", "Import"] | None = None,
+        cfxml: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
     ) -> models.WorkflowsResponse:
         """List workflows, newest first: one page.
 
@@ -332,7 +354,7 @@ class Operations(Transport):
             "/v2/workflow/all/{page}",
             accept="application/json",
             path={"page": page},
-            query={"size": size},
+            query={"size": size, "status": status, "job_type": job_type, "cfxml": cfxml, "since": since, "until": until},
         ))
 
     def read_workflow_name(
@@ -948,15 +970,21 @@ class Operations(Transport):
         self,
         *,
         size: int | None = None,
+        status: Literal["Q", "R", "W", "T", "C", "F", "K", "E", "L"] | None = None,
+        job_type: Literal["Schema", "Parse", "Write", "Unload", "Export", "Import"] | None = None,
+        cfxml: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        cursor: str | None = None,
     ) -> models.CILJobsDto:
         """List runs of all feeds, newest first: the first page.
 
-        A feed is a schema; its runs are the jobs that loaded it, in whichever version. Page 0 of twenty a page."""
+        A feed is a schema; its runs are the jobs that loaded it, in whichever version. The `Link` header leads to the next page, and shows each run once while others are added."""
         return cast("models.CILJobsDto", self._json(
             "GET",
             "/v2/extensions/cil/jobs",
             accept="application/json",
-            query={"size": size},
+            query={"size": size, "status": status, "job_type": job_type, "cfxml": cfxml, "since": since, "until": until, "cursor": cursor},
         ))
 
     def list_cil_mappings(
@@ -1022,6 +1050,11 @@ class Operations(Transport):
         page: int,
         *,
         size: int | None = None,
+        status: Literal["Q", "R", "W", "T", "C", "F", "K", "E", "L"] | None = None,
+        job_type: Literal["Schema", "Parse", "Write", "Unload", "Export", "Import"] | None = None,
+        cfxml: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
     ) -> models.CILJobsDto:
         """List runs of all feeds, newest first: one page.
 
@@ -1031,7 +1064,7 @@ class Operations(Transport):
             "/v2/extensions/cil/jobs/{page}",
             accept="application/json",
             path={"page": page},
-            query={"size": size},
+            query={"size": size, "status": status, "job_type": job_type, "cfxml": cfxml, "since": since, "until": until},
         ))
 
     def get_cil_latest_job(

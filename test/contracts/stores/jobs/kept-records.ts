@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { terminalStatuses } from '../../../../src/service/jobs/record.ts';
-import type { NewJob } from '../../../../src/ports/stores/jobs.ts';
+import type { JobFilter, ListPosition, NewJob } from '../../../../src/ports/stores/jobs.ts';
 import { minute, newJob, submission, worker, type JobStoreUse } from './submissions.ts';
 
 export function recordsOfJobs(given: JobStoreUse): void {
@@ -222,6 +222,108 @@ export function recordsOfJobs(given: JobStoreUse): void {
     expect(list.content[1]?.jobs).toEqual(named.idJobs);
     expect(list.content[0]?.name).not.toBe('');
     expect(await given.jobs.findWorkflow(idOrg, 987_654_321)).toBeNull();
+  });
+
+  test('lists are filtered', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const origin = await given.fixture.createOrigin(idOrg);
+    const begun = Date.now();
+    const [failed, completed, early] = [
+      await given.submitOne(idOrg),
+      await given.submitOne(idOrg),
+      await given.submitOne(idOrg),
+    ];
+    const bad = await given.claimJob(failed);
+    await given.jobs.report(bad, { idSch: origin });
+    await given.jobs.finish(bad, 'failed', 'bad');
+    await given.jobs.finish(await given.claimJob(completed), 'completed', null);
+    await given.claimJob(early);
+    await delay(20);
+    const middle = Date.now();
+    await delay(20);
+    const three = submission(idOrg, 3);
+    const late = await given.jobs.submit({
+      ...three,
+      jobs: three.jobs.map((job, at) => ({ ...job, jobType: at === 0 ? 'Schema' : job.jobType })),
+    });
+    await given.jobs.finish(await given.claimJob(late.idJobs[0]!), 'completed', null);
+    const jobs = async (filter: JobFilter) => {
+      const { content, totalElements } = await given.jobs.listJobs(idOrg, 0, 20, { filter });
+      expect(totalElements).toBe(content.length);
+      return content.map(({ id_job: idJob }) => idJob);
+    };
+    const [first, second, third] = late.idJobs as [number, number, number];
+    expect(await jobs({})).toEqual([third, second, first, early, completed, failed]);
+    expect(await jobs({ status: 'queued' })).toEqual([third, second]);
+    expect(await jobs({ status: 'running' })).toEqual([early]);
+    expect(await jobs({ status: 'completed' })).toEqual([first, completed]);
+    expect(await jobs({ status: 'lost' })).toEqual([]);
+    expect(await jobs({ jobType: 'Schema' })).toEqual([first]);
+    expect(await jobs({ jobType: 'Schema', status: 'queued' })).toEqual([]);
+    expect(await jobs({ idSchs: [origin] })).toEqual([failed]);
+    expect(await jobs({ idSchs: [] })).toEqual([]);
+    expect(await jobs({ since: middle })).toEqual([third, second, first]);
+    expect(await jobs({ until: middle })).toEqual([early, completed, failed]);
+    expect(await jobs({ since: begun, until: middle, status: 'completed' })).toEqual([completed]);
+
+    const workflows = async (filter: JobFilter) => {
+      const { content, totalElements } = await given.jobs.listWorkflows(idOrg, 0, 20, { filter });
+      expect(totalElements).toBe(content.length);
+      return content.map((one) => one.jobs[0]);
+    };
+    expect(await workflows({})).toEqual([first, early, completed, failed]);
+    expect(await workflows({ status: 'running' })).toEqual([first, early]);
+    expect(await workflows({ status: 'queued' })).toEqual([]);
+    expect(await workflows({ status: 'completed' })).toEqual([completed]);
+    expect(await workflows({ status: 'failed' })).toEqual([failed]);
+    expect(await workflows({ status: 'killed' })).toEqual([]);
+    expect(await workflows({ jobType: 'Schema' })).toEqual([first]);
+    expect(await workflows({ idSchs: [origin] })).toEqual([failed]);
+    expect(await workflows({ idSchs: [origin], jobType: 'Schema' })).toEqual([]);
+    expect(await workflows({ since: middle })).toEqual([first]);
+    expect(await workflows({ until: middle, status: 'running' })).toEqual([early]);
+
+    const runs = async (filter: JobFilter) =>
+      (await given.jobs.listRuns(idOrg, null, 0, 20, { filter })).content.map(({ record }) => record.id_job);
+    expect(await runs({ status: 'failed' })).toEqual([failed]);
+    expect(await runs({ status: 'completed' })).toEqual([]);
+    expect(await runs({ since: middle })).toEqual([]);
+  });
+
+  test('lists go on from a record, whatever is added meanwhile', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const ids: number[] = [];
+    for (let at = 0; at < 5; at += 1) ids.unshift(await given.submitOne(idOrg));
+    const list = async (position: ListPosition, size = 2) => {
+      const found = await given.jobs.listJobs(idOrg, 1, size, { position });
+      expect(found).toMatchObject({ page: 1, size });
+      return [found.totalElements, found.content.map(({ id_job: idJob }) => idJob)];
+    };
+    expect(await list({ side: 'after', id: ids[1]! })).toEqual([5, [ids[2], ids[3]]]);
+    const added = await given.submitOne(idOrg);
+    expect(await list({ side: 'after', id: ids[3]! })).toEqual([6, [ids[4]]]);
+    expect(await list({ side: 'after', id: ids[4]! })).toEqual([6, []]);
+    expect(await list({ side: 'before', id: ids[4]! })).toEqual([6, [ids[2], ids[3]]]);
+    expect(await list({ side: 'before', id: ids[1]! }, 5)).toEqual([6, [added, ids[0]]]);
+    const filtered = await given.jobs.listJobs(idOrg, 0, 2, {
+      filter: { status: 'queued' },
+      position: { side: 'after', id: added },
+    });
+    expect(filtered.content.map(({ id_job: idJob }) => idJob)).toEqual([ids[0], ids[1]]);
+
+    const all = (await given.jobs.listWorkflows(idOrg, 0, 20)).content.map((one) => one.id_workflow);
+    const after = await given.jobs.listWorkflows(idOrg, 0, 2, {
+      position: { side: 'after', id: all[1]! },
+    });
+    expect(after.content.map((one) => one.id_workflow)).toEqual([all[2], all[3]]);
+    const before = await given.jobs.listWorkflows(idOrg, 0, 2, {
+      filter: { status: 'queued' },
+      position: { side: 'before', id: all[3]! },
+    });
+    expect(before.content.map((one) => one.id_workflow)).toEqual([all[1], all[2]]);
+    expect(
+      (await given.jobs.listRuns(idOrg, null, 0, 2, { position: { side: 'after', id: added } })).content,
+    ).toEqual([]);
   });
 
   test('runs come with their summaries, and rows are summed by table', async () => {
