@@ -33,7 +33,7 @@ export const errorCatalogue = {
   range_not_satisfiable: { title: 'There is nothing in that range', retryable: false },
   job_not_terminal: { title: 'The job has not ended yet', retryable: true },
   conflict: { title: 'The request conflicts with what exists', retryable: false },
-  idempotency_key_reused: { title: 'The idempotency key was used for another body', retryable: false },
+  idempotency_key_reused: { title: 'The idempotency key was used for another request', retryable: false },
   unprocessable_input: { title: 'The input cannot be converted', retryable: false },
   too_many_requests: { title: 'Too many requests', retryable: true },
   runtime_unsupported: { title: 'This operation needs another runtime', retryable: false },

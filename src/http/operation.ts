@@ -11,7 +11,7 @@ import { createSlots, type Slots } from '../service/transfer/run-transfer.ts';
 /** A GET marked so changes something, and is not to be run for HEAD. */
 export const effectfulGet = { 'x-effectful': true } as const;
 
-interface Operation<R extends RouteConfig = RouteConfig> {
+export interface Operation<R extends RouteConfig = RouteConfig> {
   readonly route: R;
   // The handler's type follows from its route; a list of operations can only hold the general form.
   // oxlint-disable-next-line typescript/no-explicit-any

@@ -35,7 +35,7 @@ import {
   withinOrganisation,
   type OrganisationReader,
 } from '../postgres/organisation-pools.ts';
-import { rerun, startByHand, submit } from './job-submission.ts';
+import { findSubmission, rerun, startByHand, submit } from './job-submission.ts';
 import {
   terminalStatuses,
   type JobRecord,
@@ -77,6 +77,8 @@ export function createPostgresJobStore(
     notifications,
     settings,
     submit: (submission) => within(submission.idOrg, (tx) => submit(tx, settings, submission)),
+    findSubmission: (idOrg, idempotency) =>
+      read(idOrg, (tx) => findSubmission(tx, settings, idOrg, idempotency)),
     findJob: (idOrg, idJob) => read(idOrg, (tx) => findJob(tx, idOrg, idJob)),
     listJobs: (idOrg, page, size, selection) =>
       read(idOrg, (tx) => listJobs(tx, idOrg, page, size, selection)),

@@ -9,6 +9,7 @@ import type {
   WorkerIdentity,
 } from '../ports/stores/jobs.ts';
 import { formatTraceparent, parseTraceparent } from '../service/jobs/trace-context.ts';
+import { forgetOldKey, keyReused } from './idempotency-store.ts';
 import { isId, storable, type Sql, type TransactionSql } from '../postgres/connect.ts';
 import { resolveReferences, type RequestColumns, type JobStoreSettings } from './job-queue.ts';
 
@@ -64,28 +65,38 @@ async function takeKey(
   key: string,
   bodyHash: string,
 ): Promise<Submitted | null> {
-  await tx`
-    delete from svc.idempotency
-     where id_org = ${idOrg} and key = ${key} and created < statement_timestamp() - ${settings.idempotencyKeyMs} * interval '1 millisecond'`;
+  await forgetOldKey(tx, idOrg, key, settings.idempotencyKeyMs);
   const taken = await tx`
     insert into svc.idempotency (id_org, key, body_hash) values (${idOrg}, ${key}, ${bodyHash})
     on conflict do nothing returning key`;
   if (taken.length > 0) return null;
-  const [known] =
-    await tx`select body_hash, id_workflow from svc.idempotency where id_org = ${idOrg} and key = ${key}`;
-  if (known === undefined || known.id_workflow === null) {
+  const earlier = await findSubmission(tx, settings, idOrg, { key, bodyHash });
+  if (earlier === null) {
     throw new AppError(
       'conflict',
       'the first request with this idempotency key has just been removed: send it again',
     );
   }
-  if (known.body_hash !== bodyHash) {
-    throw new AppError('idempotency_key_reused', 'this idempotency key was used for another body');
-  }
-  const jobs = await tx<
+  return earlier;
+}
+
+export async function findSubmission(
+  sql: Sql | TransactionSql,
+  settings: JobStoreSettings,
+  idOrg: number,
+  { key, bodyHash }: NonNullable<Submission['idempotency']>,
+): Promise<Submitted | null> {
+  const [known] = await sql<{ body_hash: string; id_workflow: number | null }[]>`
+    select body_hash, id_workflow from svc.idempotency
+     where id_org = ${idOrg} and key = ${key}
+       and created >= statement_timestamp() - ${settings.idempotencyKeyMs} * interval '1 millisecond'`;
+  if (known === undefined) return null;
+  if (known.body_hash !== bodyHash) throw keyReused();
+  if (known.id_workflow === null) return null;
+  const jobs = await sql<
     { id_job: number }[]
   >`select id_job from svc.job where id_workflow = ${known.id_workflow} order by position`;
-  return { idWorkflow: known.id_workflow as number, idJobs: jobs.map((job) => job.id_job), replayed: true };
+  return { idWorkflow: known.id_workflow, idJobs: jobs.map((job) => job.id_job), replayed: true };
 }
 
 /** The one job of a workflow that is called as its watch, ready to be claimed. AppError `too_many_requests`. */

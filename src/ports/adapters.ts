@@ -3,6 +3,7 @@ import type { AccessStore, CredentialStore, SecretBox } from './stores/access.ts
 import type { AssetStore, FileStore } from './files.ts';
 import type { CatalogStore } from './stores/catalog.ts';
 import type { Clock, HealthProbe, Logger, ServiceLog, OperationFigureSource, Tracer } from './environment.ts';
+import type { IdempotencyStore } from './stores/idempotency.ts';
 import type { JobStore } from './stores/jobs.ts';
 import type { TransferProgram, ProcessFigures, SchemaCompiler } from './processes.ts';
 import type { HostCallers, HostResolver, TokenVerifier } from './network.ts';
@@ -45,6 +46,7 @@ export interface Adapters {
   readonly watches: WatchStore;
   readonly access: AccessStore;
   readonly credentials: CredentialStore;
+  readonly idempotency: IdempotencyStore;
   readonly files: FileStore;
   readonly compiler: SchemaCompiler;
   readonly secrets: SecretBox;

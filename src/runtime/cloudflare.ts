@@ -15,6 +15,7 @@ import { createPostgresAccessStore, createPostgresCredentialStore } from '../met
 import { createPostgresCatalogStore } from '../metadb/catalog-store.ts';
 import { createPostgresWatchStore } from '../metadb/watch-store.ts';
 import { connectPostgres, createRequestSql, type RequestSql } from '../postgres/connect.ts';
+import { createPostgresIdempotencyStore } from '../metadb/idempotency-store.ts';
 import { createPostgresJobStore } from '../metadb/job-store.ts';
 import { everyOrganisation } from '../postgres/organisation-pools.ts';
 import { createApp } from '../app.ts';
@@ -127,6 +128,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
     watches: createPostgresWatchStore(sql),
     access: createPostgresAccessStore(sql),
     credentials: createPostgresCredentialStore(sql),
+    idempotency: createPostgresIdempotencyStore(sql, limits.keepIdempotencyKeysMs),
     files: createObjectFileStore({ ...store, roots: null }),
     compiler: {
       generate: async (sources) => nextModel(sources),

@@ -13,6 +13,7 @@ import {
   plainAddress,
   presentSocket,
 } from '../postgres/connect.ts';
+import { createPostgresIdempotencyStore } from '../metadb/idempotency-store.ts';
 import { createPostgresJobStore } from '../metadb/job-store.ts';
 import { readOperationFigures } from '../metadb/operation-figures.ts';
 import { createPostgresQueryMarks } from '../metadb/query-marks.ts';
@@ -96,6 +97,7 @@ export interface OpenedInstallation {
     | 'watches'
     | 'access'
     | 'credentials'
+    | 'idempotency'
     | 'files'
     | 'compiler'
     | 'secrets'
@@ -202,6 +204,7 @@ export async function openInstallation(
         watches: createPostgresWatchStore(pool, read),
         access: createPostgresAccessStore(pool),
         credentials,
+        idempotency: createPostgresIdempotencyStore(pool, limits.keepIdempotencyKeysMs),
         files,
         compiler: {
           compile: async (...given) => (await opened()).compile(...given),

@@ -46,8 +46,8 @@ const isPossible: Partial<Record<ErrorCode, (path: string, operation: Described)
   invalid_upload_token: (path) => path.startsWith('/v2/file/upload/x'),
   job_not_terminal: (path) => /^\/v2\/(?:run\/rerun|executions)\//.test(path),
   conflict: (path) => !path.startsWith('/v2/run/rerun/'),
-  idempotency_key_reused: (path) => path === '/v2/run/cmd',
-  unprocessable_input: (path) => path !== '/v2/run/cmd',
+  idempotency_key_reused: (_, operation) => takesIdempotencyKey(operation),
+  unprocessable_input: (path) => /^\/v2\/schema\/(?:create|generate)/.test(path),
 };
 
 /** The examples of the codes, to be referred to. */
@@ -83,6 +83,10 @@ function examplesOf(status: number, path: string, operation: Described): Record<
     .map(([code]) => code as ErrorCode)
     .filter((code) => isPossible[code]?.(path, operation) ?? true);
   return Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+}
+
+function takesIdempotencyKey({ parameters = [] }: Described): boolean {
+  return parameters.some((one) => 'name' in one && /^idempotency-key$/i.test(String(one.name)));
 }
 
 function readsJson({ requestBody }: Described): boolean {

@@ -6,6 +6,7 @@ import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { Org } from './about.ts';
 import type { Guards } from '../auth.ts';
+import { creatingOperation, type IdempotencyAdapters } from '../idempotency.ts';
 import { jsonBody } from '../json-body.ts';
 import { createGroup, json, operation, problems, removed } from '../operation.ts';
 import {
@@ -55,7 +56,7 @@ const ApiKey = z
   });
 
 const IssuedApiKey = z.object({ id_key: z.string(), id_org: int, key: z.string() }).openapi('IssuedApiKey', {
-  description: 'A new key. Its text is given this once.',
+  description: 'A new key. No other operation returns its text.',
   example: {
     id_key: exampleKey.id_key,
     id_org: 1,
@@ -118,7 +119,7 @@ function reach({ idOrg }: Principal): number | null {
 }
 
 export function createAdminRoutes(
-  adapters: Pick<Adapters, 'access' | 'clock'>,
+  adapters: Pick<Adapters, 'access' | 'clock'> & IdempotencyAdapters,
   config: Config,
   guards: Guards,
 ) {
@@ -135,7 +136,11 @@ export function createAdminRoutes(
 }
 
 /** Returns the dependencies that the operations of this group share. */
-function sharedOf(adapters: Pick<Adapters, 'access' | 'clock'>, config: Config, guards: Guards) {
+function sharedOf(
+  adapters: Pick<Adapters, 'access' | 'clock'> & IdempotencyAdapters,
+  config: Config,
+  guards: Guards,
+) {
   const { access, clock } = adapters;
   const guard = guards.require('admin');
   const withBody = {
@@ -158,19 +163,21 @@ function sharedOf(adapters: Pick<Adapters, 'access' | 'clock'>, config: Config, 
     return { ...found, content };
   }
 
-  return { guards, access, clock, guard, withBody, auditPage };
+  return { adapters, guards, access, clock, guard, withBody, auditPage };
 }
 
 type Shared = ReturnType<typeof sharedOf>;
 
-function createKeyOperation({ access, clock, withBody }: Shared) {
-  return operation(
+function createKeyOperation({ adapters, access, clock, withBody }: Shared) {
+  return creatingOperation(
+    adapters,
     createRoute({
       method: 'post',
       path: '/v2/admin/keys',
       operationId: 'createApiKey',
       summary: 'Make an API key',
-      description: 'The key is told in this answer and never again; what is stored is a hash of it.',
+      description:
+        'This answer alone has the text of the key, of which the service stores a hash. With `Idempotency-Key`, the answer is stored encrypted, and repetitions of the request get it too.',
       tags,
       ...withBody,
       request: { body: { required: true, content: { 'application/json': { schema: NewApiKey } } } },
@@ -260,8 +267,9 @@ function revokeKeyOperation({ guards, access, guard }: Shared) {
   );
 }
 
-function createOrgOperation({ access, withBody }: Shared) {
-  return operation(
+function createOrgOperation({ adapters, access, withBody }: Shared) {
+  return creatingOperation(
+    adapters,
     createRoute({
       method: 'post',
       path: '/v2/admin/orgs',

@@ -11,6 +11,7 @@ import { credentialName } from '../../service/files/remote-location.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { wire } from '../problem.ts';
 import type { Guards } from '../auth.ts';
+import { creatingOperation, type IdempotencyAdapters } from '../idempotency.ts';
 import { jsonBody } from '../json-body.ts';
 import { createGroup, json, operation, problems, removed } from '../operation.ts';
 import { plainText } from '../paging.ts';
@@ -70,14 +71,15 @@ const NewCredential = z
   });
 
 export function createCredentialRoutes(
-  adapters: Pick<Adapters, 'credentials' | 'secrets'>,
+  adapters: Pick<Adapters, 'credentials'> & IdempotencyAdapters,
   config: Config,
   guards: Guards,
 ) {
   const { credentials } = adapters;
   const guard = guards.require('admin');
 
-  const create = operation(
+  const create = creatingOperation(
+    adapters,
     createRoute({
       method: 'post',
       path: '/v2/admin/credentials',

@@ -6,6 +6,7 @@ import { createDiskSpace } from '../../service/files/disk-space.ts';
 import { storeUpload } from '../../service/files/upload.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { uploadTokenSchemeName, type Guards } from '../auth.ts';
+import { creatingOperation, type IdempotencyAdapters } from '../idempotency.ts';
 import { jsonBody } from '../json-body.ts';
 import {
   createGroup,
@@ -77,7 +78,7 @@ const binary = { schema: { type: 'string' as const, format: 'binary' } };
 const binaryAsJson = { schema: { type: 'string' as const, contentMediaType: 'application/octet-stream' } };
 
 export function createFileRoutes(
-  adapters: Pick<Adapters, 'access' | 'files' | 'jobs' | 'clock'>,
+  adapters: Pick<Adapters, 'access' | 'files' | 'jobs' | 'clock'> & IdempotencyAdapters,
   config: Config,
   guards: Guards,
 ) {
@@ -85,7 +86,8 @@ export function createFileRoutes(
   const guard = guards.require('files:upload');
   const space = createDiskSpace(adapters, adapters.clock, config.limits.diskBytes);
 
-  const token = operation(
+  const token = creatingOperation(
+    adapters,
     createRoute({
       method: 'post',
       path: '/v2/file/upload/token',

@@ -25,6 +25,7 @@ import type { Adapters } from '../../ports/adapters.ts';
 import type { Guards } from '../auth.ts';
 import { connectionOf, type AppEnv } from '../env.ts';
 import type { Followers } from '../middleware.ts';
+import { idempotencyKeyHeader, replayedHeader, setReplayed } from '../idempotency.ts';
 import { bodyText, jsonBody } from '../json-body.ts';
 import {
   createGroup,
@@ -309,11 +310,7 @@ const runHeaders = z.object({
       description: `\`wait=N\`: answer when all jobs have ended, or after N seconds (at most ${longestWait}); \`statuses\` tells how far they are then.`,
       example: 'wait=30',
     }),
-  'idempotency-key': z
-    .string()
-    .regex(/^[\x21-\x7e]{1,255}$/, { error: 'must be 1 to 255 printable ASCII characters' })
-    .optional()
-    .openapi({ description: 'The same key and body give the first answer again.', example: 'a8098c1a-f86e' }),
+  ...idempotencyKeyHeader,
 });
 
 export function createRunRoutes(adapters: Adapters, config: Config, guards: Guards, followers: Followers) {
@@ -350,7 +347,17 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
         },
       },
       responses: {
-        200: json(RunCmdResponse, 'The jobs are queued.'),
+        200: {
+          ...json(RunCmdResponse, 'The jobs are queued.'),
+          headers: {
+            ...replayedHeader,
+            'Preference-Applied': {
+              description: 'The waiting time that applied, if `Prefer` asked for one.',
+              schema: { type: 'string' },
+              example: 'wait=30',
+            },
+          },
+        },
         201: notSent,
         ...problems(400, 409, 413, 415, 422, 501),
       },
@@ -379,7 +386,9 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
   ): Promise<RunAnswer> {
     const key = headers['idempotency-key'];
     const idempotency = key === undefined ? null : { key, bodyHash: await sha256Hex(await bodyText(c)) };
-    return submitCommands(adapters, config, callerOf(c), request, idempotency);
+    const { answer, replayed } = await submitCommands(adapters, config, callerOf(c), request, idempotency);
+    if (replayed) setReplayed(c);
+    return answer;
   }
 
   /** Ends early, with the facts known so far, if connections run short. */

@@ -19,6 +19,7 @@ import type { Config } from '../../config/shape.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { Slots } from '../../service/transfer/run-transfer.ts';
 import { clientPath, type Guards } from '../auth.ts';
+import { creatingOperation, type IdempotencyAdapters } from '../idempotency.ts';
 import { jsonBody } from '../json-body.ts';
 import {
   createGroup,
@@ -56,8 +57,14 @@ import { exportFormats, formatSpecifications } from '../../engine/metadata/forma
 const tags = ['schemas'];
 const schemaParam = z.object({ idSch: int64('The schema.', 11) });
 
+type SchemaRouteAdapters = Pick<
+  Adapters,
+  'catalog' | 'files' | 'compiler' | 'jobs' | 'credentials' | 'secrets'
+> &
+  IdempotencyAdapters;
+
 export function createSchemaRoutes(
-  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs' | 'credentials' | 'secrets'>,
+  adapters: SchemaRouteAdapters,
   config: Config,
   guards: Guards,
   renderings: Slots,
@@ -80,12 +87,7 @@ export function createSchemaRoutes(
 }
 
 /** Returns the dependencies that the operations of this group share. */
-function sharedOf(
-  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs' | 'credentials' | 'secrets'>,
-  config: Config,
-  guards: Guards,
-  renderings: Slots,
-) {
+function sharedOf(adapters: SchemaRouteAdapters, config: Config, guards: Guards, renderings: Slots) {
   const { catalog } = adapters;
   const guard = guards.require('schemas:read');
 
@@ -294,7 +296,8 @@ function generateWithinOperation({ adapters, generateRoute }: Shared) {
 }
 
 function createOperation({ adapters, config, createGuard }: Shared) {
-  return operation(
+  return creatingOperation(
+    adapters,
     createRoute({
       method: 'post',
       path: '/v2/schema/create',
@@ -310,7 +313,13 @@ function createOperation({ adapters, config, createGuard }: Shared) {
         200: notSent,
         201: {
           ...json(SchemaDetails, 'The schema.'),
-          headers: z.object({ Location: z.string().openapi({ example: '/v2/schema/11' }) }),
+          headers: {
+            Location: {
+              description: 'The schema.',
+              schema: { type: 'string' },
+              example: '/v2/schema/11',
+            },
+          },
         },
         ...problems(400, 403, 409, 413, 415, 422, 501),
       },

@@ -5,8 +5,9 @@ import { fixedLimits } from '../../config/limits.ts';
 import { exportSchema, importSchema } from '../../service/transfer/schema-transfer.ts';
 import { createSlots, type TransferAdapters } from '../../service/transfer/run-transfer.ts';
 import type { Guards } from '../auth.ts';
+import { creatingOperation, type IdempotencyAdapters } from '../idempotency.ts';
 import { jsonBody } from '../json-body.ts';
-import { createGroup, json, notSent, operation, problems } from '../operation.ts';
+import { createGroup, json, notSent, problems } from '../operation.ts';
 
 const tags = ['schemas'];
 
@@ -91,7 +92,11 @@ const ImportedSchemas = z
   })
   .openapi('ImportedSchemas', { example: { error: false, origin_ids: '12, 13' } });
 
-export function createTransferRoutes(adapters: TransferAdapters, config: Config, guards: Guards) {
+export function createTransferRoutes(
+  adapters: TransferAdapters & IdempotencyAdapters,
+  config: Config,
+  guards: Guards,
+) {
   const guard = guards.require('migrate');
   const shared = {
     method: 'post' as const,
@@ -105,7 +110,8 @@ export function createTransferRoutes(adapters: TransferAdapters, config: Config,
     waiting: fixedLimits.waitingTransfers,
   });
 
-  const exported = operation(
+  const exported = creatingOperation(
+    adapters,
     createRoute({
       ...shared,
       path: '/v2/schema/export',
@@ -128,7 +134,8 @@ export function createTransferRoutes(adapters: TransferAdapters, config: Config,
     },
   );
 
-  const imported = operation(
+  const imported = creatingOperation(
+    adapters,
     createRoute({
       ...shared,
       path: '/v2/schema/import',

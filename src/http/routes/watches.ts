@@ -18,6 +18,7 @@ import { requireCommands } from '../../service/jobs/submit.ts';
 import { changeWatch, createWatch, noWatch } from '../../service/watches/define.ts';
 import { wire } from '../problem.ts';
 import type { Guards } from '../auth.ts';
+import { creatingOperation, type IdempotencyAdapters } from '../idempotency.ts';
 import { jsonBody, optionalJsonBody, refuseProto } from '../json-body.ts';
 import { createGroup, json, operation, problems, removed } from '../operation.ts';
 
@@ -208,7 +209,8 @@ const pageQuery = sizeQuery.extend({ page: int32('Number of the page, from 0; 0 
 type WatchRouteAdapters = Pick<
   Adapters,
   'watches' | 'catalog' | 'files' | 'secrets' | 'credentials' | 'clock'
->;
+> &
+  IdempotencyAdapters;
 
 export function createWatchRoutes(adapters: WatchRouteAdapters, config: Config, guards: Guards) {
   const shared = sharedOf(adapters, config, guards);
@@ -237,7 +239,8 @@ function sharedOf(adapters: WatchRouteAdapters, config: Config, guards: Guards) 
 type Shared = ReturnType<typeof sharedOf>;
 
 function createOperation({ adapters, config, withBody }: Shared) {
-  return operation(
+  return creatingOperation(
+    adapters,
     createRoute({
       method: 'post',
       path: '/v2/watches',
@@ -249,7 +252,15 @@ function createOperation({ adapters, config, withBody }: Shared) {
       tags,
       ...withBody(),
       request: { body: { required: true, content: { 'application/json': { schema: NewWatch } } } },
-      responses: { 201: json(Watch, 'The watch.'), ...problems(400, 409, 413, 415) },
+      responses: {
+        201: {
+          ...json(Watch, 'The watch.'),
+          headers: {
+            Location: { description: 'The watch.', schema: { type: 'string' }, example: '/v2/watches/3' },
+          },
+        },
+        ...problems(400, 409, 413, 415),
+      },
     }),
     async (c) => {
       await refuseProto(c);

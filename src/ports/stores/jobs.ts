@@ -179,6 +179,11 @@ export interface EndedJob {
 export interface JobStore {
   /** AppError `too_many_requests`, `idempotency_key_reused`; `not_found` if an origin of it no longer exists. */
   submit(submission: Submission): Promise<Submitted>;
+  /** Returns the submission that an idempotency key was used for, or null. AppError `idempotency_key_reused`. */
+  findSubmission(
+    idOrg: number,
+    idempotency: NonNullable<Submission['idempotency']>,
+  ): Promise<Submitted | null>;
   findJob(idOrg: number, idJob: number): Promise<JobRecord | null>;
   /** Newest first. `totalElements` counts the jobs that pass the filter, wherever the position is. */
   listJobs(idOrg: number, page: number, size: number, selection?: ListSelection): Promise<Page<JobRecord>>;

@@ -5,7 +5,7 @@
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { CatalogStore } from '../../ports/stores/catalog.ts';
-import type { Submission, JobRun, JobStore } from '../../ports/stores/jobs.ts';
+import type { Submission, Submitted, JobRun, JobStore } from '../../ports/stores/jobs.ts';
 import { credentialSecrets } from '../files/credentials.ts';
 import { newJob } from './new-job.ts';
 import { checkAccess, type AccessFault, type AccessSettings } from './request/check-access.ts';
@@ -61,9 +61,12 @@ export async function submitCommands(
   caller: Caller,
   request: ExecutionRequest,
   idempotency: Submission['idempotency'],
-): Promise<RunCmdResponse> {
+): Promise<SubmittedCommands> {
   requireCommands(settings);
   const { executions } = request;
+  // before the checks, because inputs of the first request may have been removed since
+  const earlier = idempotency === null ? null : await adapters.jobs.findSubmission(caller.idOrg, idempotency);
+  if (earlier !== null) return submittedCommands(earlier, executions);
   if (executions.length === 0 || executions.length > settings.limits.executions) {
     const detail = `a request has 1 to ${settings.limits.executions} executions`;
     throw new AppError('invalid_body', detail, { errors: [{ pointer: '/executions', detail }] });
@@ -93,12 +96,29 @@ export async function submitCommands(
     idempotency,
     ...(caller.traceparent === undefined ? {} : { traceparent: caller.traceparent }),
   });
+  return submittedCommands(submitted, executions);
+}
+
+interface SubmittedCommands {
+  readonly answer: RunCmdResponse;
+  /** true: an earlier request with the same idempotency key made the jobs */
+  readonly replayed: boolean;
+}
+
+/** `executions`: those of the request, one for each job. */
+function submittedCommands(
+  { idJobs, idWorkflow, replayed }: Submitted,
+  executions: readonly Execution[],
+): SubmittedCommands {
   return {
-    error: false,
-    logPath: null,
-    cmds: submitted.idJobs.map((idJob, at) => commandLine(accepted[at]!.tool, idJob)),
-    jobs: submitted.idJobs,
-    id_workflow: submitted.idWorkflow,
+    answer: {
+      error: false,
+      logPath: null,
+      cmds: idJobs.map((idJob, at) => commandLine(executions[at]!.app_name, idJob)),
+      jobs: idJobs,
+      id_workflow: idWorkflow,
+    },
+    replayed,
   };
 }
 

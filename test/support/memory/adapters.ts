@@ -12,6 +12,7 @@ import { createMemoryAccessStore, type MemoryAccessStore } from './access.ts';
 import { createMemoryCatalogStore } from './catalog.ts';
 import { createMemoryCredentialStore } from './credentials.ts';
 import { createMemoryFileStore, type MemoryFileStore } from './files.ts';
+import { createMemoryIdempotencyStore, type MemoryIdempotencyStore } from './idempotency.ts';
 import { createMemorySchemaCompiler } from './schema-compiler.ts';
 import { createMemoryJobStore } from './jobs.ts';
 import { createMemoryWatchStore, type MemoryWatchStore } from './watches.ts';
@@ -33,6 +34,7 @@ export interface MemoryAdapters extends Adapters {
   readonly access: MemoryAccessStore;
   readonly watches: MemoryWatchStore;
   readonly files: MemoryFileStore;
+  readonly idempotency: MemoryIdempotencyStore;
   readonly time: { nowMs: number };
   readonly healthStates: MemoryHealth;
   readonly logLines: LogLine[];
@@ -60,6 +62,7 @@ export function createMemoryAdapters(): MemoryAdapters {
     jobs,
     access,
     credentials: createMemoryCredentialStore(clock),
+    idempotency: createMemoryIdempotencyStore(clock),
     catalog: createMemoryCatalogStore(clock, (idSch) => usesOrigin(jobs, idSch)),
     watches: createMemoryWatchStore(clock),
     files,

@@ -21,12 +21,14 @@ import {
 } from './rows-of-jobs.ts';
 import { defaultJobLimits, type MemoryJobStoreOptions } from './rows-of-jobs.ts';
 import type { Row, WorkflowRow } from './rows-of-jobs.ts';
+import { keyReused } from '../../../src/metadb/idempotency-store.ts';
 import type { Clock } from '../../../src/ports/environment.ts';
 import type {
   Claim,
   JobStore,
   LatestLoad,
   NewJob,
+  Submission,
   Submitted,
   WorkerIdentity,
 } from '../../../src/ports/stores/jobs.ts';
@@ -108,6 +110,17 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     return row;
   }
 
+  function submissionOf(
+    idOrg: number,
+    { key, bodyHash }: NonNullable<Submission['idempotency']>,
+  ): Submitted | null {
+    const known = idempotency.get(`${idOrg}/${key}`);
+    if (known === undefined) return null;
+    if (known.bodyHash !== bodyHash) throw keyReused();
+    const idJobs = jobsOf(known.idWorkflow).map(({ record }) => record.id_job);
+    return { idWorkflow: known.idWorkflow, idJobs, replayed: true };
+  }
+
   function checkRoom(idOrg: number, more: number): void {
     const waiting = rows.filter(({ record }) => record.id_org === idOrg && isIdle(record.status)).length;
     if (waiting + more > settings.maxQueuedPerOrg) {
@@ -155,17 +168,8 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
 
   return {
     async submit({ idOrg, workflowName, jobs, idempotency: wanted, traceparent }): Promise<Submitted> {
-      const known = wanted === null ? undefined : idempotency.get(`${idOrg}/${wanted.key}`);
-      if (known !== undefined) {
-        if (known.bodyHash !== wanted?.bodyHash) {
-          throw new AppError('idempotency_key_reused', 'this idempotency key was used for another body');
-        }
-        return {
-          idWorkflow: known.idWorkflow,
-          idJobs: jobsOf(known.idWorkflow).map(({ record }) => record.id_job),
-          replayed: true,
-        };
-      }
+      const known = wanted === null ? null : submissionOf(idOrg, wanted);
+      if (known !== null) return known;
       checkRoom(idOrg, jobs.length);
       const workflow = createWorkflow(idOrg, workflowName);
       const idJobs = jobs.map((job, position) => {
@@ -180,6 +184,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
         });
       return { idWorkflow: workflow.idWorkflow, idJobs, replayed: false };
     },
+    findSubmission: async (idOrg, wanted) => submissionOf(idOrg, wanted),
     findJob: async (idOrg, idJob) => copyOf(own(idOrg, idJob)),
     listJobs: async (idOrg, page, size, { filter, position } = {}) =>
       selected(

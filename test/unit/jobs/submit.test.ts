@@ -30,7 +30,7 @@ describe('submitting', () => {
     adapters.files.put(1, 'uploads/1/a.xml', new Uint8Array(1));
   });
   const submit = (executions: Execution[], settings = on) =>
-    submitCommands(adapters, settings, caller, { executions }, null);
+    submitCommands(adapters, settings, caller, { executions }, null).then(({ answer }) => answer);
   const refused = async (executions: Execution[], settings = on): Promise<AppError> => {
     const error = await submit(executions, settings).then(
       () => null,
@@ -208,7 +208,10 @@ describe('submitting', () => {
     const body = { executions: [execution('uploads/1/a.xml')] };
     const once = (bodyHash: string) => submitCommands(adapters, on, caller, body, { key: 'k', bodyHash });
     const first = await once('h');
-    expect(await once('h')).toEqual(first);
+    expect(first.replayed).toBe(false);
+    expect(await once('h')).toEqual({ ...first, replayed: true });
+    await adapters.files.removeFile(1, 'uploads/1/a.xml');
+    expect(await once('h')).toEqual({ ...first, replayed: true });
     await expect(once('other')).rejects.toMatchObject({ code: 'idempotency_key_reused' });
     expect((await adapters.jobs.listJobs(1, 0, 10)).totalElements).toBe(1);
   });

@@ -1166,7 +1166,7 @@ class CILLineage(TypedDict):
 
 
 class IssuedApiKey(TypedDict):
-    """A new key. Its text is given this once."""
+    """A new key. No other operation returns its text."""
 
     id_key: str
     """The key."""

@@ -388,6 +388,8 @@ class Operations(Transport):
     def create_watch(
         self,
         body: models.NewWatch,
+        *,
+        idempotency_key: str | None = None,
     ) -> models.Watch:
         """Watch a location for new documents.
 
@@ -396,6 +398,7 @@ class Operations(Transport):
             "POST",
             "/v2/watches",
             accept="application/json",
+            headers={"Idempotency-Key": idempotency_key},
             json=body,
         ))
 
@@ -512,6 +515,8 @@ class Operations(Transport):
     def create_upload_token(
         self,
         body: models.UploadTokenRequest,
+        *,
+        idempotency_key: str | None = None,
     ) -> models.UploadToken:
         """Get a token for one upload.
 
@@ -520,6 +525,7 @@ class Operations(Transport):
             "POST",
             "/v2/file/upload/token",
             accept="application/json",
+            headers={"Idempotency-Key": idempotency_key},
             json=body,
         ))
 
@@ -562,6 +568,8 @@ class Operations(Transport):
     def export_schema(
         self,
         body: models.ExportSchemaRequest,
+        *,
+        idempotency_key: str | None = None,
     ) -> models.ExportedSchema:
         """Export a schema.
 
@@ -570,12 +578,15 @@ class Operations(Transport):
             "POST",
             "/v2/schema/export",
             accept="application/json",
+            headers={"Idempotency-Key": idempotency_key},
             json=body,
         ))
 
     def import_schema(
         self,
         body: models.ImportSchemaRequest,
+        *,
+        idempotency_key: str | None = None,
     ) -> models.ImportedSchemas:
         """Import a schema.
 
@@ -584,12 +595,15 @@ class Operations(Transport):
             "POST",
             "/v2/schema/import",
             accept="application/json",
+            headers={"Idempotency-Key": idempotency_key},
             json=body,
         ))
 
     def create_schema(
         self,
         body: models.CreateSchemaRequest,
+        *,
+        idempotency_key: str | None = None,
     ) -> models.SchemaDetails:
         """Make a schema from uploaded files.
 
@@ -598,6 +612,7 @@ class Operations(Transport):
             "POST",
             "/v2/schema/create",
             accept="application/json",
+            headers={"Idempotency-Key": idempotency_key},
             json=body,
         ))
 
@@ -1177,14 +1192,17 @@ class Operations(Transport):
     def create_api_key(
         self,
         body: models.NewApiKey,
+        *,
+        idempotency_key: str | None = None,
     ) -> models.IssuedApiKey:
         """Make an API key.
 
-        The key is told in this answer and never again; what is stored is a hash of it."""
+        This answer alone has the text of the key, of which the service stores a hash. With `Idempotency-Key`, the answer is stored encrypted, and repetitions of the request get it too."""
         return cast("models.IssuedApiKey", self._json(
             "POST",
             "/v2/admin/keys",
             accept="application/json",
+            headers={"Idempotency-Key": idempotency_key},
             json=body,
         ))
 
@@ -1203,6 +1221,8 @@ class Operations(Transport):
     def create_organisation(
         self,
         body: models.NewOrg,
+        *,
+        idempotency_key: str | None = None,
     ) -> models.Org:
         """Make an organisation.
 
@@ -1211,6 +1231,7 @@ class Operations(Transport):
             "POST",
             "/v2/admin/orgs",
             accept="application/json",
+            headers={"Idempotency-Key": idempotency_key},
             json=body,
         ))
 
@@ -1275,6 +1296,8 @@ class Operations(Transport):
     def create_credential(
         self,
         body: models.NewCredential,
+        *,
+        idempotency_key: str | None = None,
     ) -> models.CredentialInfo:
         """Keep what inputs elsewhere are read with.
 
@@ -1283,6 +1306,7 @@ class Operations(Transport):
             "POST",
             "/v2/admin/credentials",
             accept="application/json",
+            headers={"Idempotency-Key": idempotency_key},
             json=body,
         ))
 

@@ -139,6 +139,8 @@ describe('POST /v2/run/cmd', () => {
     const first = await run(app, body, { 'Idempotency-Key': 'once' });
     const again = await run(app, body, { 'idempotency-key': 'once' });
     expect(await again.json()).toEqual(await first.json());
+    const replayed = [first, again].map(({ headers }) => headers.get('Idempotency-Replayed'));
+    expect(replayed).toEqual([null, 'true']);
     expect(await jobCount(app)).toBe(1);
     const other = await run(app, { ...body, name: 'other' }, { 'Idempotency-Key': 'once' });
     expect(other.status).toBe(422);
