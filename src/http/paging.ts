@@ -188,7 +188,7 @@ export function linkSlice(c: Context<AppEnv>, slice: ListSlice | undefined, more
   if (slice === undefined) return;
   const page = slice.offset / slice.limit;
   const at = (number: number): string => reference(c, { page: String(number), size: String(slice.limit) });
-  link(c, { first: at(0), prev: page > 0 ? at(page - 1) : null, next: more ? at(page + 1) : null });
+  link(c, { first: at(0), next: more ? at(page + 1) : null, prev: page > 0 ? at(page - 1) : null });
 }
 
 /** Documents the header of answers that come in pages, for use beside `json`. */

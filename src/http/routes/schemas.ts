@@ -512,7 +512,7 @@ function exportAsOperation(adapters: Pick<Adapters, 'catalog' | 'jobs'>, guards:
             'text/plain': { schema: ByteArrayResource },
             'application/json': { schema: MetadataDocument },
             'application/schema+json': { schema: MetadataDocument },
-            'application/vnd.apache.avro+json': { schema: MetadataDocument },
+            'application/vnd.apache.avro+json': { schema: z.array(MetadataDocument) },
           },
         },
         ...problems(400),

@@ -29,6 +29,15 @@ import { freightDocuments } from '../../support/service/fixtures.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { useTrial } from '../../support/service/trial.ts';
 
+/** For each media type of exported metadata, a format that is sent as that. */
+const formatsOfExports: Readonly<Record<string, string>> = {
+  'application/zip': 'dbt',
+  'application/yaml': 'odcs',
+  'application/json': 'frictionless',
+  'application/schema+json': 'jsonschema',
+  'application/vnd.apache.avro+json': 'avro',
+};
+
 describe('the contract of every operation', { timeout: 240_000 }, () => {
   const trial = useTrial();
   let home: ServiceHome;
@@ -102,9 +111,16 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
     for (const operation of reads) {
       const types = Object.keys(operation.responses['200']?.content ?? { '*/*': {} });
       for (const type of types) {
-        const { status, headers } = await send(operation, addressOf(operation, ofOwn()), {
-          headers: { Accept: type },
-        });
+        const address = addressOf(operation, ofOwn());
+        // a required format has media types of its own
+        const format = formatsOfExports[type];
+        const { status, headers } = await send(
+          operation,
+          operation.operationId === 'exportSchemaAs' && format !== undefined
+            ? address.replace(/format=\w+/, `format=${format}`)
+            : address,
+          { headers: { Accept: type } },
+        );
         const conflict = operation.operationId === 'rerunExecution' && status === 409;
         if (status >= 300 && !conflict)
           failed.push(`${operation.method} ${operation.path} ${type}: ${status}`);

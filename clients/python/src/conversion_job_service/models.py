@@ -774,9 +774,9 @@ class Mapping(TypedDict):
     xpath: str | None
     """The element or attribute; null for row keys, parent keys and positions."""
     node_type: Literal["element", "attribute", "text", "mixed", "any"] | None
-    """What the path leads to; null for keys and positions."""
+    """What the path leads to; null for keys, positions and columns that describe an element."""
     source_type: str
-    """Type of the source: a built-in type of XML Schema, or the name of a declared one."""
+    """Type of the source: a built-in type of XML Schema, or the name of a declared one. For a column that describes an element: `role`, `element name`, `xsi:type` or `xsi:nil`."""
     min_occurs: int
     """How often it occurs in its parent, at least."""
     max_occurs: int | None
