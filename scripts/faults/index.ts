@@ -1,7 +1,8 @@
 /**
- * `npm run faults -- --cycles N [--seed N] [--fault TEXT]`: cycles of one fault each, out of kills and stalls of processes and servers, broken connections, full and
- * read-only disks and jumps of a clock, while two installations on one metadata database load six kinds of targets. Prints a table, and ends with 1 when a document
- * was lost or doubled, or a job is stuck. `--fault` takes the faults whose names contain the text. SIGINT ends it after the cycle that runs.
+ * `npm run faults -- --cycles N [--parts N] [--seed N] [--fault TEXT]`: cycles of one fault each, out of kills and stalls of processes and servers, broken connections, full and
+ * read-only disks and jumps of a clock, while two installations on one metadata database load eight kinds of targets. Prints a table, and ends with 1 when a document
+ * was lost or doubled, or a job is stuck. `--parts` divides the cycles among so many scenes that run at a time. `--fault` takes the faults whose names contain the
+ * text. SIGINT ends it after the cycles that run.
  *
  * `npm run faults -- [--rounds N] [--database-rounds N] [--mariadb-rounds N] [--sqlite-rounds N] [--lake-rounds N] [--megabytes N]`: kills the
  * parts of an installation under load, and the server that it loads, and counts what came of it. Ends with 1 when a row was lost or doubled, or a job is stuck.
@@ -13,16 +14,18 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { isHere } from '../../test/support/needs.ts';
 import { mariadbParts } from '../../test/support/servers/mariadb.ts';
 import { measureFigures } from './figures.ts';
 import { lakeParts } from './lake/places.ts';
-import { isSound, runMix, tableOf } from './mix/run.ts';
+import { isSound, runMixes, tableOf } from './mix/run.ts';
 import { runFaults } from './run.ts';
 import { scriptOptions } from '../options.ts';
 
 const values = scriptOptions(import.meta.filename, {
   cycles: { type: 'string' },
+  parts: { type: 'string', default: '1' },
   seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   fault: { type: 'string', default: '' },
   rounds: { type: 'string', default: '200' },
@@ -50,16 +53,20 @@ try {
     let isOver = false;
     process.on('SIGINT', () => (isOver = true));
     process.stdout.write(`--seed ${values.seed}\n`);
-    const report = await runMix({
-      cycles: Number(values.cycles),
-      seed: Number(values.seed),
-      fault: values.fault,
-      folder,
-      isOver: () => isOver,
-      tell: (line) => void process.stdout.write(`${line}\n`),
-    });
+    const report = await runMixes(
+      {
+        cycles: Number(values.cycles),
+        seed: Number(values.seed),
+        fault: values.fault,
+        folder,
+        isOver: () => isOver,
+        tell: (line) => void process.stdout.write(`${line}\n`),
+      },
+      Number(values.parts),
+    );
     for (const skipped of report.skipped) process.stdout.write(`skipped ${skipped}\n`);
     process.stdout.write(`${tableOf(report)}\n`);
+    if (report.error !== null) process.stdout.write(`${inspect(report.error)}\n`);
     sound = isSound(report);
   }
   if (values.figures)

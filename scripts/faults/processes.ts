@@ -1,4 +1,7 @@
-/** The processes of an installation under fault: a service without workers of its own, workers beside it, and what they start. */
+/**
+ * The processes of an installation under fault: a service without workers of its own, workers beside it, and the processes that they start. All run the
+ * build if it is as new as the sources.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import {
   projectRoot,
@@ -31,11 +34,15 @@ export async function startInstallation(
 
   async function mend(): Promise<void> {
     if (!serviceRuns) {
-      service = await startService(home, {
-        ...environment,
-        ...(workers > 0 ? { SVC_WORKER_CONCURRENCY: '0' } : {}),
-        ...(service === null ? {} : { PORT: new URL(service.url).port }),
-      });
+      service = await startService(
+        home,
+        {
+          ...environment,
+          ...(workers > 0 ? { SVC_WORKER_CONCURRENCY: '0' } : {}),
+          ...(service === null ? {} : { PORT: new URL(service.url).port }),
+        },
+        ['bin/launch.mjs', 'service/service'],
+      );
       serviceRuns = true;
       const started = service;
       void service.ended.then(({ code }) => {
@@ -46,7 +53,7 @@ export async function startInstallation(
       });
     }
     while (running.size < workers) {
-      const worker = spawn(process.execPath, ['scripts/guard.mjs', 'src/runtime/worker-main.ts'], {
+      const worker = spawn(process.execPath, ['bin/launch.mjs', 'service/worker'], {
         cwd: projectRoot,
         env: serviceEnvironment(home, environment),
         stdio: 'ignore',

@@ -1,4 +1,5 @@
 /** An installation with the settings it has by default, and material of the user's own: what the figures are measured on. */
+import { readFileSync } from 'node:fs';
 import { copyFile, link, mkdir, mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
@@ -136,9 +137,13 @@ export async function toolDescendants(installation: Installation): Promise<numbe
   const waiting = new Set((await waitingTools(installation.home)).map(({ pid }) => pid));
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry) || waiting.has(Number(entry))) continue;
-    const environment = (await readFile(`/proc/${entry}/environ`, 'latin1').catch(() => '')).split('\0');
-    if (environment.includes(wanted) && environment.some((one) => one.startsWith('SVC_JOB_MARK=')))
-      found.push(Number(entry));
+    try {
+      const environment = readFileSync(`/proc/${entry}/environ`, 'latin1').split('\0');
+      if (environment.includes(wanted) && environment.some((one) => one.startsWith('SVC_JOB_MARK=')))
+        found.push(Number(entry));
+    } catch {
+      // the process has ended, or belongs to another user
+    }
   }
   return found;
 }

@@ -21,7 +21,11 @@ export async function countDocuments(
   documents: ReadonlyMap<string, LargeDocument>,
   jobs: readonly LoadJob[],
 ): Promise<Findings> {
-  const found = (await target.read(readCounts)) ?? { copies: new Map(), rows: new Map(), stray: 0 };
+  const found = (await target.read(readCounts)) ?? {
+    copies: new Map(),
+    rows: new Map(),
+    stray: 0,
+  };
   const lost: string[] = [];
   const doubled: string[] = [];
   const expected = new Set<string>();

@@ -20,6 +20,9 @@ export interface MixFault {
   lacks?(scene: MixScene): string | null;
 }
 
+/** What `strike` returns if the process that it ends or stalls does not run. */
+export const noVictim = 'none was running';
+
 /** longer and shorter than the lease of a job, which is 2 s */
 const harmMs = [500, 1500, 3000, 6000];
 
@@ -74,7 +77,7 @@ export const mixFaults: readonly MixFault[] = [
     name: 'kill of a guard, then of its worker',
     async strike({ installations }, choose) {
       const worker = choose(workerPids(installations));
-      if (worker === undefined) return 'none was running';
+      if (worker === undefined) return noVictim;
       for (const guard of await guardsOf(worker)) kill(guard, 'SIGKILL');
       kill(worker, 'SIGKILL');
       return 'killed';
@@ -189,7 +192,7 @@ async function waitForSome(find: () => Promise<number[]>): Promise<number[]> {
   for (const until = performance.now() + 3000; ;) {
     const found = await find();
     if (found.length > 0 || performance.now() > until) return found;
-    await delay(20);
+    await delay(50);
   }
 }
 
@@ -213,11 +216,11 @@ const oneOf = (pids: readonly number[], choose: Choose): number[] => {
 
 function killOne(pids: readonly number[], choose: Choose): string {
   const [pid] = oneOf(pids, choose);
-  return pid !== undefined && kill(pid, 'SIGKILL') ? 'killed' : 'none was running';
+  return pid !== undefined && kill(pid, 'SIGKILL') ? 'killed' : noVictim;
 }
 
 async function stall(pids: readonly number[], choose: Choose): Promise<string> {
-  if (pids.length === 0) return 'none was running';
+  if (pids.length === 0) return noVictim;
   const ms = choose(harmMs)!;
   for (const pid of pids) kill(pid, 'SIGSTOP');
   await delay(ms);

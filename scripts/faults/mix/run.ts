@@ -1,12 +1,14 @@
 /** Cycles of one fault each, out of all kinds of faults, while two installations load all kinds of targets. */
 import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isOutage } from '../../../src/errors.ts';
 import { createDice } from '../../../test/contracts/merge/orders.ts';
 import { execution, terminalStatuses } from '../../../test/support/service/client.ts';
 import { submit } from '../cycles.ts';
 import { countDocuments } from './census.ts';
-import { mixFaults, type Choose, type MixFault } from './faults.ts';
+import { mixFaults, noVictim, type Choose, type MixFault } from './faults.ts';
 import { contentShapes, findLeftovers, orphanedProcesses } from './leftovers.ts';
 import { openMixScene, type MixScene } from './scene.ts';
 import { makeTargets, type MixTarget } from './targets.ts';
@@ -27,6 +29,8 @@ export interface MixOptions {
 export interface FaultCounts {
   readonly fault: string;
   cycles: number;
+  /** cycles in which the process that the fault ends or stalls did not run */
+  missed: number;
   documents: number;
   /** jobs that ended, but did not complete */
   failedJobs: number;
@@ -43,6 +47,8 @@ export interface MixReport {
   readonly counts: readonly FaultCounts[];
   /** faults that the machine does not allow, each with the reason */
   readonly skipped: readonly string[];
+  /** the error that ended the run before its last cycle, or null */
+  readonly error: unknown;
 }
 
 const patienceMs = 180_000;
@@ -64,6 +70,55 @@ interface JobEnd {
   readonly failure: string | null;
 }
 
+/** Runs the cycles in so many scenes at a time, with seeds that follow each other, and sums their reports. Each scene has servers and homes of its own. */
+export async function runMixes(options: MixOptions, parts: number): Promise<MixReport> {
+  const reports = await Promise.all(
+    Array.from({ length: parts }, async (_, part) => {
+      const folder = join(options.folder, `part-${part + 1}`);
+      await mkdir(folder);
+      return runMix({
+        ...options,
+        folder,
+        seed: options.seed + part,
+        cycles: Math.floor((options.cycles + part) / parts),
+        tell: (line) => options.tell(parts === 1 ? line : `${part + 1}/${line}`),
+      });
+    }),
+  );
+  return sumOf(reports);
+}
+
+/** The counts of each fault in all reports together. */
+export function sumOf(reports: readonly MixReport[]): MixReport {
+  const sums = new Map<string, FaultCounts>();
+  for (const one of reports.flatMap(({ counts }) => counts)) {
+    const sum = sums.get(one.fault) ?? noCounts(one.fault);
+    sums.set(one.fault, sum);
+    addTo(sum, one);
+  }
+  return {
+    counts: [...sums.values()],
+    skipped: [...new Set(reports.flatMap(({ skipped }) => skipped))],
+    error: reports.find(({ error }) => error !== null)?.error ?? null,
+  };
+}
+
+function addTo(sum: FaultCounts, one: FaultCounts): void {
+  for (const name of summed) sum[name] += one[name];
+  sum.recoveriesMs.push(...one.recoveriesMs);
+}
+
+const summed = [
+  'cycles',
+  'missed',
+  'documents',
+  'failedJobs',
+  'lost',
+  'doubled',
+  'stuck',
+  'leftovers',
+] as const;
+
 export async function runMix(options: MixOptions): Promise<MixReport> {
   const { cycles, seed, tell } = options;
   const scene = await openMixScene(options.folder);
@@ -74,18 +129,21 @@ export async function runMix(options: MixOptions): Promise<MixReport> {
       return why === null ? [] : [`${name}: ${why}`];
     });
     const faults = wanted.filter(({ lacks }) => (lacks?.(scene) ?? null) === null);
-    if (faults.length === 0) return { counts: [], skipped };
+    if (faults.length === 0) return { counts: [], skipped, error: null };
     const counts = new Map(faults.map((fault) => [fault, noCounts(fault.name)]));
     const deck = createDeck(faults, seed);
     const quiet = noCounts('no fault');
-    const series = await Series.open(scene, tell);
-    for (let number = 1; number <= cycles && !(options.isOver?.() ?? false); number += 1) {
-      if (number % batch === 1) await series.renew(quiet);
-      const fault = deck();
-      await series.cycle(number, fault, counts.get(fault)!, chooser(seed, number));
-    }
-    await series.end(quiet);
-    return { counts: [quiet, ...counts.values()].filter((one) => one.cycles > 0), skipped };
+    const error = await (async () => {
+      const series = await Series.open(scene, tell);
+      for (let number = 1; number <= cycles && !(options.isOver?.() ?? false); number += 1) {
+        if (number % batch === 1) await series.renew(quiet);
+        const fault = deck();
+        await series.cycle(number, fault, counts.get(fault)!, chooser(seed, number));
+      }
+      await series.end(quiet);
+      return null;
+    })().catch((reason: unknown) => reason);
+    return { counts: [quiet, ...counts.values()].filter((one) => one.cycles > 0), skipped, error };
   } finally {
     await scene.close();
   }
@@ -165,6 +223,7 @@ class Series {
     const recoveryMs = performance.now() - healed;
     const jobs = this.#jobs.slice(before);
     counts.cycles += 1;
+    if (done === noVictim) counts.missed += 1;
     counts.documents += jobs.length * this.#scene.documents.size;
     counts.failedJobs += jobs.filter(({ record }) => record !== null && record.status !== 'C').length;
     counts.stuck += stuckJobs + silentServices;
@@ -255,7 +314,7 @@ class Series {
       for (const { id, ...record } of records) open.get(id)!.record = record;
       const left = open.size - records.length;
       if (left === 0 || performance.now() > until) return left;
-      await delay(50);
+      await delay(200);
     }
   }
 
@@ -311,6 +370,7 @@ function createDeck(faults: readonly MixFault[], seed: number): () => MixFault {
 const noCounts = (fault: string): FaultCounts => ({
   fault,
   cycles: 0,
+  missed: 0,
   documents: 0,
   failedJobs: 0,
   lost: 0,
@@ -320,44 +380,33 @@ const noCounts = (fault: string): FaultCounts => ({
   recoveriesMs: [],
 });
 
-/** Whether no document was lost or doubled, and no job stuck. */
-export const isSound = ({ counts }: MixReport): boolean =>
-  counts.every(({ lost, doubled, stuck }) => lost + doubled + stuck === 0);
+/** Whether all cycles ran, no document was lost or doubled, and no job stuck. */
+export const isSound = ({ counts, error }: MixReport): boolean =>
+  error === null && counts.every(({ lost, doubled, stuck }) => lost + doubled + stuck === 0);
 
 /** The table of a report, in Markdown, with a last row for all faults together. */
 export function tableOf({ counts }: MixReport): string {
   const all = noCounts('all');
-  for (const one of counts) {
-    for (const name of [
-      'cycles',
-      'documents',
-      'failedJobs',
-      'lost',
-      'doubled',
-      'stuck',
-      'leftovers',
-    ] as const)
-      all[name] += one[name];
-    all.recoveriesMs.push(...one.recoveriesMs);
-  }
+  for (const one of counts) addTo(all, one);
   const heads = [
     'fault',
     'cycles',
+    'no victim',
     'documents',
     'failed jobs',
     'lost',
     'doubled',
     'stuck',
     'leftovers',
-    'recovery, median',
-    'longest',
+    'recovery, p50',
+    'p95',
+    'max',
   ];
   const rows = [...counts, all].map((one) => [
     one.fault,
-    ...[one.cycles, one.documents, one.failedJobs, one.lost, one.doubled, one.stuck, one.leftovers].map(
-      String,
-    ),
+    ...summed.map((name) => String(one[name])),
     secondsOf(one.recoveriesMs, 0.5),
+    secondsOf(one.recoveriesMs, 0.95),
     secondsOf(one.recoveriesMs, 1),
   ]);
   const widths = heads.map((head, at) => Math.max(head.length, ...rows.map((row) => row[at]!.length)));

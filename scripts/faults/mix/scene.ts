@@ -136,6 +136,8 @@ async function build(
           'svc.files.roots': folder,
           'svc.allow.hosts': '127.0.0.1',
           'svc.limits.attempts': '5',
+          // longer than a cycle, so that its jobs start few processes
+          'svc.worker.idle': '60 s',
           'svc.limits.running_jobs': '8',
         }),
         (home) => home.remove(),

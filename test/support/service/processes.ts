@@ -1,4 +1,5 @@
 /** Processes that a service has started, as the kernel shows them. */
+import { readFileSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import type { ServiceHome } from './start.ts';
 
@@ -24,29 +25,19 @@ export async function openFiles(pid: number): Promise<number> {
 
 async function processesOf(home: ServiceHome, called: RegExp): Promise<ToolProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(pids.map((pid) => readProcess(Number(pid))));
-  return found.filter(
-    (process) =>
-      process !== null &&
-      called.test(process.commandLine) &&
-      process.environment.includes(`SVC_HOME=${home.directory}`),
-  ) as ToolProcess[];
+  return pids.flatMap((pid) => readProcess(Number(pid), home, called) ?? []);
 }
 
-async function readProcess(
-  pid: number,
-): Promise<(ToolProcess & { readonly environment: readonly string[] }) | null> {
+/** Returns null if the process has ended, belongs to another home, or is called otherwise. Reads of `/proc` never wait, so they are synchronous. */
+function readProcess(pid: number, home: ServiceHome, called: RegExp): ToolProcess | null {
+  const read = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'utf8');
   try {
-    const [command, environment, stat] = await Promise.all(
-      ['cmdline', 'environ', 'stat'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8')),
-    );
-    const state = stat!.slice(stat!.lastIndexOf(')') + 2)[0];
-    if (state === 'Z' || state === 'X') return null;
-    return {
-      pid,
-      commandLine: command!.replaceAll('\0', ' ').trim(),
-      environment: environment!.split('\0'),
-    };
+    const commandLine = read('cmdline').replaceAll('\0', ' ').trim();
+    if (!called.test(commandLine)) return null;
+    if (!read('environ').split('\0').includes(`SVC_HOME=${home.directory}`)) return null;
+    const stat = read('stat');
+    const state = stat.slice(stat.lastIndexOf(')') + 2)[0];
+    return state === 'Z' || state === 'X' ? null : { pid, commandLine };
   } catch {
     // gone meanwhile, or another user's
     return null;

@@ -82,12 +82,16 @@ export function serviceEnvironment(
   };
 }
 
-/** Commands are on and the port is any free one, unless `environment` says otherwise; undefined leaves a variable out. */
+/**
+ * Commands are on and the port is any free one, unless `environment` says otherwise; undefined leaves a variable out. `program`: arguments of Node that
+ * start the service.
+ */
 export async function startService(
   home: ServiceHome,
   environment: Readonly<Record<string, string | undefined>> = {},
+  program: readonly string[] = ['scripts/guard.mjs', 'src/runtime/service-main.ts'],
 ): Promise<RunningService> {
-  const child = spawn(process.execPath, ['scripts/guard.mjs', 'src/runtime/service-main.ts'], {
+  const child = spawn(process.execPath, program, {
     cwd: projectRoot,
     env: serviceEnvironment(home, { SVC_CMD_ENABLED: 'true', PORT: '0', ...environment }),
     stdio: ['ignore', 'pipe', 'pipe'],
