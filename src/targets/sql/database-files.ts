@@ -58,6 +58,18 @@ export interface DatabaseFileOptions {
   readonly busyTimeoutMs?: number;
   /** interrupts the database; a transaction that is being committed is not interrupted */
   readonly signal?: AbortSignal;
+  /** the place of the file if it is a copy; absent: the file is in its place */
+  readonly place?: DatabaseFilePlace;
+}
+
+/** The place of a database file that is changed in a copy. */
+export interface DatabaseFilePlace {
+  /** path of the file for messages */
+  readonly path: string;
+  /** Puts the changed copy in its place, in one step. */
+  store(): Promise<void>;
+  /** Lets others change the file. */
+  release(): Promise<void>;
 }
 
 export interface FileDatabase extends SqlDatabase {
@@ -150,7 +162,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
     this.#driver = driver;
     this.#options = options;
     this.#file = resolve(options.file);
-    this.label = `${driver.scheme}:${options.file}`;
+    this.label = `${driver.scheme}:${options.place?.path ?? options.file}`;
     this.encoding = driver.encoding;
     this.scalesDecimals = driver.scalesDecimals;
     this.decimalRoom = driver.decimalRoom;
@@ -272,6 +284,8 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
           throw new AppError('service_unavailable', `${this.label}: another job has taken the file over.`);
         await passFence(fence, merged);
       });
+      // a file that has the job already is in its place
+      if (this.outcome === 'load' && !published.already) await this.#store();
       this.outcome = published.already ? 'already' : 'nothing';
       this.#createdFolders = null;
       await this.#staging?.remove();
@@ -299,7 +313,12 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
     } finally {
       await this.#pinned?.close();
       this.#pinned = null;
+      await this.#options.place?.release();
     }
+  }
+
+  async #store(): Promise<void> {
+    await storeWhole(this.#options.place, this.#file, this.#driver.sidecars, this.label);
   }
 
   protected override async openTarget(): Promise<'load' | 'skip'> {
@@ -468,6 +487,25 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
   }
 }
 
+/** Stores a closed file, if it is a copy. AppError `service_unavailable` if rows of it are in a file beside it. */
+async function storeWhole(
+  place: DatabaseFilePlace | undefined,
+  file: string,
+  sidecars: readonly string[],
+  label: string,
+): Promise<void> {
+  if (place === undefined || !(await exists(file))) return;
+  for (const end of sidecars) {
+    const beside = await lstat(`${file}${end}`).catch(() => null);
+    if (beside !== null && beside.size > 0 && !end.endsWith('-shm'))
+      throw new AppError(
+        'service_unavailable',
+        `${label}: the database could not move its log into the file.`,
+      );
+  }
+  await place.store();
+}
+
 async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
@@ -481,7 +519,7 @@ export function createDatabaseFileRemover<Database extends FileDatabase>(
   driver: FileDriver<Database>,
   options: DatabaseFileRemoverOptions,
 ): RowRemover {
-  const label = `${driver.scheme}:${options.file}`;
+  const label = `${driver.scheme}:${options.place?.path ?? options.file}`;
   const { busyTimeoutMs, refuseLinks = false, lockTimeoutMs = 15 * 60_000 } = options;
   const withFile = async <T>(work: (file: string) => Promise<T>): Promise<T> => {
     try {
@@ -527,9 +565,12 @@ export function createDatabaseFileRemover<Database extends FileDatabase>(
           // the removal is committed, whatever happens to the log
           if (!plan.dryRun) await driver.settle(database, false).catch(() => undefined);
           return removed;
+        }).then(async (removed) => {
+          if (!plan.dryRun && !removed.already) await storeWhole(options.place, file, driver.sidecars, label);
+          return removed;
         }),
       ),
-    close: () => Promise.resolve(),
+    close: async () => options.place?.release(),
   };
 }
 

@@ -4,13 +4,14 @@ import { createHostResolver } from '../../network/checked-http.ts';
 import type { PlaceAccess } from '../../inputs/remote/requests.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { readAccess } from '../../config/source-access.ts';
+import type { FileReader } from '../../ports/files.ts';
 import type { CheckedHost } from '../../ports/network.ts';
 import { AppError } from '../../errors.ts';
 import { credentialMisfit } from '../../service/files/credentials.ts';
 import { sourceAt, type RemoteLocation } from '../../service/files/remote-location.ts';
 import { noSource } from '../../inputs/sftp/place.ts';
 import type { ToolSession } from './tool-session.ts';
-import { createReadStream } from 'node:fs';
+import { createReadStream, statfsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
@@ -160,15 +161,82 @@ export async function localCopies(
   locations: readonly string[],
   folder = 'in',
 ): Promise<string[]> {
+  const { adapters, config, home } = session.home;
+  const room = createFetchRoom({ directory: home.directory, mostBytes: config.limits.diskBytes });
+  const files: FileReader = {
+    listFiles: (location, scan) => adapters.files.listFiles(location, scan),
+    async read(location, range) {
+      const body = await adapters.files.read(location, range);
+      return body === null ? null : body.pipeThrough(counting(room));
+    },
+  };
   const paths: string[] = [];
-  for (const [at, location] of locations.entries()) {
-    if (!isRemote(location)) paths.push(location);
-    else
-      paths.push(
-        await fetchFiles(session.home.adapters.files, location, localFolder(session, `${folder}/${at}`)),
-      );
-  }
+  for (const [at, location] of locations.entries())
+    paths.push(
+      isRemote(location)
+        ? await fetchFiles(files, location, localFolder(session, `${folder}/${at}`))
+        : location,
+    );
   return paths;
+}
+
+/** Passes bytes on, and calls `count` with their number. */
+function counting(count: (bytes: number) => void): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({
+    transform(chunk, controller) {
+      count(chunk.byteLength);
+      controller.enqueue(chunk);
+    },
+  });
+}
+
+// The room that the inputs of a job may take on this machine while they are fetched: a server may send for ever, and all organisations
+// share the disk.
+
+/** bytes between two looks at the disk */
+const everyBytes = 64 * 1024 * 1024;
+/** Space that stays free: the metadata database may be on the same disk. */
+const leastFree = 1024 ** 3;
+const leastFreePart = 0.05;
+
+export interface FetchRoom {
+  /** folder on the file system that files are fetched to */
+  readonly directory: string;
+  /** `svc.limits.disk`; `Number.MAX_SAFE_INTEGER`: no limit */
+  readonly mostBytes: number;
+  /** bytes of the file system that are free, and that it has */
+  readonly room?: (directory: string) => { readonly free: number; readonly all: number };
+}
+
+/**
+ * Returns a function to call with the number of received bytes. It throws AppErrors: `unprocessable_input` past the limit,
+ * `service_unavailable` if the disk is nearly full.
+ */
+export function createFetchRoom({ directory, mostBytes, room = roomOf }: FetchRoom): (count: number) => void {
+  let bytes = 0;
+  let next = everyBytes;
+  return (count) => {
+    bytes += count;
+    if (bytes > mostBytes)
+      throw new AppError(
+        'unprocessable_input',
+        `the inputs that lie elsewhere have more than ${mostBytes} bytes (svc.limits.disk): load them in several jobs`,
+      );
+    if (bytes < next) return;
+    next = bytes + everyBytes;
+    const { free, all } = room(directory);
+    const least = Math.max(leastFree, all * leastFreePart);
+    if (free < least)
+      throw new AppError(
+        'service_unavailable',
+        `after ${bytes} bytes of inputs that lie elsewhere, the disk of the service has only ${free} bytes left, and ${Math.round(least)} stay free: load them in several jobs, or make room`,
+      );
+  };
+}
+
+function roomOf(directory: string): { readonly free: number; readonly all: number } {
+  const { bavail, blocks, bsize } = statfsSync(directory);
+  return { free: bavail * bsize, all: blocks * bsize };
 }
 
 /** Returns locations of the files and folders below a folder that match a pattern; none if nothing matches. */

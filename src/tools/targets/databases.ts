@@ -7,8 +7,14 @@ import type { ToolSession } from '../session/tool-session.ts';
 import type { MysqlAddress } from '../../targets/sql/mysql/connection.ts';
 import type { KindOfTarget, WhatWasRun } from './kind.ts';
 import { AppError } from '../../errors.ts';
-import { resolve } from 'node:path';
-import { isRemote, localCopies } from '../session/remote-sources.ts';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import type { DatabaseFilePlace } from '../../targets/sql/database-files.ts';
+import { isRemote, localCopies, localFolder } from '../session/remote-sources.ts';
 import type { RowRemover, RowSink } from '../../ports/row-sink.ts';
 import type { RowSource } from '../../ports/row-source.ts';
 
@@ -227,6 +233,7 @@ interface WrittenFile {
   readonly file: string;
   readonly refuseLinks: boolean;
   readonly signal: AbortSignal;
+  readonly place?: DatabaseFilePlace;
 }
 
 /** The operations that a kind of database provides for a file of its own. */
@@ -252,18 +259,58 @@ function databaseFile<Kind extends FileTarget['kind']>(
   };
 }
 
-/** The file itself, which several jobs may write. */
-async function writtenFile(
-  session: ToolSession,
-  target: FileTarget,
-): Promise<{ readonly file: string; readonly refuseLinks: boolean; readonly signal: AbortSignal }> {
-  const file = session.byHand ? resolve(target.file) : await session.resolvePath(target.file, false);
-  if (isRemote(file))
-    throw new AppError(
-      'invalid_option',
-      `${session.request.tool === 'unload' ? '-i' : '-o'} ${target.kind}:FILE: needs a folder of the machine, not the shared store; a folder with -f parquet can be written there`,
+/** time for which a job waits for others that change the same file of a store */
+const lockTimeoutMs = 15 * 60_000;
+
+/**
+ * The file itself, which several jobs may write; or a copy of it, if it is in a store. One job at a time, on all machines, changes a file
+ * of a store: it puts its copy there in one step when its rows are committed.
+ */
+async function writtenFile(session: ToolSession, target: FileTarget): Promise<WrittenFile> {
+  const { interrupted: signal, byHand } = session;
+  if (byHand) return { file: resolve(target.file), refuseLinks: false, signal };
+  const location = await session.resolvePath(target.file, false);
+  if (!isRemote(location)) return { file: location, refuseLinks: true, signal };
+  const { files } = session.home.adapters;
+  const { takeAdvisoryLock } = await import('../../postgres/connect.ts');
+  const lock = await takeAdvisoryLock(session.home.sql, `conversion-job-service ${location}`, lockTimeoutMs);
+  try {
+    const file = await localCopy(session, location, join('database', basename(target.file)));
+    return {
+      file,
+      refuseLinks: true,
+      signal,
+      place: {
+        path: target.file,
+        async store() {
+          if (!(await lock.isHeld()))
+            throw new AppError(
+              'service_unavailable',
+              `${target.kind}:${target.file}: another job has taken the file over.`,
+            );
+          const body = Readable.toWeb(createReadStream(file));
+          await files.write(location, body as unknown as ReadableStream<Uint8Array>);
+        },
+        release: () => lock.release(),
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** Returns the path of a copy on this machine, which is absent if there is no file at the location. */
+async function localCopy(session: ToolSession, location: string, name: string): Promise<string> {
+  const path = localFolder(session, name);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const body = await session.home.adapters.files.read(location);
+  if (body !== null)
+    await pipeline(
+      Readable.fromWeb(body as unknown as NodeReadableStream<Uint8Array>),
+      createWriteStream(path, { mode: 0o600 }),
     );
-  return { file, refuseLinks: !session.byHand, signal: session.interrupted };
+  return path;
 }
 
 /** The file, or a copy of it on this machine. */

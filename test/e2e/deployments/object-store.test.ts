@@ -1,8 +1,9 @@
 /** Two machines and a store between them: a service that runs no jobs, and a worker with a home of its own, share a database and S3. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createObjectFileStore } from '../../../src/storage/object-store/file-store.ts';
 import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
@@ -24,11 +25,14 @@ import { needs } from '../../support/needs.ts';
 
 const s3 = await startS3Server();
 
-const stored = async (path: string): Promise<string> => {
+const storedBytes = async (path: string): Promise<Uint8Array> => {
   const objects = createS3ObjectStore(s3!.settings);
   const files = createObjectFileStore({ objects, prefix: 'jobs/', roots: null });
-  return new Response(await files.read(await files.resolve(1, path, true))).text();
+  return new Uint8Array(
+    await new Response(await files.read(await files.resolve(1, path, true))).arrayBuffer(),
+  );
 };
+const stored = async (path: string): Promise<string> => new TextDecoder().decode(await storedBytes(path));
 const withoutInput = (tool: string, options: readonly (readonly [string, string?])[]): unknown => {
   const { source: _, ...rest } = execution(tool, '', options) as { source: unknown };
   return { ...rest, source: {} };
@@ -182,19 +186,25 @@ describe('files and logs on S3', { timeout: 120_000, ...needs('s3 server', s3 !=
     expect(await stored('out/back/manifest-1.xml')).toContain('<');
   });
 
-  it('an input that is not there, and a DuckDB file, are refused', async () => {
+  it('a SQLite file of the store grows with each job, also of jobs at the same time', async () => {
+    const bytes = new Uint8Array(await readFile(join(freightDocumentFolder, 'manifest-1.xml')));
+    const path = await service.client.upload('xml', 'manifest-1.xml', bytes);
+    const load = () => convert('xml2er', path, [['-o', 'sqlite:out/rows.sqlite']], origin);
+    await load();
+    await Promise.all([load(), load()]);
+    const copy = join(homes[0].directory, 'copy.sqlite');
+    await writeFile(copy, await storedBytes('out/rows.sqlite'));
+    const database = new DatabaseSync(copy);
+    expect(database.prepare('select count(*) as n from shipment').get()).toEqual({ n: 6 });
+    expect(database.prepare('select count(distinct job_uuid) as n from _loads').get()).toEqual({ n: 3 });
+    database.close();
+  });
+
+  it('an input that is not there is refused', async () => {
     const absent = await service.client.post('/v2/run/cmd', {
       executions: [execution('xml2er', 'uploads/none.xml')],
     });
     expect(absent.status).toBe(400);
-    const run = await service.client.run([
-      execution('xml2er', 'uploads/*/*.xml', [['-o', 'duckdb:out.duckdb']], String(origin)),
-    ]);
-    expect(await service.client.ended(run.jobs[0]!)).toMatchObject({
-      status: 'F',
-      attempt: 1,
-      failure: expect.stringContaining('-o duckdb:FILE: needs a folder of the machine'),
-    });
   });
 
   it('health tells of the store, and that it is gone', async () => {

@@ -1,6 +1,6 @@
 /** The room that fetched inputs may take. */
 import { describe, expect, it } from 'vitest';
-import { createFetchRoom } from '../../../../src/tools/session/resolve-inputs.ts';
+import { createFetchRoom } from '../../../../src/tools/session/remote-sources.ts';
 
 const mebibyte = 1024 * 1024;
 const none = Number.MAX_SAFE_INTEGER;
