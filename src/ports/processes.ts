@@ -64,43 +64,72 @@ export interface ProcessFigures {
   read(): Promise<Readonly<Partial<Record<ProcessFigure, number>>>>;
 }
 
-/**
- * Runs a tool as a child process: an argument vector that no shell reads; all that it started ends with it. A process that has
- * completed a run may do the next one of the same tool and organisation.
- */
-export interface ProcessEnd {
-  /** null: ended by a signal */
-  readonly code: number | null;
-  readonly signal: string | null;
-  /** reason why output is missing in the log, such as ENOSPC, for which the process was killed; null: the log is complete */
-  readonly logFault: string | null;
-  /** the exceeded limit, in words, if it ended for lack of memory */
-  readonly outOfMemory: string | null;
-  /** the limit of ours past which it was ended, in words: it would be again */
-  readonly overLimit: string | null;
+// The runs of tools: a runner starts them; the service gives each its log.
+
+/** One run of a tool. */
+export interface ToolRun {
+  /** name of the tool, such as `xml2er` */
+  readonly tool: string;
+  /** absolute path of the module that is the tool: Node runs it with `argv` */
+  readonly entry: string;
+  /** arguments as they are; no shell may read them */
+  readonly argv: readonly string[];
+  /** all variables that the tool needs, beside PATH, HOME, LANG and TZ of this process. No other variable may reach it. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly idJob: number;
+  /** increases with each attempt at the job */
+  readonly epoch: number;
+  /** organisation of the run, if a process may do several runs of one organisation; absent: the run gets a process of its own */
+  readonly idOrg?: number;
+  /** takes what the tool writes to stdout and stderr, in the order of writing */
+  readonly output: ToolOutput;
 }
 
-export interface ToolProcess {
-  /** Resolves when the run, all it started, and the writing of its log have ended. */
-  readonly ended: Promise<ProcessEnd>;
-  /** SIGTERM to the group, SIGKILL after `graceMs`; nothing once the run has ended. Idempotent. */
+export interface ToolOutput {
+  /** Resolves when there is room for more. Rejects once the output cannot be kept; the service then stops the run. */
+  append(bytes: Uint8Array): Promise<void>;
+}
+
+export interface ToolEnd {
+  /** exit code; null: ended by a signal, or by `stop` */
+  readonly code: number | null;
+  /** name of the signal, such as SIGKILL */
+  readonly signal?: string | null;
+  /** the exceeded limit, in words, if it ended for lack of memory; another attempt may succeed */
+  readonly outOfMemory?: string | null;
+  /** a limit of the runner that ended the run, in words: another attempt would exceed it again */
+  readonly overLimit?: string | null;
+}
+
+export interface ToolProcess<End = ToolEnd> {
+  /** Resolves when the run and all that it started have ended, and `append` has received its last output. */
+  readonly ended: Promise<End>;
+  /** Ends the run: at once if `graceMs` is 0, otherwise within that time. Does nothing once it has ended. Idempotent. */
   stop(graceMs: number): void;
 }
 
+/** Starts tools. A process that has completed a run may do the next one of the same tool and organisation. */
 export interface ProcessRunner {
-  /** `environment` is added to a minimal one; stdout and stderr go, in order and with secrets masked, to the job's log. */
-  start(command: {
-    readonly tool: string;
-    readonly argv: readonly string[];
-    readonly environment: Readonly<Record<string, string>>;
-    readonly idJob: number;
-    readonly epoch: number;
-    /** organisation of the run, if a process may do several runs of one organisation; absent: the run gets a process of its own */
-    readonly idOrg?: number;
-  }): Promise<ToolProcess>;
+  /** Rejects if the tool cannot be started. */
+  start(run: ToolRun): Promise<ToolProcess>;
+  /** Ends processes that wait for a further run. */
+  close(): Promise<void>;
+}
+
+/** The end of a run, with the state of its log. */
+export interface ProcessEnd extends Required<ToolEnd> {
+  /** reason why output is missing in the log, such as ENOSPC, for which the process was killed; null: the log is complete */
+  readonly logFault: string | null;
+}
+
+/** Runs the tools of jobs: a runner, with the log of each job. */
+export interface JobRunner {
+  /** stdout and stderr go, in order and with secrets masked, to the job's log, which is complete when the run has ended. */
+  start(
+    command: Pick<ToolRun, 'tool' | 'argv' | 'environment' | 'idJob' | 'epoch' | 'idOrg'>,
+  ): Promise<ToolProcess<ProcessEnd>>;
   /** Adds a line to the log of an attempt whose process has ended. */
   note(attempt: { readonly idJob: number; readonly epoch: number }, line: string): Promise<void>;
-  /** Ends processes that wait for a further run. */
   close(): Promise<void>;
 }
 

@@ -5,6 +5,7 @@ import { markVariable } from './successive-runs.ts';
 import { totalmem } from 'node:os';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { spawn, type ChildProcess } from 'node:child_process';
+import { isMainThread } from 'node:worker_threads';
 
 /** Sends a signal to every process of the group; false when there is none. */
 export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
@@ -166,6 +167,14 @@ function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;
 }
 
+/** Ends this run of a tool at once, with all that it has started as far as that is known: its process group, its process or its thread. */
+export function endWithChildren(): void {
+  // a thread shares its process with others
+  if (!isMainThread) process.exit(1);
+  // false: the process leads no group
+  if (!signalGroup(process.pid, 'SIGKILL')) process.kill(process.pid, 'SIGKILL');
+}
+
 // Tunes how soon a process returns unused memory.
 
 /** number of tables of a model above which garbage from decoding it exceeds the rest of a job's memory */
@@ -176,7 +185,8 @@ const manyTables = 1000;
  * until it has grown up to fourfold), and the size of the young generation stays as it is.
  */
 export function keepHeapSmall(tableCount: number): void {
-  if (tableCount < manyTables) return;
+  // the flags are those of the whole process
+  if (tableCount < manyTables || !isMainThread) return;
   setFlagsFromString('--heap-growing-percent=50');
   setFlagsFromString('--semi-space-growth-factor=1');
 }

@@ -23,7 +23,7 @@ import type {
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileStore } from '../ports/files.ts';
+import type { JobFiles } from '../ports/files.ts';
 import { fetchFiles } from '../storage/local/file-store.ts';
 
 // Assigns a few slots fairly: organisations take turns, however many requests any of them has.
@@ -262,7 +262,7 @@ export function modelOf({ plan, mappings }: PackedRelationalModel): RelationalMo
 
 /** `directory`: folder for the downloads; created when needed. */
 export function createFetchingCompiler(
-  files: FileStore,
+  files: JobFiles,
   directory: string,
   compiler: SchemaCompiler,
 ): SchemaCompiler {
@@ -276,7 +276,7 @@ export function createFetchingCompiler(
         const paths: string[] = [];
         for (const location of locations)
           paths.push(
-            location.startsWith('/')
+            !location.startsWith('object:')
               ? location
               : await fetchFiles(files, location, join(folder, String((serial += 1)))),
           );

@@ -1,11 +1,7 @@
-/**
- * Tools as child processes of Node: an argument vector, a process group of their own, a log file, and an end together with their
- * parent.
- */
+/** Tools as child processes of Node: an argument vector, a process group of their own, and an end together with their parent. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LogAppender } from '../ports/files.ts';
-import type { ProcessEnd, ToolProcess, ProcessRunner } from '../ports/processes.ts';
+import type { ProcessRunner, ToolEnd, ToolOutput, ToolProcess } from '../ports/processes.ts';
 import {
   limitMemory,
   residentBytes,
@@ -19,14 +15,10 @@ import {
 } from './group.ts';
 import { waitingLine, type NextRun, markVariable, waitsVariable } from './successive-runs.ts';
 import { PassThrough, type Readable } from 'node:stream';
-import { constants } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
-import { join } from 'node:path';
-import { logName } from '../storage/local/file-store.ts';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
-// A process of a tool. It does one run, and further ones if it may wait; each run has a log and an end.
+// A process of a tool. It does one run, and further ones if it may wait; each run has an output and an end.
 
 /** Time for the rest of a killed group to disappear, after which it is no longer awaited. */
 const disappearMs = 5000;
@@ -37,10 +29,9 @@ const leaveMs = 1000;
 /** Share of a run's memory that earlier runs may have left filled. With more, the run would be ended for memory that is not its own. */
 const mostLeft = 1 / 4;
 
-/** The objects that observe one run. */
+/** The objects that take and observe the output of one run. */
 interface RunWatch {
-  readonly log: LogAppender;
-  readonly mask: LogMask;
+  readonly output: ToolOutput;
   readonly memory: MemoryWatch;
   readonly memoryBytes: number;
 }
@@ -67,9 +58,11 @@ interface Run {
   readonly watch: RunWatch;
   /** the process has done others before */
   readonly follows: boolean;
-  readonly logged: Promise<string | null>;
+  readonly flow: OutputFlow;
+  /** resolves when all output was handed on; false: some of it could not be kept */
+  readonly copied: Promise<boolean>;
   readonly limit: ReturnType<typeof limitMemory>;
-  readonly settled: PromiseWithResolvers<ProcessEnd>;
+  readonly settled: PromiseWithResolvers<ToolEnd>;
   /** asked to end, or killed for exceeding a limit */
   stopped: 'no' | 'asked' | 'killed';
   killTimer: NodeJS.Timeout | null;
@@ -121,32 +114,34 @@ function watchTool(child: ChildProcess, options: RunningToolOptions): RunningToo
   }
 
   /** The process is there, and waits. */
-  async function completed(run: Run): Promise<ProcessEnd> {
-    const logFault = await run.logged;
+  async function completed(run: Run): Promise<ToolEnd> {
+    const isKept = await run.copied;
     const mayWait =
       run.stopped === 'no' &&
-      logFault === null &&
+      isKept &&
       !exited &&
       (await residentBytes(groupId)) <= run.watch.memoryBytes * mostLeft &&
       !(await hasCompany(groupId, mark)) &&
       !exited;
     if (!mayWait || !options.onWaiting(tool)) await tool.leave();
-    return { code: 0, signal: null, logFault, outOfMemory: null, overLimit: null };
+    return { code: 0 };
   }
 
   async function lastEnd(
     run: Run,
     end: { readonly code: number | null; readonly signal: string | null },
-  ): Promise<ProcessEnd> {
-    // only a foreign process can still hold the pipe
-    const late = setTimeout(() => stdout.destroy(), lastOutputMs);
-    const logFault = await run.logged;
-    clearTimeout(late);
+  ): Promise<ToolEnd> {
+    // if no more output comes, only a foreign process can still hold the pipe; a slow log may have more to take
+    const late = setInterval(() => {
+      if (!run.flow.moves()) stdout.destroy();
+    }, lastOutputMs);
+    await run.copied;
+    clearInterval(late);
     const over = run.limit.over();
     // earlier runs may have left part of it: in a process of its own the run may have enough memory
-    if (over !== null && run.follows) return { ...end, logFault, outOfMemory: over, overLimit: null };
+    if (over !== null && run.follows) return { ...end, outOfMemory: over };
     const outOfMemory = run.stopped === 'killed' ? null : await run.watch.memory.cause(end);
-    return { ...end, logFault, outOfMemory, overLimit: over };
+    return { ...end, outOfMemory, overLimit: over };
   }
 
   function begin(watch: RunWatch, follows: boolean): ToolProcess {
@@ -162,14 +157,12 @@ function watchTool(child: ChildProcess, options: RunningToolOptions): RunningToo
         run.killTimer = setTimeout(() => stop(0), graceMs);
       }
     };
-    const seen: LogMask = (text) => {
-      watch.memory.see(text);
-      return watch.mask(text);
-    };
+    const flow = createOutputFlow();
     const run: Run = {
       watch,
+      flow,
       follows,
-      logged: copyToLog(output.begin(), watch.log, seen, () => stop(0)),
+      copied: copyOutput(output.begin(), watch, flow),
       limit: limitMemory(groupId, watch.memoryBytes, () => stop(0)),
       settled: Promise.withResolvers(),
       stopped: 'no',
@@ -255,92 +248,69 @@ function beginningAtEnd(bytes: Buffer, ending: Buffer): number {
   return 0;
 }
 
-// Copies a process's output to its job's log: whole lines, masked, in the order of writing.
+/** Characters that a message about memory may have in the piece before the current one. */
+const seenBefore = 200;
 
-/** Takes secrets out of a text whose characters are the bytes of the log (ISO-8859-1), so that all other bytes stay as they are. */
-type LogMask = (text: string) => string;
+/** The output of a run on its way. */
+interface OutputFlow {
+  /** Called with each piece; resolves when it was taken. */
+  pass(taken: Promise<void>): Promise<void>;
+  /** Whether a piece is being taken, or was since the last call. */
+  moves(): boolean;
+}
 
-/** A line is held back until it ends, so that no secret slips through in two writes; longer ones are cut at a blank. */
-const longestLineBytes = 256 * 1024;
-
-/** Resolves at the end of the output; returns the error code if the log could not be written, after calling `onFault`. */
-async function copyToLog(
-  output: Readable,
-  log: LogAppender,
-  mask: LogMask,
-  onFault: () => void,
-): Promise<string | null> {
-  let rest: Buffer = Buffer.alloc(0);
-  let fault: string | null = null;
-  const write = async (bytes: Buffer): Promise<void> => {
-    if (bytes.length === 0 || fault !== null) return;
-    try {
-      await log.append(Buffer.from(mask(bytes.toString('latin1')), 'latin1'));
-    } catch (error) {
-      fault = faultOf(error);
-      onFault();
-    }
+function createOutputFlow(): OutputFlow {
+  let underWay = 0;
+  let hasMoved = false;
+  return {
+    async pass(taken) {
+      underWay += 1;
+      hasMoved = true;
+      try {
+        await taken;
+      } finally {
+        underWay -= 1;
+      }
+    },
+    moves() {
+      const moved = hasMoved || underWay > 0;
+      hasMoved = false;
+      return moved;
+    },
   };
+}
+
+/** Hands the output of a run on. Resolves at its end; false if some of it could not be kept, after which the rest is discarded. */
+async function copyOutput(
+  output: Readable,
+  { output: to, memory }: RunWatch,
+  flow: OutputFlow,
+): Promise<boolean> {
+  let before = '';
+  let isKept = true;
   try {
     for await (const chunk of output as AsyncIterable<Buffer>) {
-      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      const end = lineEnd(bytes);
-      rest = bytes.subarray(end);
-      await write(bytes.subarray(0, end));
+      const text = before + chunk.toString('latin1');
+      memory.see(text);
+      before = text.slice(-seenBefore);
+      if (isKept) await flow.pass(to.append(chunk)).catch(() => void (isKept = false));
     }
   } catch {
-    // given up: only the output so far is written
+    // given up: only the output so far is handed on
   }
-  await write(rest);
-  try {
-    await log.close();
-  } catch (error) {
-    fault ??= faultOf(error);
-  }
-  return fault;
-}
-
-/** `job-<id>.log` in a folder, made when missing; for its owner alone, and never a link. */
-export async function openLocalLog(logsDirectory: string, idJob: number): Promise<LogAppender> {
-  await mkdir(logsDirectory, { recursive: true, mode: 0o700 });
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
-  const file = await open(join(logsDirectory, logName(idJob)), flags, 0o600);
-  return {
-    append: (bytes) => file.appendFile(bytes),
-    close: () => file.close(),
-  };
-}
-
-function faultOf(error: unknown): string {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' ? code : String(error);
-}
-
-function lineEnd(bytes: Buffer): number {
-  const end = Math.max(bytes.lastIndexOf(0x0a), bytes.lastIndexOf(0x0d)) + 1;
-  if (bytes.length - end < longestLineBytes) return end;
-  const blank = bytes.lastIndexOf(0x20) + 1;
-  return blank > end ? blank : bytes.length;
+  return isKept;
 }
 
 // The runner.
 
 export interface ProcessRunnerOptions {
-  /** absolute path of the module that is a tool's entry */
-  readonly entryOf: (tool: string) => string;
-  /** opens the log for the output of an attempt */
-  readonly openLog: (idJob: number, epoch: number) => Promise<LogAppender>;
   readonly workingDirectory: string;
-  /** variables for every tool beside PATH, HOME, LANG and TZ of this process */
-  readonly environment: Readonly<Record<string, string>>;
   /** memory for a tool's objects of JavaScript; null: as Node has it */
   readonly heapBytes?: number | null;
   /** memory that a tool may use altogether, beside `heapBytes`; absent: no limit */
   readonly memoryBytes?: number;
   /** processes that wait for a further run, at most, and how long each does; absent: none */
   readonly waiting?: { readonly most: number; readonly waitMs: number };
-  /** returns the mask that removes the secrets of a job from its log; a rejection keeps the tool from starting */
-  readonly maskOf?: (idJob: number) => Promise<LogMask>;
 }
 
 /**
@@ -356,10 +326,10 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   const guard = createProcessGuard();
   const { most = 0, waitMs = 0 } = options.waiting ?? {};
   const waiting = createWaitingTools(most, waitMs);
-  let running = 0;
+  let runningCount = 0;
   const counted = (run: ToolProcess): ToolProcess => {
-    running += 1;
-    const end = (): void => void (running -= 1);
+    runningCount += 1;
+    const end = (): void => void (runningCount -= 1);
     run.ended.then(end, end);
     return run;
   };
@@ -370,64 +340,35 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     nodeOptions.push(`--max-old-space-size=${Math.max(1, Math.floor(heapBytes / 1024 ** 2))}`);
 
   return {
-    note: async ({ idJob, epoch }, line) => {
-      const log = await options.openLog(idJob, epoch);
-      try {
-        await log.append(new TextEncoder().encode(`${line}\n`));
-      } finally {
-        await log.close();
-      }
-    },
-    start: async ({ tool, argv, environment, idJob, epoch, idOrg }) => {
-      const mask = (await options.maskOf?.(idJob)) ?? ((text: string) => text);
+    start: async ({ tool, entry, argv, environment, idOrg, output }) => {
       const memory = await watchMemory(heapBytes);
       tieProbe ??= findTie();
       const tie = await tieProbe;
-      const log = await options.openLog(idJob, epoch);
-      const watch: RunWatch = { log, mask, memory, memoryBytes };
+      const watch: RunWatch = { output, memory, memoryBytes };
       // a process is never reused for another organisation, because it may hold data of the first one
       const kind = idOrg === undefined ? null : `${idOrg} ${tool}`;
       const ready = kind === null ? null : waiting.take(kind);
       if (ready !== null) return counted(ready.next({ argv, environment }, watch));
-      waiting.makeRoom(running);
-      const command = [
-        ...bothStreams,
-        ...tie,
-        process.execPath,
-        ...nodeOptions,
-        options.entryOf(tool),
-        ...argv,
-      ];
+      waiting.makeRoom(runningCount);
+      const command = [...bothStreams, ...tie, process.execPath, ...nodeOptions, entry, ...argv];
       const mark = randomBytes(16).toString('hex');
       const mayWait = kind !== null && most > 0 ? { [waitsVariable]: '1' } : {};
-      try {
-        const child = spawn(command[0]!, command.slice(1), {
-          cwd: options.workingDirectory,
-          env: {
-            ...baseEnvironment(),
-            ...options.environment,
-            ...environment,
-            ...mayWait,
-            [markVariable]: mark,
-          },
-          // The open pipe to stdin closes when this process dies, however it dies.
-          stdio: ['pipe', 'pipe', 'ignore'],
-          detached: true,
-          shell: false,
-        });
-        await spawned(child);
-        const tool = watchTool(child, {
-          guard,
-          mark,
-          onWaiting: (waits) => kind !== null && waiting.offer(kind, waits),
-          onGone: waiting.forget,
-        });
-        return counted(tool.first(watch));
-      } catch (error) {
-        // report why the process did not start
-        await log.close().catch(() => undefined);
-        throw error;
-      }
+      const child = spawn(command[0]!, command.slice(1), {
+        cwd: options.workingDirectory,
+        env: { ...baseEnvironment(), ...environment, ...mayWait, [markVariable]: mark },
+        // The open pipe to stdin closes when this process dies, however it dies.
+        stdio: ['pipe', 'pipe', 'ignore'],
+        detached: true,
+        shell: false,
+      });
+      await spawned(child);
+      const running = watchTool(child, {
+        guard,
+        mark,
+        onWaiting: (waits) => kind !== null && waiting.offer(kind, waits),
+        onGone: waiting.forget,
+      });
+      return counted(running.first(watch));
     },
     close: () => waiting.close(),
   };

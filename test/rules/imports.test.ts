@@ -106,6 +106,7 @@ const areas: readonly Area[] = [
   { name: 'storage/object-store', ...adapter, packages: ['aws4fetch'] },
   onNode('storage/staging'),
   onNode('storage/local'),
+  onNode('storage/relay'),
   onNode('network'),
   // one publishing algorithm, which its drivers stand on
   onNode(
@@ -165,7 +166,8 @@ const areas: readonly Area[] = [
   ),
   { name: 'index.ts', values: ['*'], packages: [] },
   { name: 'register-target.ts', values: ['service/jobs', 'ports'], packages: [] },
-  { name: 'testing.ts', values: ['ports'], packages: [] },
+  { name: 'testing.ts', values: ['testing'], packages: [] },
+  { name: 'testing', values: ['ports'], packages: ['node:'] },
   { name: 'programs', values: ['*'], packages: [] },
   { name: 'runtime/cloudflare.ts', values: ['*'], packages: web },
   {
@@ -292,7 +294,7 @@ describe('import directions', () => {
 
 describe('re-exports', () => {
   it('are in the entries of the package alone', () => {
-    const entries = ['src/index.ts', 'src/register-target.ts', 'src/runtime/node.ts'];
+    const entries = ['src/index.ts', 'src/register-target.ts', 'src/runtime/node.ts', 'src/testing.ts'];
     const barrels = modules.filter(
       (path) => !entries.includes(path) && readImports(readText(path)).some(({ reExport }) => reExport),
     );

@@ -55,7 +55,7 @@ describe('job log', () => {
 
   it('is read in slices that join to the whole, never inside a character', async () => {
     const log = 'größe 12 €\n😀😀\nend\n';
-    adapters.files.appendLog(idJob, log);
+    adapters.logs.appendLog(idJob, log);
     await end();
     for (let limit = 4; limit < 40; limit += 1) {
       const parts: string[] = [];
@@ -76,24 +76,24 @@ describe('job log', () => {
   });
 
   it('gives the last lines', async () => {
-    adapters.files.appendLog(idJob, 'one\ntwo\nthree\n');
+    adapters.logs.appendLog(idJob, 'one\ntwo\nthree\n');
     expect(text((await read({ tail: 2 })).bytes)).toBe('two\nthree\n');
     expect(text((await read({ tail: 9 })).bytes)).toBe('one\ntwo\nthree\n');
     expect(text((await read({ tail: 0 })).bytes)).toBe('');
-    adapters.files.appendLog(idJob, 'open');
+    adapters.logs.appendLog(idJob, 'open');
     expect(text((await read({ tail: 1 })).bytes)).toBe('open');
   });
 
   it('finds the last lines far in front of the end, within one slice', async () => {
     const line = `${'x'.repeat(99)}\n`;
-    adapters.files.appendLog(idJob, line.repeat(100_000));
+    adapters.logs.appendLog(idJob, line.repeat(100_000));
     expect((await read({ tail: 3000 })).bytes.length).toBe(300_000);
     expect((await read({ tail: 99_999 })).bytes.length).toBe(maxSliceBytes);
   });
 
   it('streams a range', async () => {
     const log = 'x'.repeat(200_000) + 'y';
-    adapters.files.appendLog(idJob, log);
+    adapters.logs.appendLog(idJob, log);
     let all = '';
     for await (const bytes of streamJobLog(adapters, 1, idJob, { offset: 100_000 })) all += text(bytes);
     expect(all).toBe(log.slice(100_000));
@@ -101,7 +101,7 @@ describe('job log', () => {
 
   it('is followed to the end, line by line, and resumes where a follower was cut off', async () => {
     const signal = new AbortController().signal;
-    adapters.files.appendLog(idJob, 'one\ntw');
+    adapters.logs.appendLog(idJob, 'one\ntw');
     const parts: string[] = [];
     const follower = followJobLog(adapters, 1, idJob, { offset: 0, pollMs: 1, signal, mayGoOn });
     const first = await follower.next();
@@ -111,7 +111,7 @@ describe('job log', () => {
 
     const resumed = followJobLog(adapters, 1, idJob, { offset: 4, pollMs: 1, signal, mayGoOn });
     const next = resumed.next();
-    adapters.files.appendLog(idJob, 'o\nthree\nfour, open');
+    adapters.logs.appendLog(idJob, 'o\nthree\nfour, open');
     await end('failed');
     let status: JobStatus | null = null;
     for (let event = await next; !event.done; event = await resumed.next()) {
@@ -124,7 +124,7 @@ describe('job log', () => {
 
   it('is followed through a restart of the database', async () => {
     const signal = new AbortController().signal;
-    adapters.files.appendLog(idJob, 'one\n');
+    adapters.logs.appendLog(idJob, 'one\n');
     let asked = 0;
     const lost = Object.assign(new Error('write CONNECTION_CLOSED'), { code: 'CONNECTION_CLOSED' });
     const jobs = {
@@ -144,7 +144,7 @@ describe('job log', () => {
       if (event.kind === 'end') break;
       all += text(event.bytes);
       if (all === 'one\n') {
-        adapters.files.appendLog(idJob, 'two\n');
+        adapters.logs.appendLog(idJob, 'two\n');
         await end();
       }
     }

@@ -19,7 +19,7 @@ const start = (
   { runner }: TestRunner,
   idJob: number,
   { idOrg, argv = ['goes'] }: { readonly idOrg?: number; readonly argv?: readonly string[] } = {},
-): Promise<ToolProcess> =>
+): Promise<ToolProcess<ProcessEnd>> =>
   runner.start({
     tool: 'does-runs',
     argv,

@@ -5,15 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import {
-  openLocalLog,
-  createProcessRunner,
-  type ProcessRunnerOptions,
-} from '../../../src/process/tool-runner.ts';
-import type { ProcessRunner } from '../../../src/ports/processes.ts';
+import { createJobRunner, type LogMask } from '../../../src/process/job-runner.ts';
+import { createProcessRunner, type ProcessRunnerOptions } from '../../../src/process/tool-runner.ts';
+import { createLocalLogStore } from '../../../src/storage/local/job-logs.ts';
+import type { JobRunner } from '../../../src/ports/processes.ts';
 
 export interface TestRunner {
-  readonly runner: ProcessRunner;
+  readonly runner: JobRunner;
   readonly directory: string;
   /** the log of a job so far, '' when there is none */
   log(idJob: number): Promise<string>;
@@ -21,7 +19,7 @@ export interface TestRunner {
 
 export async function createTestRunner(
   environment: Readonly<Record<string, string>> = {},
-  maskOf?: ProcessRunnerOptions['maskOf'],
+  maskOf?: (idJob: number) => Promise<LogMask>,
   heapBytes: number | null = null,
   memoryBytes?: number,
   waiting?: ProcessRunnerOptions['waiting'],
@@ -30,15 +28,17 @@ export async function createTestRunner(
   const logsDirectory = join(directory, 'logs');
   const fixtures = new URL('../../fixtures/processes/', import.meta.url);
   return {
-    runner: createProcessRunner({
+    runner: createJobRunner({
+      runner: createProcessRunner({
+        workingDirectory: directory,
+        heapBytes,
+        ...(memoryBytes === undefined ? {} : { memoryBytes }),
+        ...(waiting === undefined ? {} : { waiting }),
+      }),
       entryOf: (tool) => fileURLToPath(new URL(`${tool}.mjs`, fixtures)),
-      openLog: (idJob) => openLocalLog(logsDirectory, idJob),
-      workingDirectory: directory,
+      openLog: createLocalLogStore(logsDirectory).openLog,
       environment,
-      heapBytes,
-      ...(memoryBytes === undefined ? {} : { memoryBytes }),
-      ...(maskOf === undefined ? {} : { maskOf }),
-      ...(waiting === undefined ? {} : { waiting }),
+      ...(maskOf === undefined ? {} : { prepare: async ({ idJob }) => ({ mask: await maskOf(idJob) }) }),
     }),
     directory,
     log: (idJob) => readFile(join(logsDirectory, `job-${idJob}.log`), 'utf8').catch(() => ''),

@@ -1,7 +1,7 @@
 /** One claimed job from the start of its process to the record of its end. */
 import type { JobStore, WorkerIdentity, Claim, StoredJob } from '../../../ports/stores/jobs.ts';
 import type { Logger, Tracer } from '../../../ports/environment.ts';
-import type { ProcessRunner, ToolProcess } from '../../../ports/processes.ts';
+import type { JobRunner, ToolProcess } from '../../../ports/processes.ts';
 import { answerWithin, pause, backOffMs } from './waiting.ts';
 import { exitCodes, reconcileVariable, crashSignals, leftBehind } from './tool-exit.ts';
 import { isDiskFull } from '../../../errors.ts';
@@ -12,7 +12,7 @@ import { childOf, formatTraceparent, parseTraceparent } from '../trace-context.t
 
 export interface WorkerOptions {
   readonly jobs: JobStore;
-  readonly runner: ProcessRunner;
+  readonly runner: JobRunner;
   readonly logger: Logger;
   readonly identity: WorkerIdentity;
   /** jobs at the same time, beside one extra job for an organisation that runs nothing else */
@@ -114,7 +114,7 @@ async function askTarget(
 ): Promise<TargetAnswer> {
   const giveUp = new AbortController();
   const done = new AbortController();
-  let current: ToolProcess | null = null;
+  let current: Pick<ToolProcess, 'stop'> | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
   const end = (): void => {
     giveUp.abort();
@@ -133,15 +133,16 @@ async function askTarget(
   let answer: TargetAnswer = 'unknown';
   for (let attempt = 1; answer === 'unknown' && !giveUp.signal.aborted; attempt += 1) {
     try {
-      current = await options.runner.start({
+      const asking = await options.runner.start({
         tool: claim.tool,
         argv: ['-j', String(claim.idJob)],
         environment: { SVC_JOB_EPOCH: String(claim.epoch), [reconcileVariable]: '1' },
         idJob: claim.idJob,
         epoch: claim.epoch,
       });
-      if (giveUp.signal.aborted) current.stop(0);
-      const { code } = await current.ended;
+      current = asking;
+      if (giveUp.signal.aborted) asking.stop(0);
+      const { code } = await asking.ended;
       if (code === exitCodes.completed) answer = 'published';
       else if (code === exitCodes.notPublished) answer = 'not published';
     } catch (error) {
