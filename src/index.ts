@@ -15,20 +15,18 @@ export type {
   TransferApi,
   RunApi,
   SchemasApi,
+  TargetsApi,
+  WatchesApi,
   WorkflowsApi,
 } from './http/openapi/client-types.ts';
 export { issueKey } from './service/access/keys.ts';
-export type { AccessStore, Scope } from './ports/stores/access.ts';
 export { allScopes } from './ports/stores/access.ts';
-export type { Adapters, BuildInfo, RuntimeInfo } from './ports/adapters.ts';
-export type { AssetStore } from './ports/files.ts';
-export type { CatalogStore } from './ports/stores/catalog.ts';
-export type { Clock } from './ports/environment.ts';
-export type { FileStore } from './ports/files.ts';
-export type { HealthComponent, HealthProbe, HealthStatus } from './ports/environment.ts';
-export type { JobStore } from './ports/stores/jobs.ts';
-export type { Logger } from './ports/environment.ts';
-export type { TransferProgram } from './ports/processes.ts';
-export type { HostResolver } from './ports/network.ts';
-export type { CompiledSchema, FindCompiled, SchemaCompiler, SchemaSources } from './ports/processes.ts';
-export type { SecretBox } from './ports/stores/access.ts';
+export type * from './ports/adapters.ts';
+export type * from './ports/environment.ts';
+export type * from './ports/files.ts';
+export type * from './ports/network.ts';
+export type * from './ports/processes.ts';
+export type * from './ports/stores/access.ts';
+export type * from './ports/stores/catalog.ts';
+export type * from './ports/stores/jobs.ts';
+export type * from './ports/stores/watches.ts';

@@ -1,11 +1,11 @@
 /** The adapters of the application: one record, handed to `createApp`. */
 import type { AccessStore, CredentialStore, SecretBox } from './stores/access.ts';
-import type { AssetStore, FileStore } from './files.ts';
+import type { AssetStore, FileStore, LogReader, LogStore } from './files.ts';
 import type { CatalogStore } from './stores/catalog.ts';
 import type { Clock, HealthProbe, Logger, ServiceLog, OperationFigureSource, Tracer } from './environment.ts';
 import type { IdempotencyStore } from './stores/idempotency.ts';
 import type { JobStore } from './stores/jobs.ts';
-import type { TransferProgram, ProcessFigures, SchemaCompiler } from './processes.ts';
+import type { ProcessRunner, TransferProgram, ProcessFigures, SchemaCompiler } from './processes.ts';
 import type { HostCallers, HostResolver, TokenVerifier } from './network.ts';
 import type { WatchStore } from './stores/watches.ts';
 
@@ -48,6 +48,8 @@ export interface Adapters {
   readonly credentials: CredentialStore;
   readonly idempotency: IdempotencyStore;
   readonly files: FileStore;
+  /** the logs of jobs */
+  readonly logs: LogReader;
   readonly compiler: SchemaCompiler;
   readonly secrets: SecretBox;
   readonly clock: Clock;
@@ -74,4 +76,15 @@ export interface Adapters {
   readonly hosts: HostResolver;
   /** null: the runtime has no processes, so schemas are neither exported nor imported */
   readonly transfers: TransferProgram | null;
+}
+
+/**
+ * The adapters that a host gives to `openService`; the service makes the others. `files` and `runner` serve jobs, too: a tool reaches
+ * the store through the service. Tools read jobs, schemas, credentials and secrets from the metadata database, whatever adapter
+ * the host gives for these.
+ */
+export interface HostAdapters extends Partial<Omit<Adapters, 'logs'>> {
+  readonly logs?: LogStore;
+  /** starts the tools of jobs */
+  readonly runner?: ProcessRunner;
 }

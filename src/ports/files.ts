@@ -60,9 +60,18 @@ export interface DecidingStore extends ObjectStore {
   createObject(key: string, bytes: Uint8Array): Promise<boolean>;
 }
 
+/** A folder of a store, for the tables of a target. */
+export interface BucketFolder {
+  readonly objects: DecidingStore;
+  /** location in the form of programs that read tables: `s3://BUCKET/PREFIX`, `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX` */
+  readonly location: string;
+  /** before every key: '' or ending in '/' */
+  readonly prefix: string;
+}
+
 // Files of an organisation: uploads, relative inputs and outputs, job logs. Paths are relative, '/'-separated, checked by the store.
 
-interface StoredFile {
+export interface StoredFile {
   /** path for the client, such as `uploads/7f3c/donut.xml.gz` */
   readonly path: string;
   readonly bytes: number;
@@ -77,7 +86,7 @@ export interface ExpiredUploads {
   readonly except: ReadonlySet<string>;
 }
 
-interface FileScan {
+export interface FileScan {
   /** whether a file is wanted, by its name below the location; others may be left out */
   readonly accept: (name: string) => boolean;
   /** called for each file, and for each folder if there are folders; an exception ends the list */
@@ -96,9 +105,45 @@ export interface LocatedFile {
   readonly version: string;
 }
 
-export interface FileStore {
+/** Reads files at locations that `FileStore.resolve` has returned. */
+export interface FileReader {
+  /**
+   * Yields the files at or below a location, in the order of their names; none if there is none. With `scan`, in any order and one by
+   * one, so that a folder may have any number of them.
+   */
+  listFiles(location: string, scan?: FileScan): AsyncIterable<LocatedFile>;
+  /** Returns null if there is no such file. */
+  read(location: string, range?: ByteRange): Promise<ReadableStream<Uint8Array> | null>;
+}
+
+/** Writes files at locations that `FileStore.resolve` has returned, or below them: `<location>/<name>`. */
+export interface FileWriter {
+  /** Replaces any existing file, completely or not at all; returns the size. A body that breaks off leaves nothing. */
+  write(location: string, body: Uint8Array | ReadableStream<Uint8Array>): Promise<number>;
+  /** Removes the file at a location; none is fine. */
+  discard(location: string): Promise<void>;
+  /**
+   * Creates a file; returns false if there is one. Absent: the store cannot distinguish a new file from an existing one, and has no
+   * tables of Delta Lake and Iceberg.
+   */
+  create?(location: string, bytes: Uint8Array): Promise<boolean>;
+}
+
+/** The files of an organisation for its jobs: inputs and outputs. */
+export interface JobFiles extends FileReader, FileWriter {
   /** whether locations are paths of this machine's file system, which programs can be given */
   readonly local: boolean;
+  /**
+   * Checks a path that a client named: inside the organisation's folder or an allowed root, links resolved. Returns the absolute
+   * location. AppError `path_not_allowed` outside, `input_not_found` when `mustExist` and absent.
+   */
+  resolve(idOrg: number, path: string, mustExist: boolean): Promise<string>;
+  /** Size of the files in the organisation's own folder, without uploads whose end has not come. */
+  usedBytes(idOrg: number): Promise<number>;
+}
+
+/** Uploads of organisations: the endpoints below `/v2/file`, and the removal of expired files. */
+export interface UploadStore {
   /** Streams a body to `uploads/<random>/<name>`; over `maxBytes`: AppError payload_too_large and nothing is left. */
   saveUpload(
     idOrg: number,
@@ -107,31 +152,19 @@ export interface FileStore {
     maxBytes: number,
   ): Promise<StoredFile>;
   /**
-   * Checks a path that a client named: inside the organisation's folder or an allowed root, links resolved. Returns the absolute
-   * location. AppError `path_not_allowed` outside, `input_not_found` when `mustExist` and absent.
-   */
-  resolve(idOrg: number, path: string, mustExist: boolean): Promise<string>;
-  /**
-   * Yields the files at or below a location that `resolve` has returned, in the order of their names; none if there is none. With
-   * `scan`, in any order and one by one, so that a folder may have any number of them.
-   */
-  listFiles(location: string, scan?: FileScan): AsyncIterable<LocatedFile>;
-  /** Returns null if there is no such file. */
-  read(location: string, range?: ByteRange): Promise<ReadableStream<Uint8Array> | null>;
-  /** Replaces any existing file, completely or not at all; returns the size. */
-  write(location: string, body: Uint8Array | ReadableStream<Uint8Array>): Promise<number>;
-  /** Removes the file at a location; none is fine. */
-  discard(location: string): Promise<void>;
-  /**
    * Removes a file of the organisation's own folder, such as an upload. AppError `not_found` if there is none, `path_not_allowed` for
    * folders and for other places.
    */
   removeFile(idOrg: number, path: string): Promise<void>;
-  /** Size of the files in the organisation's own folder, without uploads whose end has not come. */
-  usedBytes(idOrg: number): Promise<number>;
   /** Removes uploads of all organisations that are older, and those that were broken off; returns their number. */
   removeUploads(which: ExpiredUploads): Promise<number>;
-  /** The log of a job whose record is gone; none is fine. */
+}
+
+export interface FileStore extends JobFiles, UploadStore {}
+
+/** The logs of jobs, for readers. */
+export interface LogReader {
+  /** Removes the log of a job whose record is gone; none is fine. */
   removeLog(idJob: number): Promise<void>;
   /** Size of a job's log in bytes; null when there is none (yet). */
   logSize(idJob: number): Promise<number | null>;
@@ -139,6 +172,12 @@ export interface FileStore {
   logBytes(idJobs: readonly number[]): Promise<number>;
   /** Bytes [offset, offset + length) of a job's log, fewer at its end, none when it is removed. */
   readLog(idJob: number, offset: number, length: number): Promise<Uint8Array>;
+}
+
+/** The logs of jobs, for the workers that write them, too. */
+export interface LogStore extends LogReader {
+  /** Opens the log for the output of an attempt, which follows what is there. */
+  openLog(idJob: number, epoch: number): Promise<LogAppender>;
 }
 
 // A folder that holds one package: `manifest.json`, and parts with one JSON value per line.

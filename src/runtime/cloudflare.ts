@@ -4,6 +4,7 @@
  */
 import packageFacts from '../../package.json' with { type: 'json' };
 import { createObjectFileStore } from '../storage/object-store/file-store.ts';
+import { createObjectLogStore } from '../storage/object-store/job-log.ts';
 import { createObjectStoreHealth } from '../storage/object-store/health.ts';
 import { createR2ObjectStore, type R2Bucket } from '../storage/object-store/r2.ts';
 import { createS3ObjectStore } from '../storage/object-store/s3.ts';
@@ -130,6 +131,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
     credentials: createPostgresCredentialStore(sql),
     idempotency: createPostgresIdempotencyStore(sql, limits.keepIdempotencyKeysMs),
     files: createObjectFileStore({ ...store, roots: null }),
+    logs: createObjectLogStore(store.objects, store.prefix),
     compiler: {
       generate: async (sources) => nextModel(sources),
       compile: () =>

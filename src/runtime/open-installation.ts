@@ -32,9 +32,9 @@ import { ConfigError } from '../config/wrong-settings.ts';
 import { secretsOfAccess } from '../config/source-access.ts';
 import { createMask } from '../service/jobs/mask-secrets.ts';
 import { settingHoldsSecret } from '../service/jobs/option-table.ts';
-import type { Adapters } from '../ports/adapters.ts';
+import type { Adapters, HostAdapters } from '../ports/adapters.ts';
 import type { HealthComponent, Logger, Tracer } from '../ports/environment.ts';
-import type { LogAppender, FileStore } from '../ports/files.ts';
+import type { BucketFolder, FileStore, JobFiles, LogStore } from '../ports/files.ts';
 import {
   locateHome,
   openHomeFolder,
@@ -61,7 +61,9 @@ import { realpath, stat } from 'node:fs/promises';
 import { ensureLoaderRole, prepareLoaderRoles, ensureServiceRole, serviceRole } from '../postgres/roles.ts';
 import { createSocketOpener } from '../postgres/checked-socket.ts';
 import { createLocalFileStore } from '../storage/local/file-store.ts';
-import { openLocalLog } from '../process/tool-runner.ts';
+import { createLocalLogStore } from '../storage/local/job-logs.ts';
+import { folderOfStore, withRemoteLocations } from '../storage/relay/host-store.ts';
+import { relayVariable } from '../storage/relay/protocol.ts';
 import { boundedLog } from '../service/jobs/log.ts';
 import { readBuildInfo } from './build-info.ts';
 
@@ -75,12 +77,38 @@ export interface OpenOptions {
   readonly maxConnections?: number;
   /** takes the lines of the log, their ends included */
   readonly write: (line: string) => void;
+  /** adapters of the host, or a function that makes them of the service's own, such as to wrap these */
+  readonly adapters?: HostAdapters | ((own: OwnAdapters) => HostAdapters);
 }
+
+const ownNames = [
+  'jobs',
+  'catalog',
+  'watches',
+  'access',
+  'credentials',
+  'idempotency',
+  'compiler',
+  'secrets',
+  'clock',
+  'logger',
+  'log',
+  'settings',
+  'tracer',
+  'figures',
+] as const satisfies readonly (keyof Adapters)[];
+
+/** The adapters that an installation makes of its settings and its database. */
+export type OwnAdapters<Files extends JobFiles = FileStore> = Pick<Adapters, (typeof ownNames)[number]> & {
+  readonly files: Files;
+  readonly logs: LogStore;
+};
 
 /** Connections for each of the organisations that ask most: a few, as statements share them. */
 const readingConnections = { max: 3, idleTimeoutMs: 30_000 };
 
-export interface OpenedInstallation {
+/** `Files`: those of a tool may be reached through the service, which keeps uploads to itself. */
+export interface OpenedInstallation<Files extends JobFiles = FileStore> {
   readonly config: Config;
   readonly home: Home;
   /** the metadata database, migrated; under a role that row-level security restricts, if one can be made */
@@ -90,32 +118,17 @@ export interface OpenedInstallation {
   readonly loaderRole: OpenedDatabase['loaderRole'];
   /** holds a password */
   readonly databaseUrl: string;
-  readonly adapters: Pick<
-    Adapters,
-    | 'jobs'
-    | 'catalog'
-    | 'watches'
-    | 'access'
-    | 'credentials'
-    | 'idempotency'
-    | 'files'
-    | 'compiler'
-    | 'secrets'
-    | 'clock'
-    | 'logger'
-    | 'log'
-    | 'settings'
-    | 'tracer'
-    | 'figures'
-  >;
+  readonly adapters: OwnAdapters<Files>;
+  /** the adapters that the host has given */
+  readonly given: HostAdapters;
+  /** Returns the folder at a location of the store that is no path of this machine. */
+  folderAt(location: string): BucketFolder;
   /** whether the database still has the version of this program; null for tools, which check it once at their start */
   readonly version: VersionWatch | null;
   /** the operations that schedulers use for watches */
   readonly schedule: WatchSchedule;
   /** the progress of loads of rows */
   readonly marks: QueryMarkStore;
-  /** for a worker: opens the log for the output of an attempt at a job */
-  openLog(idJob: number, epoch: number): Promise<LogAppender>;
   /** health of the file store, unless that is a folder */
   readonly storeHealth: (() => Promise<HealthComponent>) | null;
   /** masks the secrets of this home, and whatever looks like a secret, in a line of log or message */
@@ -125,10 +138,18 @@ export interface OpenedInstallation {
 }
 
 /** ConfigError names wrong settings; AppError `service_unavailable` if no database is available. */
+export function openInstallation(
+  environment: Environment,
+  options: OpenOptions & { readonly role: 'service' },
+): Promise<OpenedInstallation>;
+export function openInstallation(
+  environment: Environment,
+  options: OpenOptions & { readonly role: 'tool' },
+): Promise<OpenedInstallation<JobFiles>>;
 export async function openInstallation(
   environment: Environment,
   options: OpenOptions,
-): Promise<OpenedInstallation> {
+): Promise<OpenedInstallation<JobFiles>> {
   const home = await openHomeFolder(locateHome(environment));
   const file = parseProperties((await readIfThere(home.propertiesFile)) ?? '');
   const config = readConfig(mergeSettings(file, environment));
@@ -163,7 +184,7 @@ export async function openInstallation(
         ? await readOrMakeKey(home.secretKeyFile)
         : decodeKey(config.secretKey, 'svc.secret.key');
     const { limits } = config;
-    const { files, openLog, storeHealth } = await openFiles(config, home);
+    const opened = await openFiles(config, home, environment[relayVariable]);
     const jobSettings = {
       maxRunningPerOrg: limits.runningJobs,
       maxQueuedPerOrg: limits.queuedJobs,
@@ -179,10 +200,53 @@ export async function openInstallation(
       config.oldSecretKeys.map((old) => decodeKey(old, 'svc.secret.old_keys')),
     );
     let compiler: Promise<OpenedCompiler> | null = null;
-    const opened = (): Promise<OpenedCompiler> =>
+    const ownCompiler = (): Promise<OpenedCompiler> =>
       (compiler ??= import('./open-installation.ts').then(({ openCompiler }) =>
-        openCompiler({ files, home, config, adapters: { credentials, secrets } }),
+        openCompiler({ files: adapters.files, home, config, adapters }),
       ));
+    const own: OwnAdapters<JobFiles> = {
+      jobs,
+      catalog: createPostgresCatalogStore(pool, read),
+      watches: createPostgresWatchStore(pool, read),
+      access: createPostgresAccessStore(pool),
+      credentials,
+      idempotency: createPostgresIdempotencyStore(pool, limits.keepIdempotencyKeysMs),
+      files: opened.files,
+      logs: opened.logs,
+      compiler: {
+        compile: async (...given) => (await ownCompiler()).compile(...given),
+        generate: async (sources) => (await ownCompiler()).generate(sources),
+      },
+      secrets,
+      clock: createSystemClock(),
+      logger,
+      log,
+      settings: settingOrigins(file, environment),
+      ...(tracer === null ? {} : { tracer }),
+      figures: {
+        read: () => readOperationFigures(pool, limits.keepJobsMs),
+        pools: () => ({ shared: { open: openConnections(pool), max: pool.options.max } }),
+      },
+    };
+    // tools get no adapters, so that the store is the service's
+    const given = presentMembers(
+      typeof options.adapters === 'function'
+        ? options.adapters(own as OwnAdapters)
+        : (options.adapters ?? {}),
+    );
+    const all = { ...own, ...pickOwn(given) };
+    const adapters: OwnAdapters<JobFiles> = {
+      ...all,
+      jobs: given.jobs ?? {
+        ...jobs,
+        claimJob: async (...claim) => {
+          version?.requireFit();
+          return jobs.claimJob(...claim);
+        },
+      },
+      files: given.files === undefined ? own.files : withRemoteLocations(given.files),
+      logs: withBoundedLogs(all.logs, limits.jobLogBytes),
+    };
     let closed: Promise<void> | null = null;
     return {
       config,
@@ -192,35 +256,10 @@ export async function openInstallation(
       loaderRole: database.loaderRole,
       databaseUrl: database.url,
       version,
-      adapters: {
-        jobs: {
-          ...jobs,
-          claimJob: async (...claim) => {
-            version?.requireFit();
-            return jobs.claimJob(...claim);
-          },
-        },
-        catalog: createPostgresCatalogStore(pool, read),
-        watches: createPostgresWatchStore(pool, read),
-        access: createPostgresAccessStore(pool),
-        credentials,
-        idempotency: createPostgresIdempotencyStore(pool, limits.keepIdempotencyKeysMs),
-        files,
-        compiler: {
-          compile: async (...given) => (await opened()).compile(...given),
-          generate: async (sources) => (await opened()).generate(sources),
-        },
-        secrets,
-        clock: createSystemClock(),
-        logger,
-        log,
-        settings: settingOrigins(file, environment),
-        ...(tracer === null ? {} : { tracer }),
-        figures: {
-          read: () => readOperationFigures(pool, limits.keepJobsMs),
-          pools: () => ({ shared: { open: openConnections(pool), max: pool.options.max } }),
-        },
-      },
+      adapters,
+      given,
+      folderAt: (location) =>
+        given.files === undefined ? opened.folderAt(location) : folderOfStore(adapters.files, location),
       schedule: {
         ...schedule,
         claimWatch: async (...claim) => {
@@ -229,11 +268,11 @@ export async function openInstallation(
         },
       },
       marks: createPostgresQueryMarks(pool),
-      openLog,
-      storeHealth,
+      storeHealth: given.files === undefined ? opened.storeHealth : null,
       mask,
       close: () => {
         version?.stop();
+        opened.close?.();
         closed ??= jobs
           .close()
           .then(async () => (await compiler)?.close())
@@ -298,7 +337,7 @@ function passwordsOf(url: string): string[] {
 const compilerThreads = 2;
 
 export interface CompilerParts {
-  readonly files: FileStore;
+  readonly files: JobFiles;
   readonly home: Home;
   readonly config: Pick<Config, 'limits' | 'allowedHosts' | 'sources'>;
   readonly adapters: Pick<Adapters, 'credentials' | 'secrets'>;
@@ -578,51 +617,92 @@ async function answers(url: string): Promise<boolean> {
 // The file store and the logs of an installation: folders of the home, or a store that several machines share.
 
 export interface OpenedFiles {
-  readonly files: FileStore;
-  /** for a worker: opens the log for the output of an attempt */
-  openLog(idJob: number, epoch: number): Promise<LogAppender>;
+  readonly files: JobFiles;
+  readonly logs: LogStore;
+  /** Returns the folder at a location that is no path of this machine. */
+  folderAt(location: string): BucketFolder;
   /** health of the file store, if it is shared */
   readonly storeHealth: (() => Promise<HealthComponent>) | null;
+  /** Ends connections to the service, if files are reached through it. */
+  close?(): void;
 }
 
-/** The code of a store that is not used is not loaded: each tool starts here. */
-export async function openFiles(config: Config, home: Home): Promise<OpenedFiles> {
-  const { filesDirectory, logsDirectory } = home;
-  const folders = createLocalFileStore({ filesDirectory, logsDirectory, roots: config.fileRoots });
-  if (config.objectStore === null) {
-    return withBoundedLogs(folders, config, (idJob) => openLocalLog(logsDirectory, idJob), null);
-  }
-  const { prefix, bucket } = config.objectStore;
-  const [{ createS3ObjectStore }, { createObjectFileStore }, { openObjectLog }, { createObjectStoreHealth }] =
-    await Promise.all([
-      import('../storage/object-store/s3.ts'),
-      import('../storage/object-store/file-store.ts'),
-      import('../storage/object-store/job-log.ts'),
-      import('../storage/object-store/health.ts'),
-    ]);
-  const objects = createS3ObjectStore(config.objectStore);
-  return withBoundedLogs(
-    createObjectFileStore({ objects, prefix, roots: config.fileRoots.length === 0 ? null : folders }),
-    config,
-    (idJob, epoch) => openObjectLog(objects, prefix, idJob, epoch),
-    createObjectStoreHealth({ objects, prefix, location: `s3://${bucket}/${prefix}` }),
-  );
-}
-
-function withBoundedLogs(
-  files: FileStore,
-  { limits }: Config,
-  open: OpenedFiles['openLog'],
-  storeHealth: OpenedFiles['storeHealth'],
-): OpenedFiles {
+/**
+ * The code of a store that is not used is not loaded: each tool starts here. `relay`: for a tool, the way to the file store of a host
+ * through the service (src/storage/relay/protocol.ts).
+ */
+export async function openFiles(config: Config, home: Home, relay?: string): Promise<OpenedFiles> {
+  const own = await openOwnFiles(config, home);
+  if (relay === undefined) return own;
+  const { createRelayedFiles } = await import('../storage/relay/store-client.ts');
+  const files = createRelayedFiles(relay);
   return {
+    ...own,
     files,
-    storeHealth,
-    async openLog(idJob, epoch) {
-      const size = (await files.logSize(idJob)) ?? 0;
-      return boundedLog(await open(idJob, epoch), size, limits.jobLogBytes);
-    },
+    folderAt: (location) => folderOfStore(files, location),
+    storeHealth: null,
+    close: () => files.close(),
   };
+}
+
+async function openOwnFiles(
+  config: Config,
+  { filesDirectory, logsDirectory }: Home,
+): Promise<OpenedFiles & { readonly files: FileStore }> {
+  const folders = createLocalFileStore({ filesDirectory, roots: config.fileRoots });
+  if (config.objectStore === null)
+    return {
+      files: folders,
+      logs: createLocalLogStore(logsDirectory),
+      folderAt: (location) => folderOfStore(folders, location),
+      storeHealth: null,
+    };
+  const { prefix, bucket } = config.objectStore;
+  const [
+    { createS3ObjectStore },
+    { createObjectFileStore },
+    { createObjectLogStore },
+    { createObjectStoreHealth },
+  ] = await Promise.all([
+    import('../storage/object-store/s3.ts'),
+    import('../storage/object-store/file-store.ts'),
+    import('../storage/object-store/job-log.ts'),
+    import('../storage/object-store/health.ts'),
+  ]);
+  const objects = createS3ObjectStore(config.objectStore);
+  return {
+    files: createObjectFileStore({ objects, prefix, roots: config.fileRoots.length === 0 ? null : folders }),
+    logs: createObjectLogStore(objects, prefix),
+    folderAt(location) {
+      const keys = `${prefix}files/${location.replace(/^object:\/+/, '')}`;
+      return { objects, location: `s3://${bucket}/${keys}`, prefix: `${keys}/` };
+    },
+    storeHealth: createObjectStoreHealth({ objects, prefix, location: `s3://${bucket}/${prefix}` }),
+  };
+}
+
+function withBoundedLogs(logs: LogStore, mostBytes: number): LogStore {
+  return {
+    openLog: async (idJob, epoch) => {
+      const size = (await logs.logSize(idJob)) ?? 0;
+      return boundedLog(await logs.openLog(idJob, epoch), size, mostBytes);
+    },
+    removeLog: (idJob) => logs.removeLog(idJob),
+    logSize: (idJob) => logs.logSize(idJob),
+    logBytes: (idJobs) => logs.logBytes(idJobs),
+    readLog: (...range) => logs.readLog(...range),
+  };
+}
+
+/** Leaves out members that are undefined, which would hide the service's own. */
+function presentMembers(given: HostAdapters): HostAdapters {
+  return Object.fromEntries(Object.entries(given).filter(([, adapter]) => adapter !== undefined));
+}
+
+/** Returns the given adapters that an installation would make itself. */
+function pickOwn(given: HostAdapters): Partial<OwnAdapters> {
+  const own: ReadonlySet<string> = new Set([...ownNames, 'logs']);
+  return Object.fromEntries(Object.entries(given).filter(([name]) => own.has(name)));
 }
 
 /** Returns the folder for local files of a running job whose permanent files are stored elsewhere. */

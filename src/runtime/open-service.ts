@@ -10,7 +10,7 @@ import { createPackageAssetStore } from './package-asset-store.ts';
 import { createApp } from '../app.ts';
 import type { Config } from '../config/shape.ts';
 import type { AppEnv } from '../http/env.ts';
-import type { Adapters } from '../ports/adapters.ts';
+import type { Adapters, HostAdapters } from '../ports/adapters.ts';
 import type { HostCallers } from '../ports/network.ts';
 import { type Environment, writePrivateFile } from './home.ts';
 import { unknownSettings } from '../config/java-properties.ts';
@@ -20,7 +20,7 @@ import { startReaper, type Reaper } from '../service/jobs/worker/run-jobs.ts';
 import { createJobWorker } from './job-worker.ts';
 import { createServiceTransfers } from './transfers.ts';
 import { createWatchScheduler } from './watches/scheduler.ts';
-import { openInstallation, type OpenedInstallation } from './open-installation.ts';
+import { openInstallation, type OpenedInstallation, type OwnAdapters } from './open-installation.ts';
 import { randomId, randomSecret, sha256Hex } from '../service/access/keys.ts';
 import { allScopes, type AccessStore } from '../ports/stores/access.ts';
 
@@ -33,6 +33,11 @@ export interface OpenServiceOptions {
   readonly basePath?: string;
   /** callers as the host knows them; absent: API keys alone */
   readonly callers?: HostCallers;
+  /**
+   * Adapters of the host, which replace those of the service for its endpoints and for jobs; or a function that makes them of the
+   * service's own, such as to wrap these. The host closes them after `close`.
+   */
+  readonly adapters?: HostAdapters | ((own: OwnAdapters) => HostAdapters);
 }
 
 export interface OpenedService {
@@ -61,7 +66,11 @@ const reapMs = 2000;
 /** ConfigError for wrong settings; AppError when there is no database. Several may live in one process, each in a home of its own. */
 export async function openService(options: OpenServiceOptions): Promise<OpenedService> {
   const { environment, write = (line) => void process.stderr.write(line) } = options;
-  const opened = await openInstallation(environment, { role: 'service', write });
+  const opened = await openInstallation(environment, {
+    role: 'service',
+    write,
+    ...(options.adapters === undefined ? {} : { adapters: options.adapters }),
+  });
   try {
     const { config, home } = opened;
     let accepting = true;
@@ -70,8 +79,8 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     const scheduler = createWatchScheduler(opened);
     const transfers = createServiceTransfers(opened, environment);
     await transfers.sweep();
+    const { logs: _, runner: __, ...given } = opened.given;
     const adapters: Adapters = {
-      ...opened.adapters,
       health: createHealth(opened, { running: () => worker?.running() ?? 0, accepting: () => accepting }),
       assets: createPackageAssetStore(),
       runtime: { name: 'node', version: process.versions.node, capabilities: { commands: true } },
@@ -83,6 +92,8 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
         : { tokens: await createOidcVerifier(config.oidc, { logger: opened.adapters.logger }) }),
       ...(options.callers === undefined ? {} : { callers: options.callers }),
       transfers,
+      ...given,
+      ...opened.adapters,
     };
     const createdKey = await ensureAdminKey(adapters.access, home.adminKeyFile);
     const app = createApp(adapters, config, { basePath: options.basePath ?? '' });

@@ -17,6 +17,7 @@ export function createServiceTransfers(
     command: commandOf(config.migration.binary),
     workingDirectory: home.directory,
     scratchDirectory: join(home.directory, 'tmp'),
+    files: opened.adapters.files,
     ownDatabase: readAddress(databaseUrl),
     environmentPassword: environment['PGPASSWORD'] || null,
     identity: readWorkerIdentity(home.directory),

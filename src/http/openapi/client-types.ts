@@ -9,6 +9,8 @@ import type { createMappingRoutes } from '../routes/mappings.ts';
 import type { createTransferRoutes } from '../routes/transfer.ts';
 import type { createRunRoutes } from '../routes/run.ts';
 import type { createSchemaRoutes } from '../routes/schemas.ts';
+import type { createTargetRoutes } from '../routes/targets.ts';
+import type { createWatchRoutes } from '../routes/watches.ts';
 import type { createWorkflowRoutes } from '../routes/workflows.ts';
 
 /** /v2/about, /v2/extensions/list */
@@ -31,5 +33,9 @@ export type TransferApi = ReturnType<typeof createTransferRoutes>;
 export type RunApi = ReturnType<typeof createRunRoutes>;
 /** /v2/schema, all but export and import */
 export type SchemasApi = ReturnType<typeof createSchemaRoutes>;
+/** /v2/target */
+export type TargetsApi = ReturnType<typeof createTargetRoutes>;
+/** /v2/watches */
+export type WatchesApi = ReturnType<typeof createWatchRoutes>;
 /** /v2/workflow */
 export type WorkflowsApi = ReturnType<typeof createWorkflowRoutes>;

@@ -31,7 +31,7 @@ const workflowParam = z.object({ id: int64('The workflow.', 4) });
 const jobParam = z.object({ id_job: int64('The job.') });
 
 export function createExecutionRoutes(
-  adapters: Pick<Adapters, 'jobs' | 'files' | 'catalog'>,
+  adapters: Pick<Adapters, 'jobs' | 'logs' | 'catalog'>,
   guards: Guards,
   followers: Followers,
 ) {
@@ -50,7 +50,7 @@ export function createExecutionRoutes(
 
 /** Returns the dependencies that the operations of this group share. */
 function sharedOf(
-  adapters: Pick<Adapters, 'jobs' | 'files' | 'catalog'>,
+  adapters: Pick<Adapters, 'jobs' | 'logs' | 'catalog'>,
   guards: Guards,
   followers: Followers,
 ) {
@@ -322,7 +322,7 @@ interface LogQuestion {
   readonly lastEventId?: number;
 }
 
-type LogAdapters = Pick<Adapters, 'jobs' | 'files'> & { readonly followers: Followers };
+type LogAdapters = Pick<Adapters, 'jobs' | 'logs'> & { readonly followers: Followers };
 
 async function jobLogHandler(
   adapters: LogAdapters,

@@ -78,7 +78,7 @@ const binary = { schema: { type: 'string' as const, format: 'binary' } };
 const binaryAsJson = { schema: { type: 'string' as const, contentMediaType: 'application/octet-stream' } };
 
 export function createFileRoutes(
-  adapters: Pick<Adapters, 'access' | 'files' | 'jobs' | 'clock'> & IdempotencyAdapters,
+  adapters: Pick<Adapters, 'access' | 'files' | 'logs' | 'jobs' | 'clock'> & IdempotencyAdapters,
   config: Config,
   guards: Guards,
 ) {

@@ -1,7 +1,7 @@
 /** Measures how much of the disk an organisation's files and logs use, and ends uploads that would exceed the limit. */
 import { AppError } from '../../errors.ts';
 import type { Clock } from '../../ports/environment.ts';
-import type { FileStore } from '../../ports/files.ts';
+import type { FileStore, LogReader } from '../../ports/files.ts';
 import type { JobStore } from '../../ports/stores/jobs.ts';
 
 /** Time for which a count is valid, because jobs write files, too, and other processes accept uploads. */
@@ -34,12 +34,17 @@ interface Usage {
 
 /** The stores that disk usage is computed from. */
 export interface DiskUsers {
-  readonly files: Pick<FileStore, 'usedBytes' | 'logBytes'>;
+  readonly files: Pick<FileStore, 'usedBytes'>;
+  readonly logs: Pick<LogReader, 'logBytes'>;
   readonly jobs: Pick<JobStore, 'listIds'>;
 }
 
 /** `mostBytes`: limit for one organisation; if it is `Number.MAX_SAFE_INTEGER`, nothing is counted. */
-export function createDiskSpace({ files, jobs }: DiskUsers, clock: Clock, mostBytes: number): DiskSpace {
+export function createDiskSpace(
+  { files, logs, jobs }: DiskUsers,
+  clock: Clock,
+  mostBytes: number,
+): DiskSpace {
   const organisations = new Map<number, Usage>();
 
   function usageOf(idOrg: number): Usage {
@@ -53,9 +58,9 @@ export function createDiskSpace({ files, jobs }: DiskUsers, clock: Clock, mostBy
   async function count(idOrg: number, usage: Usage): Promise<void> {
     usage.meanwhile = 0;
     try {
-      const logs = await files.logBytes(await jobs.listIds(idOrg));
-      const bytes = await files.usedBytes(idOrg);
-      usage.stored = bytes + logs + usage.meanwhile;
+      const ofLogs = await logs.logBytes(await jobs.listIds(idOrg));
+      const ofFiles = await files.usedBytes(idOrg);
+      usage.stored = ofFiles + ofLogs + usage.meanwhile;
       usage.countedMs = clock.nowMs();
     } finally {
       usage.counting = null;

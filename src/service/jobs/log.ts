@@ -1,6 +1,6 @@
 /** Job logs: a slice by bytes, the last lines, or the log as it grows (docs/decisions/service/job-queue.md). */
 import { AppError, isOutage } from '../../errors.ts';
-import type { FileStore, LogAppender } from '../../ports/files.ts';
+import type { LogAppender, LogReader } from '../../ports/files.ts';
 import type { JobStore } from '../../ports/stores/jobs.ts';
 import { terminalStatuses, type JobStatus } from './record.ts';
 import { pause } from './worker/waiting.ts';
@@ -17,7 +17,7 @@ function textBoundary(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-type LogAdapters = { readonly jobs: JobStore; readonly files: FileStore };
+type LogAdapters = { readonly jobs: JobStore; readonly logs: LogReader };
 
 /** A slice that starts at `offset`; the next one starts at `nextOffset`. Sizes and offsets in bytes. */
 interface LogSlice {
@@ -52,13 +52,13 @@ export async function readJobLog(
   range: LogRange,
 ): Promise<LogSlice> {
   const status = await statusOf(adapters.jobs, idOrg, idJob);
-  const totalSize = (await adapters.files.logSize(idJob)) ?? 0;
+  const totalSize = (await adapters.logs.logSize(idJob)) ?? 0;
   const start =
     range.tail === undefined
       ? Math.min(range.offset ?? 0, totalSize)
-      : await tailOffset(adapters.files, idJob, totalSize, range.tail);
+      : await tailOffset(adapters.logs, idJob, totalSize, range.tail);
   const limit = Math.min(range.limit ?? maxSliceBytes, maxSliceBytes, totalSize - start);
-  const read = limit === 0 ? new Uint8Array(0) : await adapters.files.readLog(idJob, start, limit);
+  const read = limit === 0 ? new Uint8Array(0) : await adapters.logs.readLog(idJob, start, limit);
   const whole = start + read.length >= totalSize ? read.length : textBoundary(read);
   const bytes = read.subarray(0, whole === 0 ? read.length : whole);
   const nextOffset = start + bytes.length;
@@ -81,11 +81,11 @@ export async function* streamJobLog(
   mayGoOn: () => Promise<boolean> = () => Promise.resolve(true),
 ): AsyncGenerator<Uint8Array, void, undefined> {
   await statusOf(adapters.jobs, idOrg, idJob);
-  const totalSize = (await adapters.files.logSize(idJob)) ?? 0;
+  const totalSize = (await adapters.logs.logSize(idJob)) ?? 0;
   let offset = Math.min(range.offset ?? 0, totalSize);
   const end = Math.min(totalSize, offset + (range.limit ?? totalSize));
   while (offset < end) {
-    const bytes = await adapters.files.readLog(idJob, offset, Math.min(stepBytes, end - offset));
+    const bytes = await adapters.logs.readLog(idJob, offset, Math.min(stepBytes, end - offset));
     if (bytes.length === 0) return;
     offset += bytes.length;
     yield bytes;
@@ -128,12 +128,12 @@ export async function* followJobLog(
       continue;
     }
     const ended = terminalStatuses.has(status);
-    const size = (await adapters.files.logSize(idJob)) ?? 0;
+    const size = (await adapters.logs.logSize(idJob)) ?? 0;
     while (offset < size && !options.signal.aborted) {
       const still = await unlessOutage(options.mayGoOn());
       if (still === false) return;
       if (still === null) break;
-      const read = await adapters.files.readLog(idJob, offset, Math.min(stepBytes, size - offset));
+      const read = await adapters.logs.readLog(idJob, offset, Math.min(stepBytes, size - offset));
       const atEnd = ended && offset + read.length >= size;
       const cut = atEnd ? read.length : lineBoundary(read);
       if (cut === 0) break;
@@ -167,14 +167,14 @@ async function statusOf(jobs: JobStore, idOrg: number, idJob: number): Promise<J
 /**
  * Returns the offset at which the last `lines` lines start. A line end at the very end closes the last line and does not start another.
  */
-async function tailOffset(files: FileStore, idJob: number, size: number, lines: number): Promise<number> {
+async function tailOffset(logs: LogReader, idJob: number, size: number, lines: number): Promise<number> {
   if (lines === 0) return size;
   const lowest = Math.max(0, size - maxSliceBytes);
   let end = size;
   let missing = lines;
   while (end > lowest) {
     const start = Math.max(lowest, end - stepBytes);
-    const bytes = await files.readLog(idJob, start, end - start);
+    const bytes = await logs.readLog(idJob, start, end - start);
     for (let at = bytes.length - 1; at >= 0; at -= 1) {
       if (bytes[at] !== 0x0a || start + at === size - 1) continue;
       missing -= 1;

@@ -3,7 +3,7 @@
  * events.
  */
 import type { Limits } from '../../config/limits.ts';
-import type { FileStore } from '../../ports/files.ts';
+import type { LogReader, UploadStore } from '../../ports/files.ts';
 import type { Logger } from '../../ports/environment.ts';
 import type { RetentionStore } from '../../ports/stores/jobs.ts';
 import { AppError } from '../../errors.ts';
@@ -23,7 +23,8 @@ interface Swept {
 
 interface RetentionAdapters {
   readonly retention: RetentionStore;
-  readonly files: FileStore;
+  readonly files: Pick<UploadStore, 'removeUploads'>;
+  readonly logs: Pick<LogReader, 'removeLog'>;
   readonly logger: Logger;
 }
 
@@ -31,7 +32,7 @@ type RetentionLimits = Pick<Limits, 'keepJobsMs' | 'keepUploadsMs' | 'keepIdempo
 
 /** Returns null if another process is doing the same now. */
 export async function sweepExpired(
-  { retention, files, logger }: RetentionAdapters,
+  { retention, files, logs, logger }: RetentionAdapters,
   limits: RetentionLimits,
 ): Promise<Swept | null> {
   let swept: Swept | null = null;
@@ -39,7 +40,7 @@ export async function sweepExpired(
     let jobs = 0;
     for (let after = 0; ;) {
       const removed = await retention.removeEndedJobs(limits.keepJobsMs, after, batch, async (ids) => {
-        for (const id of ids) await files.removeLog(id);
+        for (const id of ids) await logs.removeLog(id);
       });
       if (removed === null) break;
       jobs += removed.jobs;
@@ -68,10 +69,10 @@ export async function sweepExpired(
 
 /** Removes the record of an ended job and its log. AppError `not_found`, `job_not_terminal`. */
 export async function removeJob(
-  { jobs, files }: Pick<Adapters, 'jobs' | 'files'>,
+  { jobs, logs }: Pick<Adapters, 'jobs' | 'logs'>,
   idOrg: number,
   idJob: number,
 ): Promise<void> {
   if (!(await jobs.removeJob(idOrg, idJob))) throw new AppError('not_found', 'there is no such job');
-  await files.removeLog(idJob);
+  await logs.removeLog(idJob);
 }

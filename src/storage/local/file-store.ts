@@ -6,6 +6,7 @@ import {
   rename,
   rm,
   stat,
+  link,
   lstat,
   mkdir,
   realpath,
@@ -16,7 +17,7 @@ import { join, basename, dirname, relative, sep, isAbsolute, resolve as resolveP
 import { randomBytes } from 'node:crypto';
 import { createReadStream, type BigIntStats, constants, createWriteStream, type Dirent } from 'node:fs';
 import { Readable } from 'node:stream';
-import type { FileStore, LocatedFile, ExpiredUploads } from '../../ports/files.ts';
+import type { FileReader, FileStore, FileWriter, LocatedFile, ExpiredUploads } from '../../ports/files.ts';
 import { AppError } from '../../errors.ts';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
@@ -59,7 +60,7 @@ async function* walkFiles(
 
 // Reads and writes files at paths that a FileStore has resolved.
 
-export const localFiles: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'discard'> = {
+export const localFiles: FileReader & Required<FileWriter> = {
   async *listFiles(location, scan) {
     const facts = await factsOf(location);
     if (facts?.isFile()) yield { name: basename(location), location, ...shown(facts) };
@@ -98,24 +99,13 @@ export const localFiles: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'disca
   },
 
   async write(location, body) {
-    const part = join(
-      dirname(location),
-      `.${basename(location).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`,
-    );
-    const file = await open(part, 'wx', 0o600);
+    await mkdir(dirname(location), { recursive: true, mode: 0o700 });
+    const part = partOf(location);
     try {
-      let bytes = 0;
-      for await (const chunk of body instanceof Uint8Array ? [body] : body) {
-        await file.writeFile(chunk);
-        bytes += chunk.byteLength;
-      }
-      await file.sync();
-      await file.close();
+      const bytes = await writeWhole(part, body);
       await rename(part, location);
       return bytes;
     } catch (error) {
-      // report the fault of the write; the file may be closed already
-      await file.close().catch(() => undefined);
       await rm(part, { force: true });
       throw error;
     }
@@ -124,7 +114,47 @@ export const localFiles: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'disca
   async discard(location) {
     await rm(location, { force: true });
   },
+
+  async create(location, bytes) {
+    await mkdir(dirname(location), { recursive: true, mode: 0o700 });
+    const part = partOf(location);
+    try {
+      await writeWhole(part, bytes);
+      // unlike a rename, a link never replaces a file
+      await link(part, location);
+      return true;
+    } catch (error) {
+      if (isErrno(error, 'EEXIST')) return false;
+      throw error;
+    } finally {
+      await rm(part, { force: true });
+    }
+  },
 };
+
+/** Returns the path of a file beside a location, for its content until it is whole. */
+function partOf(location: string): string {
+  return join(
+    dirname(location),
+    `.${basename(location).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`,
+  );
+}
+
+/** Writes a new file to the disk; returns its size. */
+async function writeWhole(path: string, body: Uint8Array | ReadableStream<Uint8Array>): Promise<number> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    let bytes = 0;
+    for await (const chunk of body instanceof Uint8Array ? [body] : body) {
+      await file.writeFile(chunk);
+      bytes += chunk.byteLength;
+    }
+    await file.sync();
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}
 
 /** Returns null if there is nothing. A path that cannot be inspected is an error, not missing. */
 function factsOf(path: string): Promise<BigIntStats | null> {
@@ -157,8 +187,6 @@ export function fileVersion({ mtimeNs, size }: Pick<BigIntStats, 'mtimeNs' | 'si
 export interface LocalFileStoreOptions {
   /** holds one folder for each organisation */
   readonly filesDirectory: string;
-  /** holds `job-<id>.log` */
-  readonly logsDirectory: string;
   /** absolute; one without `{org}` is organisation 1's alone */
   readonly roots: readonly string[];
 }
@@ -167,24 +195,13 @@ export interface LocalFileStoreOptions {
 const firstOrg = 1;
 const longestPath = 4096;
 const longestName = 255;
-const logsAtOnce = 64;
 
 export function createLocalFileStore(options: LocalFileStoreOptions): FileStore {
   const folderOf = (idOrg: number): string => join(options.filesDirectory, String(idOrg));
-  const logFile = (idJob: number): string => join(options.logsDirectory, logName(idJob));
 
   function rootsOf(idOrg: number): string[] {
     const shared = options.roots.filter((root) => idOrg === firstOrg || root.includes('{org}'));
     return [folderOf(idOrg), ...shared.map((root) => resolvePath(root.replaceAll('{org}', String(idOrg))))];
-  }
-
-  async function logSize(idJob: number): Promise<number | null> {
-    try {
-      return (await stat(logFile(idJob))).size;
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return null;
-      throw error;
-    }
   }
 
   /** The location of an existing file below the organisation's own folder, links resolved. */
@@ -260,52 +277,11 @@ export function createLocalFileStore(options: LocalFileStoreOptions): FileStore 
     usedBytes: (idOrg) => bytesBelow(folderOf(idOrg), partPrefix),
 
     removeUploads: (which) => removeExpiredUploads(options.filesDirectory, which),
-
-    removeLog: async (idJob) => {
-      await rm(logFile(idJob), { force: true });
-    },
-
-    logSize,
-    async logBytes(idJobs) {
-      let sum = 0;
-      for (let at = 0; at < idJobs.length; at += logsAtOnce) {
-        const sizes = await Promise.all(idJobs.slice(at, at + logsAtOnce).map(logSize));
-        for (const size of sizes) sum += size ?? 0;
-      }
-      return sum;
-    },
-
-    readLog: async (idJob, offset, length) => {
-      const handle = await open(logFile(idJob), constants.O_RDONLY | constants.O_NOFOLLOW).catch(
-        (error: unknown) => {
-          if (isErrno(error, 'ENOENT')) return null;
-          throw error;
-        },
-      );
-      // removed with its job since its size was asked for
-      if (handle === null) return new Uint8Array(0);
-      try {
-        const bytes = new Uint8Array(length);
-        let filled = 0;
-        while (filled < length) {
-          const { bytesRead } = await handle.read(bytes, filled, length - filled, offset + filled);
-          if (bytesRead === 0) break;
-          filled += bytesRead;
-        }
-        return bytes.subarray(0, filled);
-      } finally {
-        await handle.close();
-      }
-    },
   };
 }
 
 function noSuchFile(): AppError {
   return new AppError('not_found', 'there is no such file');
-}
-
-export function logName(idJob: number): string {
-  return `job-${idJob}.log`;
 }
 
 /** The caller has cleaned the name: one that is no plain file name, or that no tool reads, is refused. */
@@ -404,7 +380,7 @@ function notAllowed(): AppError {
  * file its path under its own name, for a folder the directory itself. AppError `input_not_found` if there is nothing at the location.
  */
 export async function fetchFiles(
-  files: Pick<FileStore, 'listFiles' | 'read'>,
+  files: FileReader,
   location: string,
   directory: string,
   accept: (name: string) => boolean = () => true,

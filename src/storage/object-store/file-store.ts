@@ -1,10 +1,17 @@
 /** Files and job logs in an object store, for services and workers on many machines, or on none of their own. */
 import { AppError } from '../../errors.ts';
-import type { FileStore, ObjectStore, ByteRange, StoredObject } from '../../ports/files.ts';
-import { logPrefix, objectLogBytes, objectLogSize, readObjectLog } from './job-log.ts';
+import type {
+  DecidingStore,
+  FileReader,
+  FileStore,
+  FileWriter,
+  ObjectStore,
+  ByteRange,
+  StoredObject,
+} from '../../ports/files.ts';
 
 export interface ObjectFileStoreOptions {
-  readonly objects: ObjectStore;
+  readonly objects: ObjectStore & Partial<DecidingStore>;
   /** before every key, '' or ending in '/' */
   readonly prefix: string;
   /** for absolute paths: the folders that the operator has opened on every machine; null: there are none */
@@ -38,8 +45,15 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
     return !location.slice(scheme.length).includes('/');
   }
 
+  const create: FileStore['create'] = async (location, bytes) => {
+    if (isHere(location)) return objects.createObject!(keyAt(location), bytes);
+    if (roots?.create === undefined) throw notAllowed();
+    return roots.create(location, bytes);
+  };
+
   return {
     local: false,
+    ...(objects.createObject === undefined ? {} : { create }),
 
     async saveUpload(idOrg, name, body, maxBytes) {
       checkFileName(name);
@@ -120,14 +134,6 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
       if (isHere(location)) await objects.removeObject(keyAt(location));
       else await roots?.discard(location);
     },
-
-    async removeLog(idJob) {
-      for await (const { key } of objects.listObjects(logPrefix(prefix, idJob)))
-        await objects.removeObject(key);
-    },
-    logSize: (idJob) => objectLogSize(objects, prefix, idJob),
-    logBytes: (idJobs) => objectLogBytes(objects, prefix, new Set(idJobs)),
-    readLog: (idJob, offset, length) => readObjectLog(objects, prefix, idJob, offset, length),
   };
 }
 
@@ -180,7 +186,7 @@ export function createBucketFiles({
   objects,
   location: root,
   prefix,
-}: BucketFilesOptions): Pick<FileStore, 'listFiles' | 'read' | 'write' | 'discard'> {
+}: BucketFilesOptions): FileReader & FileWriter {
   const keyOf = (location: string): string => prefix + location.slice(root.length + 1);
   return {
     async *listFiles(location) {

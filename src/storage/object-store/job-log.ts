@@ -2,13 +2,26 @@
  * Job logs as objects, which cannot be appended to: a log is a row of chunks of one size, the last of which is written again as it
  * grows. Each attempt has chunks of its own, so that a worker which has lost its job cannot write over those of the next.
  */
-import type { LogAppender, ObjectStore } from '../../ports/files.ts';
+import type { LogAppender, LogStore, ObjectStore } from '../../ports/files.ts';
 
 /** A log of a gigabyte is a thousand objects; a line a second writes little again. */
 const chunkBytes = 1024 * 1024;
 const flushMs = 400;
 
-export function logPrefix(prefix: string, idJob: number): string {
+export function createObjectLogStore(objects: ObjectStore, prefix: string): LogStore {
+  return {
+    openLog: (idJob, epoch) => openObjectLog(objects, prefix, idJob, epoch),
+    async removeLog(idJob) {
+      for await (const { key } of objects.listObjects(logPrefix(prefix, idJob)))
+        await objects.removeObject(key);
+    },
+    logSize: (idJob) => objectLogSize(objects, prefix, idJob),
+    logBytes: (idJobs) => objectLogBytes(objects, prefix, new Set(idJobs)),
+    readLog: (idJob, offset, length) => readObjectLog(objects, prefix, idJob, offset, length),
+  };
+}
+
+function logPrefix(prefix: string, idJob: number): string {
   return `${logsPrefix(prefix)}${idJob}/`;
 }
 
@@ -16,7 +29,7 @@ function logsPrefix(prefix: string): string {
   return `${prefix}logs/job-`;
 }
 
-export async function openObjectLog(
+async function openObjectLog(
   objects: ObjectStore,
   prefix: string,
   idJob: number,
@@ -86,18 +99,14 @@ export async function openObjectLog(
 }
 
 /** Size of a log over all its attempts; null when there is none. */
-export async function objectLogSize(
-  objects: ObjectStore,
-  prefix: string,
-  idJob: number,
-): Promise<number | null> {
+async function objectLogSize(objects: ObjectStore, prefix: string, idJob: number): Promise<number | null> {
   let size: number | null = null;
   for await (const { bytes } of objects.listObjects(logPrefix(prefix, idJob))) size = (size ?? 0) + bytes;
   return size;
 }
 
 /** Size of the logs of these jobs together. One list has the logs of all jobs: a list for each job would take as many requests. */
-export async function objectLogBytes(
+async function objectLogBytes(
   objects: ObjectStore,
   prefix: string,
   idJobs: ReadonlySet<number>,
@@ -110,7 +119,7 @@ export async function objectLogBytes(
 }
 
 /** Bytes [offset, offset + length), fewer at the end. */
-export async function readObjectLog(
+async function readObjectLog(
   objects: ObjectStore,
   prefix: string,
   idJob: number,

@@ -7,7 +7,7 @@ import { AppError, isOutage } from '../../errors.ts';
 import { maskSecrets } from '../../service/jobs/mask-secrets.ts';
 import { allScopes } from '../../ports/stores/access.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import { openInstallation } from '../../runtime/open-installation.ts';
+import { openInstallation, type OwnAdapters } from '../../runtime/open-installation.ts';
 import { commands, optionValues, shells, toolCommands } from '../operator/every-command.ts';
 import { UsageError, type Command, type OptionName, type Options } from '../operator/specification.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
@@ -82,7 +82,9 @@ async function administer(argv: readonly string[]): Promise<number> {
     const installation = await openInstallation(process.env, { role: 'tool', write: () => undefined });
     try {
       const { adapters, config, home, databaseUrl } = installation;
-      const opened = { adapters: adapters as Adapters, config, home, database: maskSecrets(databaseUrl) };
+      // run by a person, whose files the service does not relay
+      const own: Pick<Adapters, keyof OwnAdapters> = adapters as OwnAdapters;
+      const opened = { adapters: own as Adapters, config, home, database: maskSecrets(databaseUrl) };
       const { text, json } = await command.run(opened, words, options);
       if (options.json === true) terminal.log(JSON.stringify(json));
       else if (typeof text === 'string') terminal.log(text);

@@ -1,14 +1,14 @@
 /** One run of a tool: its request, its job record, and its output. */
 import { type DiskSpace, createDiskSpace } from '../../service/files/disk-space.ts';
 import { AppError, type Outage } from '../../errors.ts';
-import type { LogAppender } from '../../ports/files.ts';
+import type { JobFiles, LogAppender } from '../../ports/files.ts';
 import { rm } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { EngineLimits } from '../../engine/limits.ts';
 import { factsOf } from '../../engine/model/facts.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import { logName } from '../../storage/local/file-store.ts';
-import { keepHeapSmall } from '../../process/group.ts';
+import { logName } from '../../storage/local/job-logs.ts';
+import { endWithChildren, keepHeapSmall } from '../../process/group.ts';
 import { createTokenizerKernels, type TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { createMask, oneLine } from '../../service/jobs/mask-secrets.ts';
 import { secretsIn, openRequest, sealRequest } from '../../service/jobs/request/stored-request.ts';
@@ -120,7 +120,7 @@ function keepLog(open: () => Promise<LogAppender>, onFault: (error: unknown) => 
 // The session.
 
 export interface ToolSession {
-  readonly home: OpenedInstallation;
+  readonly home: OpenedInstallation<JobFiles>;
   readonly request: ToolRequest;
   readonly idOrg: number;
   readonly idJob: number;
@@ -220,7 +220,7 @@ export async function openSession(request: ToolRequest, options: SessionOptions)
 }
 
 async function sessionOfJob(
-  home: OpenedInstallation,
+  home: OpenedInstallation<JobFiles>,
   idJob: number,
   options: SessionOptions,
 ): Promise<ToolSession> {
@@ -231,18 +231,17 @@ async function sessionOfJob(
       '-j runs a job that a worker has claimed; to run it again, use GET /v2/run/rerun',
     );
   }
-  const { jobs, secrets, files } = home.adapters;
+  const { jobs, secrets, files, logs } = home.adapters;
   const stored = await jobs.findStoredJob(idJob);
   const request = await openRequest(stored.request, secrets);
   const claim = { idJob, epoch };
   const { id_parent_job: repeated, id_lschma: idLschma } = stored.record;
   const watch = watchClaim(jobs, claim, (why) => {
     options.log(why === 'lost' ? 'the job is another worker’s by now' : 'the job was killed');
-    // this process leads its group: all that it has started ends with it
-    process.kill(-process.pid, 'SIGKILL');
+    endWithChildren();
   });
   const { id_org: idOrg } = stored.record;
-  const space = createDiskSpace({ files, jobs }, home.adapters.clock, home.config.limits.diskBytes);
+  const space = createDiskSpace({ files, logs, jobs }, home.adapters.clock, home.config.limits.diskBytes);
   const disk = watchDisk(space, idOrg);
   return session(home, request, options, {
     kept: null,
@@ -268,7 +267,7 @@ async function sessionOfJob(
 }
 
 async function sessionByHand(
-  home: OpenedInstallation,
+  home: OpenedInstallation<JobFiles>,
   request: ToolRequest,
   options: SessionOptions,
 ): Promise<ToolSession> {
@@ -283,13 +282,13 @@ async function sessionByHand(
   // numbers are given out again after a restore: leftovers of another job with that number are removed
   await Promise.all([
     rm(jobFolder(home.home, claim.idJob), { recursive: true, force: true }),
-    home.adapters.files.removeLog(claim.idJob),
+    home.adapters.logs.removeLog(claim.idJob),
   ]);
   const lease = keepLeaseByHand(home, claim, leaseMs, (why) =>
     options.interruption!.interrupt(why === 'kill' ? 'killed on request' : 'the job record was taken over'),
   );
   const kept = keepLog(
-    () => home.openLog(claim.idJob, claim.epoch),
+    () => home.adapters.logs.openLog(claim.idJob, claim.epoch),
     (error) => options.complain(`the log of the job cannot be kept: ${(error as Error).message}`),
   );
   return session(home, request, options, {
@@ -331,7 +330,7 @@ interface SessionParts {
 }
 
 function session(
-  home: OpenedInstallation,
+  home: OpenedInstallation<JobFiles>,
   request: ToolRequest,
   options: SessionOptions,
   parts: SessionParts,

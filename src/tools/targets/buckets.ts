@@ -1,22 +1,13 @@
-/** Folders of tables in buckets: those that a request names by their address, and those of the shared store of the service. */
-import type { DecidingStore } from '../../ports/files.ts';
+/** Folders of tables in buckets that a request names by their address. */
+import type { BucketFolder } from '../../ports/files.ts';
 import type { S3Transport } from '../../storage/object-store/s3-requests.ts';
 import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { Target } from '../../service/jobs/request/target.ts';
 import { checksOf, sourceFor, type Asker } from '../session/remote-sources.ts';
-import type { ToolSession } from '../session/tool-session.ts';
 
 /** silence of a store after which a request is given up */
 const idleTimeoutMs = 30_000;
-
-export interface BucketFolder {
-  readonly objects: DecidingStore;
-  /** location in the form of programs that read tables: `s3://BUCKET/PREFIX`, `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX` */
-  readonly location: string;
-  /** before every key: '' or ending in '/' */
-  readonly prefix: string;
-}
 
 type SendChecked = (
   request: {
@@ -73,20 +64,6 @@ export function s3Transport(send: SendChecked): S3Transport {
     const { method } = signed;
     const headers = Object.fromEntries(signed.headers);
     return send({ method, url: new URL(signed.url), headers, body }, signal);
-  };
-}
-
-/** Returns a folder of the shared store, from the answer of `resolvePath`. */
-export async function sharedFolder({ home }: ToolSession, resolved: string): Promise<BucketFolder> {
-  const { objectStore } = home.config;
-  // a path that resolves to such a place is in that store
-  const { bucket, prefix: before } = objectStore!;
-  const prefix = `${before}files/${resolved.replace(/^object:\/+/, '')}`;
-  const { createS3ObjectStore } = await import('../../storage/object-store/s3.ts');
-  return {
-    objects: createS3ObjectStore(objectStore!),
-    location: `s3://${bucket}/${prefix}`,
-    prefix: `${prefix}/`,
   };
 }
 

@@ -23,7 +23,8 @@ import {
 import type { ColumnsThreadOptions } from '../../targets/files/parquet/beside.ts';
 import type { ObjectFolderRowSinkOptions } from '../../targets/files/folder/sink.ts';
 import { isRemote, localCopies, localFolder } from '../session/remote-sources.ts';
-import { openBucketFolder, sharedFolder, type BucketFolder } from './buckets.ts';
+import type { BucketFolder } from '../../ports/files.ts';
+import { openBucketFolder } from './buckets.ts';
 import type { KindOfTarget } from './kind.ts';
 
 // Delta and Iceberg tables.
@@ -102,7 +103,7 @@ export const folderKind: KindOfTarget<FolderTarget> = {
     if (isRemote(directory)) {
       const { takeAdvisoryLock } = await import('../../postgres/connect.ts');
       // all machines have the metadata database in common
-      return openInBucket(session, await sharedFolder(session, directory), path, () =>
+      return openInBucket(session, session.home.folderAt(directory), path, () =>
         takeAdvisoryLock(session.home.sql, `conversion-job-service ${directory}`, lockTimeoutMs),
       );
     }
@@ -222,7 +223,7 @@ async function openFolder(
     : await session.resolvePath(target.path, use === 'read');
   if (isRemote(directory))
     return {
-      lake: await inBucket(await sharedFolder(session, directory), target.path),
+      lake: await inBucket(session.home.folderAt(directory), target.path),
       localDirectory: async () => (await localCopies(session, [directory]))[0]!,
     };
   const { diskLake } = await import('../../targets/files/lake/place.ts');

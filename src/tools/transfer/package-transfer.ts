@@ -8,6 +8,7 @@ import { AppError } from '../../errors.ts';
 import { createMask } from '../../service/jobs/mask-secrets.ts';
 import { databaseOf, type MetadbFields } from '../../service/transfer/metadata-database.ts';
 import { shownTransfer } from '../../service/transfer/run-transfer.ts';
+import type { JobFiles } from '../../ports/files.ts';
 import type { MetadataDatabase, TransferCommand } from '../../ports/processes.ts';
 import type { TransferStore } from '../../ports/stores/catalog.ts';
 import { readAddress } from '../../runtime/transfers.ts';
@@ -144,7 +145,7 @@ async function requireInstallation(sql: Sql, command: TransferCommand): Promise<
 }
 
 async function openOwn(
-  home: OpenedInstallation,
+  home: OpenedInstallation<JobFiles>,
   command: TransferCommand,
   request: ToolTransfer,
 ): Promise<TransferDatabase> {

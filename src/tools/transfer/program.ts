@@ -5,6 +5,8 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { JobFiles } from '../../ports/files.ts';
+import { withStoredPackage } from './stored-package.ts';
 import type { TransferProgram, TransferRun } from '../../ports/processes.ts';
 import { signalGroup, createProcessGuard, type ProcessGuard } from '../../process/group.ts';
 import { markVariable } from '../../process/successive-runs.ts';
@@ -19,6 +21,8 @@ export interface TransferProgramOptions extends Pick<
   readonly workingDirectory: string;
   /** folder for requests while their program runs, and for its temporary files; created when needed */
   readonly scratchDirectory: string;
+  /** the store that folders of packages are in */
+  readonly files: JobFiles;
 }
 
 export interface LocalTransferProgram extends TransferProgram {
@@ -36,7 +40,8 @@ const oldMs = 7 * 24 * 3_600_000;
 const maxLineCharacters = 64 * 1024;
 
 export function createTransferProgram(options: TransferProgramOptions): LocalTransferProgram {
-  const { ownDatabase, environmentPassword, identity, command, workingDirectory, scratchDirectory } = options;
+  const { ownDatabase, environmentPassword, identity, command, workingDirectory, scratchDirectory, files } =
+    options;
   const guard = createProcessGuard();
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
@@ -49,10 +54,12 @@ export function createTransferProgram(options: TransferProgramOptions): LocalTra
     // a folder of its own with 0700: no other user can ever read the file
     const folder = await mkdtemp(join(scratchDirectory, folderPrefix(process.pid)));
     try {
-      const file = join(folder, 'request.json');
-      await writeFile(file, JSON.stringify(request), { mode: 0o600, flag: 'wx' });
-      const words = [...(await (tie ??= findTie())), ...command, name, '--request', file];
-      return await runToEnd(words, { workingDirectory, scratch: folder, guard }, either, onLine);
+      return await withStoredPackage(files, name, request, join(folder, 'package'), async (local) => {
+        const file = join(folder, 'request.json');
+        await writeFile(file, JSON.stringify(local), { mode: 0o600, flag: 'wx' });
+        const words = [...(await (tie ??= findTie())), ...command, name, '--request', file];
+        return runToEnd(words, { workingDirectory, scratch: folder, guard }, either, onLine);
+      });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

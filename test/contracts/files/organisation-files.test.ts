@@ -1,222 +1,78 @@
-/** The contract of FileStore, on folders of this machine and in memory. */
+/** The contract of FileStore, on every store of ours and through the relay to tools, and that of logs. */
 import { mkdir, mkdtemp, readFile, readdir, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createObjectFileStore } from '../../../src/storage/object-store/file-store.ts';
-import { openObjectLog } from '../../../src/storage/object-store/job-log.ts';
+import { createObjectLogStore } from '../../../src/storage/object-store/job-log.ts';
+import { createR2ObjectStore } from '../../../src/storage/object-store/r2.ts';
 import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
 import { createLocalFileStore } from '../../../src/storage/local/file-store.ts';
-import type { FileStore } from '../../../src/ports/files.ts';
-import { createMemoryFileStore } from '../../support/memory/files.ts';
+import { createLocalLogStore } from '../../../src/storage/local/job-logs.ts';
+import { fileStoreContract } from '../../../src/testing.ts';
+import type { FileStore, LogStore } from '../../../src/ports/files.ts';
+import { createMemoryFileStore, createMemoryLogStore } from '../../support/memory/files.ts';
+import { createMemoryR2Bucket } from '../../support/memory/r2.ts';
 import { startS3Server } from '../../support/servers/s3-server.ts';
 import { needs } from '../../support/needs.ts';
 
-interface Subject {
-  readonly files: FileStore;
-  /** the bytes at a location that `resolve` answered */
-  read(location: string): Promise<Uint8Array>;
-  /** how many files there are */
-  count(): Promise<number>;
-  appendLog(idJob: number, text: string): Promise<void>;
-  close(): Promise<void>;
-}
-
-const subjects: Record<string, () => Promise<Subject>> = {
-  'local files': async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'file-store-'));
-    const [filesDirectory, logsDirectory] = [join(directory, 'files'), join(directory, 'logs')];
-    await mkdir(logsDirectory);
-    return {
-      files: createLocalFileStore({ filesDirectory, logsDirectory, roots: [] }),
-      read: async (location) => readFile(location),
-      count: async () => {
-        const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-        return entries.filter((entry) => entry.isFile()).length;
-      },
-      appendLog: (idJob, text) => writeFile(join(logsDirectory, `job-${idJob}.log`), text, { flag: 'a' }),
-      close: () => rm(directory, { recursive: true }),
-    };
-  },
-  memory: async () => {
-    const files = createMemoryFileStore();
-    return {
-      files,
-      read: async (location) => files.stored.get(location.slice('/memory/'.length)) ?? new Uint8Array(0),
-      count: async () => files.stored.size,
-      appendLog: async (idJob, text) => files.appendLog(idJob, text),
-      close: async () => undefined,
-    };
-  },
-};
-
+const directory = await mkdtemp(join(tmpdir(), 'file-stores-'));
+afterAll(() => rm(directory, { recursive: true }));
 const s3 = await startS3Server();
 afterAll(() => s3?.end());
-if (s3 !== null) {
-  let serial = 0;
-  subjects['S3'] = async () => {
-    const objects = createS3ObjectStore(s3.settings);
-    const prefix = `test-${(serial += 1)}/`;
-    const all = async (): Promise<string[]> => {
-      const keys: string[] = [];
-      for await (const { key } of objects.listObjects(prefix)) keys.push(key);
-      return keys;
-    };
-    const files = createObjectFileStore({ objects, prefix, roots: null });
-    return {
-      files,
-      read: async (location) => new Uint8Array(await new Response(await files.read(location)).arrayBuffer()),
-      count: async () => (await all()).length,
-      async appendLog(idJob, text) {
-        const log = await openObjectLog(objects, prefix, idJob, 1);
-        await log.append(new TextEncoder().encode(text));
-        await log.close();
-      },
-      close: async () => {
-        for (const key of await all()) await objects.removeObject(key);
-      },
-    };
-  };
+
+let serial = 0;
+const inS3 = () => ({ objects: createS3ObjectStore(s3!.settings), prefix: `test-${(serial += 1)}/` });
+const folder = (): string => join(directory, String((serial += 1)));
+
+const stores: Record<string, () => Promise<FileStore>> = {
+  'local files': async () => createLocalFileStore({ filesDirectory: folder(), roots: [] }),
+  memory: async () => createMemoryFileStore(),
+  R2: async () =>
+    createObjectFileStore({
+      objects: createR2ObjectStore(createMemoryR2Bucket()),
+      prefix: 'r2/',
+      roots: null,
+    }),
+  ...(s3 === null ? {} : { S3: async () => createObjectFileStore({ ...inS3(), roots: null }) }),
+};
+
+describe.each(Object.entries(stores))('file store: %s', (_, open) => {
+  for (const { name, run } of fileStoreContract(open)) it(name, run);
+});
+
+const logStores: Record<string, () => LogStore> = {
+  'local files': () => createLocalLogStore(folder()),
+  memory: createMemoryLogStore,
+  ...(s3 === null ? {} : { S3: () => createObjectLogStore(inS3().objects, `logs-${(serial += 1)}/`) }),
+};
+
+async function append(logs: LogStore, idJob: number, text: string): Promise<void> {
+  const log = await logs.openLog(idJob, 1);
+  await log.append(new TextEncoder().encode(text));
+  await log.close();
 }
+
+describe.each(Object.entries(logStores))('logs of jobs: %s', (_, open) => {
+  it('are read by bytes, and removed', async () => {
+    const logs = open();
+    expect(await logs.logSize(5)).toBeNull();
+    await append(logs, 5, '0123');
+    await append(logs, 5, '456789');
+    expect(await logs.logSize(5)).toBe(10);
+    expect(new TextDecoder().decode(await logs.readLog(5, 3, 4))).toBe('3456');
+    expect(new TextDecoder().decode(await logs.readLog(5, 8, 100))).toBe('89');
+    expect((await logs.readLog(5, 50, 10)).length).toBe(0);
+    await logs.removeLog(5);
+    await logs.removeLog(5);
+    expect(await logs.logSize(5)).toBeNull();
+    expect(await logs.readLog(5, 0, 10)).toEqual(new Uint8Array(0));
+  });
+});
 
 function bodyOf(...chunks: string[]): ReadableStream<Uint8Array> {
   return new Blob(chunks).stream();
 }
-
-describe.each(Object.entries(subjects))('file store: %s', (_, open) => {
-  let subject: Subject;
-  beforeEach(async () => {
-    subject = await open();
-  });
-  afterEach(() => subject.close());
-
-  it('removes a file, and a log', async () => {
-    const { path } = await subject.files.saveUpload(1, 'a.xml', bodyOf('x'), 10);
-    await expect(subject.files.removeFile(2, path)).rejects.toMatchObject({ code: 'not_found' });
-    for (const bad of ['', '../a.xml', '/etc/passwd', 'uploads/../../2/a.xml'])
-      await expect(subject.files.removeFile(1, bad)).rejects.toMatchObject({ code: 'path_not_allowed' });
-    await subject.files.removeFile(1, path);
-    await expect(subject.files.removeFile(1, path)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(subject.files.resolve(1, path, true)).rejects.toMatchObject({ code: 'input_not_found' });
-    await subject.appendLog(7, 'done');
-    await subject.files.removeLog(7);
-    await subject.files.removeLog(7);
-    expect(await subject.files.logSize(7)).toBeNull();
-    expect(await subject.files.readLog(7, 0, 10)).toEqual(new Uint8Array(0));
-  });
-
-  it('removes a file once, whoever else asks for it at the same time', async () => {
-    for (let round = 0; round < 20; round += 1) {
-      const { path } = await subject.files.saveUpload(1, 'a.xml', bodyOf('x'), 10);
-      const removals = await Promise.allSettled([1, 2, 3, 4].map(() => subject.files.removeFile(1, path)));
-      const refusals = removals.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-      expect(refusals.length).toBeLessThan(removals.length);
-      for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'not_found' });
-    }
-  });
-
-  it('keeps an upload for its organisation', async () => {
-    const stored = await subject.files.saveUpload(1, 'a b.xml', bodyOf('<a>', '</a>'), 7);
-    expect(stored).toEqual({ path: expect.stringMatching(/^uploads\/[^/]+\/a b\.xml$/), bytes: 7 });
-    const location = await subject.files.resolve(1, stored.path, true);
-    expect(new TextDecoder().decode(await subject.read(location))).toBe('<a></a>');
-    await expect(subject.files.resolve(2, stored.path, true)).rejects.toMatchObject({
-      code: 'input_not_found',
-    });
-  });
-
-  it('keeps two uploads of one name apart', async () => {
-    const one = await subject.files.saveUpload(1, 'a.xml', bodyOf('1'), 10);
-    const two = await subject.files.saveUpload(1, 'a.xml', bodyOf('2'), 10);
-    expect(one.path).not.toBe(two.path);
-  });
-
-  it('leaves nothing of a body that is too large', async () => {
-    await expect(subject.files.saveUpload(1, 'a.xml', bodyOf('12345', '678'), 7)).rejects.toMatchObject({
-      code: 'payload_too_large',
-    });
-    expect(await subject.count()).toBe(0);
-  });
-
-  it('leaves nothing of a body that breaks off', async () => {
-    const broken = new ReadableStream<Uint8Array>({
-      pull: (controller) => {
-        controller.enqueue(new Uint8Array(10));
-        controller.error(new Error('the client went away'));
-      },
-    });
-    await expect(subject.files.saveUpload(1, 'a.xml', broken, 1000)).rejects.toThrow();
-    expect(await subject.count()).toBe(0);
-  });
-
-  it.each([
-    '',
-    '..',
-    '../x',
-    'a/../../x',
-    'a/..',
-    '/',
-    '/etc/passwd',
-    'a\0b',
-    '../2/uploads',
-    '//etc/passwd',
-    './../x',
-    'uploads/../../2/a.xml',
-  ])('refuses the path %j', async (path) => {
-    for (const mustExist of [true, false]) {
-      await expect(subject.files.resolve(1, path, mustExist)).rejects.toMatchObject({
-        code: 'path_not_allowed',
-      });
-    }
-  });
-
-  it.each(['%2e%2e/x', '..%2fx', '....//x', 'C:\\x', '..\\x', '~/x', 'a;b', '$(id)'])(
-    'takes %j for a name like any other',
-    async (path) => {
-      await expect(subject.files.resolve(1, path, true)).rejects.toMatchObject({ code: 'input_not_found' });
-      await expect(subject.files.resolve(1, path, false)).resolves.toMatch(/^(?:object:)?\//);
-    },
-  );
-
-  it('answers where an output will be', async () => {
-    expect(await subject.files.resolve(1, 'out/new/folder', false)).toMatch(/\/1\/out\/new\/folder$/);
-  });
-
-  it('lists, reads in part, writes and discards what lies at a location', async () => {
-    const folder = await subject.files.resolve(1, 'tree', false);
-    const inside = async (name: string): Promise<string> => subject.files.resolve(1, `tree/${name}`, false);
-    if (subject.files.local) await mkdir(join(folder, 'b'), { recursive: true });
-    expect(await subject.files.write(await inside('a & b.xml'), new TextEncoder().encode('<a/>'))).toBe(4);
-    expect(await subject.files.write(await inside('b/ü.xml'), bodyOf('0123', '456789'))).toBe(10);
-    const found: [string, number][] = [];
-    for await (const { name, bytes } of subject.files.listFiles(folder)) found.push([name, bytes]);
-    expect(found).toEqual([
-      ['a & b.xml', 4],
-      ['b/ü.xml', 10],
-    ]);
-    const location = await inside('b/ü.xml');
-    const text = async (range?: { offset: number; length: number }): Promise<string> =>
-      new Response(await subject.files.read(location, range)).text();
-    expect(await text()).toBe('0123456789');
-    expect(await text({ offset: 3, length: 4 })).toBe('3456');
-    expect(await text({ offset: 8, length: 100 })).toBe('89');
-    await subject.files.write(location, new TextEncoder().encode('anew'));
-    expect(await text()).toBe('anew');
-    await subject.files.discard(location);
-    await subject.files.discard(location);
-    expect(await subject.files.read(location)).toBeNull();
-    for await (const { name } of subject.files.listFiles(location)) expect(name).toBe('nothing');
-  });
-
-  it('reads logs by bytes', async () => {
-    expect(await subject.files.logSize(5)).toBeNull();
-    await subject.appendLog(5, '0123456789');
-    expect(await subject.files.logSize(5)).toBe(10);
-    expect(new TextDecoder().decode(await subject.files.readLog(5, 3, 4))).toBe('3456');
-    expect(new TextDecoder().decode(await subject.files.readLog(5, 8, 100))).toBe('89');
-    expect((await subject.files.readLog(5, 50, 10)).length).toBe(0);
-  });
-});
 
 describe('file store: local files, beyond the contract', () => {
   let directory: string;
@@ -233,7 +89,6 @@ describe('file store: local files, beyond the contract', () => {
     const roots = [join(directory, 'shared'), join(directory, 'tenants/{org}')];
     files = createLocalFileStore({
       filesDirectory: join(directory, 'files'),
-      logsDirectory: join(directory, 'logs'),
       roots,
     });
   });
@@ -287,7 +142,6 @@ describe('file store: local files, beyond the contract', () => {
     });
     const devices = createLocalFileStore({
       filesDirectory: join(directory, 'files'),
-      logsDirectory: directory,
       roots: ['/dev'],
     });
     await expect(devices.resolve(1, '/dev/null', true)).rejects.toMatchObject({ code: 'path_not_allowed' });
@@ -363,27 +217,27 @@ describe('S3, beyond the contract', needs('s3 server', s3 !== null), () => {
   });
 
   it('keeps the log of each attempt, whole and in order, over chunks and restarts', async () => {
+    const logs = createObjectLogStore(objects!, 'logs-test/');
     for (const [epoch, from] of [
       [1, 0],
       [1, 40_000],
       [2, 80_000],
       [3, 120_000],
     ] as const) {
-      const log = await openObjectLog(objects!, 'logs-test/', 7, epoch);
+      const log = await logs.openLog(7, epoch);
       const bytes = lines(from);
       for (let at = 0; at < bytes.length; at += 70_001) await log.append(bytes.subarray(at, at + 70_001));
       await log.close();
     }
-    const files = createObjectFileStore({ objects: objects!, prefix: 'logs-test/', roots: null });
     const whole = Buffer.concat([0, 40_000, 80_000, 120_000].map(lines));
-    expect(await files.logSize(7)).toBe(whole.length);
-    expect(Buffer.from(await files.readLog(7, 0, whole.length)).equals(whole)).toBe(true);
+    expect(await logs.logSize(7)).toBe(whole.length);
+    expect(Buffer.from(await logs.readLog(7, 0, whole.length)).equals(whole)).toBe(true);
     const [from, length] = [600_000, 1_500_000];
-    expect(
-      Buffer.from(await files.readLog(7, from, length)).equals(whole.subarray(from, from + length)),
-    ).toBe(true);
-    await files.removeLog(7);
-    expect(await files.logSize(7)).toBeNull();
+    expect(Buffer.from(await logs.readLog(7, from, length)).equals(whole.subarray(from, from + length))).toBe(
+      true,
+    );
+    await logs.removeLog(7);
+    expect(await logs.logSize(7)).toBeNull();
   });
 
   it('says what is wrong, without the secret, when it is not let in', async () => {

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { createLocalFileStore } from '../../../src/storage/local/file-store.ts';
+import { createLocalLogStore } from '../../../src/storage/local/job-logs.ts';
 import { createObjectFileStore } from '../../../src/storage/object-store/file-store.ts';
-import { openObjectLog } from '../../../src/storage/object-store/job-log.ts';
+import { createObjectLogStore } from '../../../src/storage/object-store/job-log.ts';
 import { createS3ObjectStore } from '../../../src/storage/object-store/s3.ts';
 import type { FileStore } from '../../../src/ports/files.ts';
 import { createMemoryFileStore } from '../../support/memory/files.ts';
@@ -19,10 +20,7 @@ afterAll(async () => {
 });
 
 const stores: [string, FileStore][] = [
-  [
-    'local files',
-    createLocalFileStore({ filesDirectory: directory, logsDirectory: join(directory, 'logs'), roots: [] }),
-  ],
+  ['local files', createLocalFileStore({ filesDirectory: directory, roots: [] })],
   ['memory', createMemoryFileStore()],
 ];
 if (s3 !== null) {
@@ -62,21 +60,20 @@ it('links count for nothing, also those that lead in a circle', async () => {
 });
 
 it('logs of the jobs that are named count, without those of others', async () => {
-  const [[, files]] = stores as [[string, FileStore]];
-  expect(await files.logBytes([1, 2, 300])).toBe(0);
-  await mkdir(join(directory, 'logs'), { recursive: true });
-  for (const idJob of [1, 2, 30])
-    await writeFile(join(directory, 'logs', `job-${idJob}.log`), 'x'.repeat(idJob));
-  expect(await files.logBytes([1, 30, 300])).toBe(31);
+  const folder = join(directory, 'logs');
+  const local = createLocalLogStore(folder);
+  expect(await local.logBytes([1, 2, 300])).toBe(0);
+  await mkdir(folder, { recursive: true });
+  for (const idJob of [1, 2, 30]) await writeFile(join(folder, `job-${idJob}.log`), 'x'.repeat(idJob));
+  expect(await local.logBytes([1, 30, 300])).toBe(31);
   if (s3 === null) return;
-  const objects = createS3ObjectStore(s3.settings);
-  const remote = createObjectFileStore({ objects, prefix: 'logged/', roots: null });
+  const remote = createObjectLogStore(createS3ObjectStore(s3.settings), 'logged/');
   for (const [idJob, text] of [
     [1, 'one'],
     [12, 'a longer one'],
     [2, 'two'],
   ] as const) {
-    const log = await openObjectLog(objects, 'logged/', idJob, 1);
+    const log = await remote.openLog(idJob, 1);
     await log.append(new TextEncoder().encode(text));
     await log.close();
   }

@@ -17,7 +17,7 @@ describe('a watched folder', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'watched-'));
-    files = createLocalFileStore({ filesDirectory: directory, logsDirectory: directory, roots: [] });
+    files = createLocalFileStore({ filesDirectory: directory, roots: [] });
   });
   afterAll(() => rm(directory, { recursive: true }));
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLocalFileStore } from '../../../src/storage/local/file-store.ts';
+import { createLocalLogStore } from '../../../src/storage/local/job-logs.ts';
 import { createPostgresJobStore } from '../../../src/metadb/job-store.ts';
 import { createPostgresRetentionStore } from '../../../src/metadb/retention-store.ts';
 import { sweepExpired } from '../../../src/service/jobs/retention.ts';
@@ -38,11 +39,8 @@ describe('what has been kept long enough', () => {
     sweepExpired(
       {
         retention: createPostgresRetentionStore(database.sql),
-        files: createLocalFileStore({
-          filesDirectory: join(folder, 'files'),
-          logsDirectory: join(folder, 'logs'),
-          roots: [],
-        }),
+        files: createLocalFileStore({ filesDirectory: join(folder, 'files'), roots: [] }),
+        logs: createLocalLogStore(join(folder, 'logs')),
         logger: createMemoryLogger([]),
       },
       limits,

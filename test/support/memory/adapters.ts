@@ -11,7 +11,12 @@ import type { HealthComponent, Logger } from '../../../src/ports/environment.ts'
 import { createMemoryAccessStore, type MemoryAccessStore } from './access.ts';
 import { createMemoryCatalogStore } from './catalog.ts';
 import { createMemoryCredentialStore } from './credentials.ts';
-import { createMemoryFileStore, type MemoryFileStore } from './files.ts';
+import {
+  createMemoryFileStore,
+  createMemoryLogStore,
+  type MemoryFileStore,
+  type MemoryLogStore,
+} from './files.ts';
 import { createMemoryIdempotencyStore, type MemoryIdempotencyStore } from './idempotency.ts';
 import { createMemorySchemaCompiler } from './schema-compiler.ts';
 import { createMemoryJobStore } from './jobs.ts';
@@ -34,6 +39,7 @@ export interface MemoryAdapters extends Adapters {
   readonly access: MemoryAccessStore;
   readonly watches: MemoryWatchStore;
   readonly files: MemoryFileStore;
+  readonly logs: MemoryLogStore;
   readonly idempotency: MemoryIdempotencyStore;
   readonly time: { nowMs: number };
   readonly healthStates: MemoryHealth;
@@ -66,6 +72,7 @@ export function createMemoryAdapters(): MemoryAdapters {
     catalog: createMemoryCatalogStore(clock, (idSch) => usesOrigin(jobs, idSch)),
     watches: createMemoryWatchStore(clock),
     files,
+    logs: createMemoryLogStore(),
     compiler: createMemorySchemaCompiler(files),
     secrets: createMemorySecretBox(),
     clock,

@@ -1,28 +1,58 @@
 /** Files and job logs in memory. */
 import { AppError } from '../../../src/errors.ts';
-import type { DecidingStore, FileStore } from '../../../src/ports/files.ts';
+import type { DecidingStore, FileReader, FileStore, FileWriter, LogStore } from '../../../src/ports/files.ts';
 
 export interface MemoryFileStore extends FileStore {
   /** `<idOrg>/<path>` to bytes */
   readonly stored: ReadonlyMap<string, Uint8Array>;
   put(idOrg: number, path: string, bytes: Uint8Array): void;
+}
+
+export interface MemoryLogStore extends LogStore {
   appendLog(idJob: number, text: string | Uint8Array): void;
+}
+
+export function createMemoryLogStore(): MemoryLogStore {
+  const logs = new Map<number, Uint8Array>();
+  const appendLog: MemoryLogStore['appendLog'] = (idJob, text) => {
+    const more = typeof text === 'string' ? new TextEncoder().encode(text) : text;
+    logs.set(idJob, joined([logs.get(idJob) ?? new Uint8Array(0), more]));
+  };
+  return {
+    appendLog,
+    openLog: async (idJob) => ({
+      append: async (bytes) => appendLog(idJob, bytes),
+      close: async () => undefined,
+    }),
+    removeLog: async (idJob) => void logs.delete(idJob),
+    logSize: async (idJob) => logs.get(idJob)?.byteLength ?? null,
+    logBytes: async (idJobs) => idJobs.reduce((sum, idJob) => sum + (logs.get(idJob)?.byteLength ?? 0), 0),
+    readLog: async (idJob, offset, length) =>
+      (logs.get(idJob) ?? new Uint8Array(0)).slice(offset, offset + length),
+  };
 }
 
 export function createMemoryFileStore(): MemoryFileStore {
   const stored = new Map<string, Uint8Array>();
-  const logs = new Map<number, Uint8Array>();
+  const facts = new Map<string, { readonly modified: number; readonly version: string }>();
   let uploads = 0;
+  let changes = 0;
+  const put = (key: string, bytes: Uint8Array): void => {
+    changes += 1;
+    stored.set(key, bytes);
+    facts.set(key, { modified: Date.now(), version: String(changes) });
+  };
 
   return {
     stored,
     local: false,
-    async *listFiles(location) {
+    async *listFiles(location, scan) {
       const key = location.slice('/memory/'.length);
-      for (const [path, bytes] of [...stored].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-        if (path === key) yield { name: key.slice(key.lastIndexOf('/') + 1), location, ...factsOf(bytes) };
-        else if (path.startsWith(`${key}/`))
-          yield { name: path.slice(key.length + 1), location: `/memory/${path}`, ...factsOf(bytes) };
+      for (const [path, { length }] of [...stored].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+        if (path !== key && !path.startsWith(`${key}/`)) continue;
+        scan?.onEntry();
+        const name = path === key ? key.slice(key.lastIndexOf('/') + 1) : path.slice(key.length + 1);
+        yield { name, location: `/memory/${path}`, bytes: length, ...facts.get(path)! };
       }
     },
     async read(location, range = { offset: 0, length: Infinity }) {
@@ -34,15 +64,11 @@ export function createMemoryFileStore(): MemoryFileStore {
     },
     async write(location, body) {
       const bytes = new Uint8Array(await new Response(body as BodyInit).arrayBuffer());
-      stored.set(location.slice('/memory/'.length), bytes);
+      put(location.slice('/memory/'.length), bytes);
       return bytes.length;
     },
     discard: async (location) => void stored.delete(location.slice('/memory/'.length)),
-    put: (idOrg, path, bytes) => void stored.set(`${idOrg}/${path}`, bytes),
-    appendLog(idJob, text) {
-      const more = typeof text === 'string' ? new TextEncoder().encode(text) : text;
-      logs.set(idJob, joined([logs.get(idJob) ?? new Uint8Array(0), more]));
-    },
+    put: (idOrg, path, bytes) => put(`${idOrg}/${path}`, bytes),
     async saveUpload(idOrg, name, body, maxBytes) {
       const chunks: Uint8Array[] = [];
       let total = 0;
@@ -54,7 +80,7 @@ export function createMemoryFileStore(): MemoryFileStore {
       }
       uploads += 1;
       const path = `uploads/${uploads}/${name}`;
-      stored.set(`${idOrg}/${path}`, joined(chunks));
+      put(`${idOrg}/${path}`, joined(chunks));
       return { path, bytes: total };
     },
     async resolve(idOrg, path, mustExist) {
@@ -73,13 +99,13 @@ export function createMemoryFileStore(): MemoryFileStore {
     },
     usedBytes: async (idOrg) =>
       [...stored].reduce((sum, [path, bytes]) => sum + (path.startsWith(`${idOrg}/`) ? bytes.length : 0), 0),
-    // nothing here has an age
-    removeUploads: async () => 0,
-    removeLog: async (idJob) => void logs.delete(idJob),
-    logSize: async (idJob) => logs.get(idJob)?.byteLength ?? null,
-    logBytes: async (idJobs) => idJobs.reduce((sum, idJob) => sum + (logs.get(idJob)?.byteLength ?? 0), 0),
-    readLog: async (idJob, offset, length) =>
-      (logs.get(idJob) ?? new Uint8Array(0)).slice(offset, offset + length),
+    async removeUploads({ olderThan, except }) {
+      const old = [...stored.keys()].filter(
+        (key) => /^\d+\/uploads\//.test(key) && facts.get(key)!.modified < olderThan && !except.has(key),
+      );
+      for (const key of old) stored.delete(key);
+      return old.length;
+    },
   };
 }
 
@@ -93,12 +119,8 @@ function joined(chunks: readonly Uint8Array[]): Uint8Array {
   return all;
 }
 
-function factsOf(bytes: Uint8Array) {
-  return { bytes: bytes.length, modified: 1_790_000_000_000, version: String(bytes.length) };
-}
-
 /** The objects of a store whose keys are `<idOrg>/<path>`. */
-export function objectsIn(files: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'discard'>): DecidingStore {
+export function objectsIn(files: FileReader & FileWriter): DecidingStore {
   const root = '/memory/';
   const store: DecidingStore = {
     async createObject(key, bytes) {

@@ -93,7 +93,8 @@ export function createObjectFolderRowSink(options: ObjectFolderRowSinkOptions): 
   const written = {
     format,
     deltas,
-    location: location.replace(/\/+$/, ''),
+    // scripts can only load files from an address
+    ...(/^[a-z][a-z0-9+.-]*:\/\//i.test(location) ? { location: location.replace(/\/+$/, '') } : {}),
     ...(columnsThread === undefined ? {} : { columnsThread }),
   };
   // file names contain the job even if an overwrite could reuse a name: a file that a manifest lists never changes

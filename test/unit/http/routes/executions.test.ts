@@ -137,7 +137,7 @@ describe('GET /v2/executions/log/{id_job}', () => {
     await submitJobs(app.adapters.jobs, 1, 1);
     const { end } = await startNextJob(app.adapters.jobs);
     if (ended) await end('completed');
-    app.adapters.files.appendLog(1, log);
+    app.adapters.logs.appendLog(1, log);
     return { ...app, end: () => end('completed') };
   }
 
@@ -190,7 +190,7 @@ describe('GET /v2/executions/log/{id_job}', () => {
   it('gives the raw bytes as text', async () => {
     const { send, adapters } = await createLogged();
     const raw = new Uint8Array([0xff, 0x00, 0x0d, 0x0a, 0xc3]);
-    adapters.files.appendLog(1, raw);
+    adapters.logs.appendLog(1, raw);
     const headers = { Accept: 'text/plain' };
     const answer = await send('/v2/executions/log/1', { headers });
     expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain/);
@@ -211,7 +211,7 @@ describe('GET /v2/executions/log/{id_job}', () => {
     for await (const event of events(answer)) {
       seen.push(event);
       if (seen.length === 1) {
-        adapters.files.appendLog(1, 'more\nand a line without an end');
+        adapters.logs.appendLog(1, 'more\nand a line without an end');
         await end();
       }
     }
@@ -259,8 +259,8 @@ describe('GET /v2/executions/log/{id_job}', () => {
     await vi.advanceTimersByTimeAsync(15_000);
     expect(new TextDecoder().decode((await quiet).value)).toBe(': \n\n');
     let looked = 0;
-    const { logSize } = adapters.files;
-    adapters.files.logSize = (idJob) => {
+    const { logSize } = adapters.logs;
+    adapters.logs.logSize = (idJob) => {
       looked += 1;
       return logSize(idJob);
     };
@@ -290,7 +290,7 @@ describe('GET /v2/executions/log/{id_job}', () => {
     const next = reader.read();
     take(idKey, adapters);
     adapters.time.nowMs += 1000;
-    adapters.files.appendLog(1, 'not for this reader\n');
+    adapters.logs.appendLog(1, 'not for this reader\n');
     await vi.advanceTimersByTimeAsync(300);
     expect((await next).done).toBe(true);
     expect(vi.getTimerCount()).toBe(0);
@@ -298,7 +298,7 @@ describe('GET /v2/executions/log/{id_job}', () => {
 
   it('breaks a download off when its key is revoked', async () => {
     const { send, adapters, newKey } = await createLogged();
-    adapters.files.appendLog(1, 'x'.repeat(1024 * 1024));
+    adapters.logs.appendLog(1, 'x'.repeat(1024 * 1024));
     const { key, idKey } = await newKey(1, ['jobs:read']);
     const answer = await send('/v2/executions/log/1', { key, headers: { Accept: 'text/plain' } });
     const reader = answer.body!.getReader();

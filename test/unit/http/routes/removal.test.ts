@@ -46,10 +46,10 @@ describe('DELETE /v2/schema/{id}', () => {
 describe('DELETE /v2/executions/{id}', () => {
   it('removes an ended job with its log', async () => {
     const { send, adapters, newKey } = await createTestApp();
-    const { jobs, files } = adapters;
+    const { jobs, logs } = adapters;
     await submitJobs(jobs, 1, 2);
     const first = await startNextJob(jobs);
-    files.appendLog(first.idJob, 'done\n');
+    logs.appendLog(first.idJob, 'done\n');
     const path = `/v2/executions/${first.idJob}`;
     expect((await send(path, remove)).status).toBe(409);
     await first.end('completed');
@@ -62,7 +62,7 @@ describe('DELETE /v2/executions/{id}', () => {
     const { key: foreign } = await newKey(2, ['jobs:run']);
     expect((await send(path, { ...remove, key: foreign })).status).toBe(404);
     expect((await send(path, remove)).status).toBe(204);
-    expect(await files.logSize(first.idJob)).toBeNull();
+    expect(await logs.logSize(first.idJob)).toBeNull();
     expect((await send(`/v2/executions/get/${first.idJob}`)).status).toBe(404);
     expect((await send(path, remove)).status).toBe(404);
     expect((await send('/v2/executions/x', remove)).status).toBe(400);
