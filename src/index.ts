@@ -28,5 +28,6 @@ export type * from './ports/network.ts';
 export type * from './ports/processes.ts';
 export type * from './ports/stores/access.ts';
 export type * from './ports/stores/catalog.ts';
+export type * from './ports/stores/idempotency.ts';
 export type * from './ports/stores/jobs.ts';
 export type * from './ports/stores/watches.ts';

@@ -81,7 +81,8 @@ export type AuditRecord = AuditEvent & {
   readonly at: number;
 };
 
-export interface AccessStore {
+/** API keys. */
+export interface KeyStore {
   findKey(idKey: string): Promise<ApiKeyRecord | null>;
   createKey(key: ApiKeyRecord & { readonly name: string }): Promise<void>;
   /** True when no key exists at all: the first start. */
@@ -90,6 +91,10 @@ export interface AccessStore {
   listKeys(idOrg: number | null): Promise<readonly ApiKeyInfo[]>;
   /** Ends a key of the organisation, or of any (null), from now on; idempotent. False: there is none. */
   revoke(idOrg: number | null, idKey: string): Promise<boolean>;
+}
+
+/** Organisations. */
+export interface OrganisationStore {
   /** AppError `conflict` for a name that is in use. */
   createOrg(org: { readonly name: string; readonly description: string | null }): Promise<OrgRecord>;
   /** Oldest first. */
@@ -97,10 +102,18 @@ export interface AccessStore {
   findOrg(idOrg: number): Promise<OrgRecord | null>;
   /** An organisation by its exact name. */
   findOrgNamed(name: string): Promise<{ readonly idOrg: number } | null>;
+}
+
+/** The audit log. */
+export interface AuditLog {
   /** Appends a line to the audit log; no line is ever changed or removed. */
   recordAudit(event: AuditEvent): Promise<void>;
   /** Newest first: of an organisation, or of all (null). */
   listAudit(idOrg: number | null, page: number, size: number): Promise<Page<AuditRecord>>;
+}
+
+/** Tokens for one upload each. */
+export interface UploadTokenStore {
   saveUploadToken(token: {
     readonly sha256: string;
     readonly idOrg: number;
@@ -113,6 +126,8 @@ export interface AccessStore {
   /** Spends a token: once, unexpired, of that kind, while its key is neither expired nor revoked; null otherwise. */
   spendUploadToken(sha256: string, kind: 'xml' | 'xsd'): Promise<UploadTokenClaim | null>;
 }
+
+export interface AccessStore extends KeyStore, OrganisationStore, AuditLog, UploadTokenStore {}
 
 // Credentials of each organisation for remote inputs: names and kinds are public, the rest is sealed.
 

@@ -164,9 +164,26 @@ export interface ListSlice {
   readonly limit: number;
 }
 
-export interface CatalogStore {
+/** Origins: XSD sets and inferred schemas, with their files. */
+export interface OriginStore {
   /** Name clash within the organisation: AppError `conflict`. A parent of another organisation or absent: `not_found`. */
   createOrigin(origin: NewOrigin): Promise<OriginRecord>;
+  /** Returns each origin with the logical schema that is shown for it: the one that the last load used, otherwise its default. */
+  listOrigins(idOrg: number, slice?: ListSlice): Promise<readonly OriginRecord[]>;
+  /** `listOrigins`, with less of each origin: quick for thousands of them. */
+  listOriginVersions(idOrg: number): Promise<readonly OriginVersion[]>;
+  findOrigin(idOrg: number, idSch: number, idLschma?: number): Promise<OriginRecord | null>;
+  loadOrigin(idOrg: number, idSch: number): Promise<StoredOrigin | null>;
+  /** The XSD files of an origin in their order; empty if it has none. */
+  loadOriginFiles(idOrg: number, idSch: number): Promise<readonly OriginFileContent[]>;
+  /** Replaces the source model of an origin by one that knows more of its documents. AppError `not_found`. */
+  refineOrigin(idOrg: number, idSch: number, model: SourceModel): Promise<void>;
+  /** Removes an origin with all that was made of it. False: there is none. AppError `conflict` while a job uses it. */
+  removeOrigin(idOrg: number, idSch: number): Promise<boolean>;
+}
+
+/** Logical schemas: the tables that origins are drawn as, and their mappings. */
+export interface LogicalSchemaStore {
   /**
    * Creates a logical schema, unless the origin's default has the same hash, or, for a variant, any that the origin has: then that one
    * is returned. The default is the newest that is not a variant, or the newest of all if there are only variants. A schema that no job
@@ -179,14 +196,6 @@ export interface CatalogStore {
     idJob: number | null,
     variant?: boolean,
   ): Promise<StoredLogicalSchema>;
-  /** Returns each origin with the logical schema that is shown for it: the one that the last load used, otherwise its default. */
-  listOrigins(idOrg: number, slice?: ListSlice): Promise<readonly OriginRecord[]>;
-  /** `listOrigins`, with less of each origin: quick for thousands of them. */
-  listOriginVersions(idOrg: number): Promise<readonly OriginVersion[]>;
-  findOrigin(idOrg: number, idSch: number, idLschma?: number): Promise<OriginRecord | null>;
-  loadOrigin(idOrg: number, idSch: number): Promise<StoredOrigin | null>;
-  /** The XSD files of an origin in their order; empty if it has none. */
-  loadOriginFiles(idOrg: number, idSch: number): Promise<readonly OriginFileContent[]>;
   /** Newest first. */
   listLogicalSchemas(
     idOrg: number,
@@ -202,6 +211,34 @@ export interface CatalogStore {
     idOrg: number,
     which: { readonly idLschma: number } | { readonly idSch: number; readonly mapLevel?: number },
   ): Promise<StoredLogicalSchema | null>;
+  listTables(idOrg: number, idLschma: number): Promise<readonly TableRecord[]>;
+  /** SHA-256 of the models of these logical schemas; those that are not there are left out. */
+  listModelHashes(idOrg: number, idLschmas: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /** Summaries of these logical schemas, without those that do not exist. */
+  listModelSummaries(idOrg: number, idLschmas: readonly number[]): Promise<ReadonlyMap<number, ModelSummary>>;
+  /** Tables and models of these logical schemas; those that are not there are left out. */
+  listModels(
+    idOrg: number,
+    idLschmas: readonly number[],
+  ): Promise<
+    ReadonlyMap<number, { readonly tables: readonly TableRecord[]; readonly model: RelationalModel }>
+  >;
+  /** `inactive`: those alone that are switched off. */
+  listMappings(idOrg: number, idLschma: number, which?: 'inactive'): Promise<readonly MappingRecord[]>;
+  /**
+   * Switches lines of a map on or off, all or none. AppError `not_found` when one of the ids is no line of it.
+   * Lines of the same path in later logical schemas of the origin begin as these are.
+   */
+  setMappingsActive(
+    idOrg: number,
+    idLschma: number,
+    idMaps: readonly number[],
+    active: boolean,
+  ): Promise<{ readonly changed: number; readonly activeCount: number; readonly inactiveCount: number }>;
+}
+
+/** Models that were made before, by the fingerprints of their sources. */
+export interface CompiledModels {
   /**
    * Returns the result of compiling the set with that fingerprint (SHA-256, hexadecimal), as long as its logical schema and source
    * model are stored unchanged. Returns null if the set must be compiled.
@@ -221,20 +258,10 @@ export interface CatalogStore {
   findDrawnSchema(idOrg: number, idSch: number, fingerprint: string): Promise<number | null>;
   /** Remembers what a logical schema was drawn from. The latest 32 fingerprints of each logical schema are kept. */
   rememberDrawnSchema(idOrg: number, idLschma: number, fingerprints: readonly string[]): Promise<void>;
-  listTables(idOrg: number, idLschma: number): Promise<readonly TableRecord[]>;
-  /** SHA-256 of the models of these logical schemas; those that are not there are left out. */
-  listModelHashes(idOrg: number, idLschmas: readonly number[]): Promise<ReadonlyMap<number, string>>;
-  /** Summaries of these logical schemas, without those that do not exist. */
-  listModelSummaries(idOrg: number, idLschmas: readonly number[]): Promise<ReadonlyMap<number, ModelSummary>>;
-  /** Tables and models of these logical schemas; those that are not there are left out. */
-  listModels(
-    idOrg: number,
-    idLschmas: readonly number[],
-  ): Promise<
-    ReadonlyMap<number, { readonly tables: readonly TableRecord[]; readonly model: RelationalModel }>
-  >;
-  /** `inactive`: those alone that are switched off. */
-  listMappings(idOrg: number, idLschma: number, which?: 'inactive'): Promise<readonly MappingRecord[]>;
+}
+
+/** Statistics of documents. */
+export interface StatisticsStore {
   /**
    * Stores a job's statistics; the result of `merge` becomes the origin's. `earlier` are the origin's statistics without them: merged,
    * or, if an earlier attempt of this job had saved its own, those of all other jobs one by one. No other job saves in between.
@@ -253,22 +280,18 @@ export interface CatalogStore {
    * Returns null if the job left none.
    */
   loadJobStatistics(idOrg: number, idSch: number, idJob: number): Promise<unknown>;
-  /**
-   * Switches lines of a map on or off, all or none. AppError `not_found` when one of the ids is no line of it.
-   * Lines of the same path in later logical schemas of the origin begin as these are.
-   */
-  setMappingsActive(
-    idOrg: number,
-    idLschma: number,
-    idMaps: readonly number[],
-    active: boolean,
-  ): Promise<{ readonly changed: number; readonly activeCount: number; readonly inactiveCount: number }>;
-  /** Replaces the source model of an origin by one that knows more of its documents. AppError `not_found`. */
-  refineOrigin(idOrg: number, idSch: number, model: SourceModel): Promise<void>;
+}
+
+/** Diagrams that a person has arranged. */
+export interface DiagramStore {
   /** Keeps a drawing of a logical schema, in place of an earlier one. AppError `not_found`. */
   saveDiagram(idOrg: number, idLschma: number, svg: string): Promise<void>;
   /** Returns the diagram of the logical schema, or otherwise that of the newest earlier one of the same origin that has a diagram. */
   loadDiagram(idOrg: number, idLschma: number): Promise<string | null>;
+}
+
+/** Natural keys that a person has chosen. */
+export interface NaturalKeyStore {
   /** The natural keys of the origin's family; by table, then position. */
   listNaturalKeys(idOrg: number, idSch: number): Promise<readonly NaturalKeyColumn[]>;
   /** `listNaturalKeys` of several origins; those without are left out. */
@@ -278,6 +301,10 @@ export interface CatalogStore {
   ): Promise<ReadonlyMap<number, readonly NaturalKeyColumn[]>>;
   /** Replaces all natural keys of the origin's family. AppError `not_found`. */
   saveNaturalKeys(idOrg: number, idSch: number, keys: readonly NaturalKeyColumn[]): Promise<void>;
+}
+
+/** SQL schemas of the metadata database that organisations load into. */
+export interface TargetSchemaStore {
   /**
    * Returns the highest row key given out, by table, in a SQL schema of the metadata database (`metadb:NAME`), or null if it belongs to
    * another organisation, or nothing was loaded into it.
@@ -288,8 +315,6 @@ export interface CatalogStore {
     idOrg: number,
     sqlSchemas: readonly string[],
   ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>>;
-  /** Removes an origin with all that was made of it. False: there is none. AppError `conflict` while a job uses it. */
-  removeOrigin(idOrg: number, idSch: number): Promise<boolean>;
   /**
    * Returns whether a SQL schema of the metadata database (`metadb:NAME`) belongs to the organisation, as it does while a job of it
    * loads there and while it holds tables. AppError `target_not_owned` if it belongs to another.
@@ -308,6 +333,17 @@ export interface CatalogStore {
   listTargetSchemas(idOrg: number): Promise<readonly { readonly name: string; readonly created: number }[]>;
   /** Drops it with its rows, so that the name is nobody's. False: there is none. AppError `conflict` while a job loads into it. */
   removeTargetSchema(idOrg: number, name: string): Promise<boolean>;
+}
+
+export interface CatalogStore
+  extends
+    OriginStore,
+    LogicalSchemaStore,
+    CompiledModels,
+    StatisticsStore,
+    DiagramStore,
+    NaturalKeyStore,
+    TargetSchemaStore {
   /** Identity of this metadata database: two installations may number their jobs alike. */
   installation(): Promise<string>;
 }

@@ -176,14 +176,8 @@ export interface EndedJob {
   readonly bytes: number;
 }
 
-export interface JobStore {
-  /** AppError `too_many_requests`, `idempotency_key_reused`; `not_found` if an origin of it no longer exists. */
-  submit(submission: Submission): Promise<Submitted>;
-  /** Returns the submission that an idempotency key was used for, or null. AppError `idempotency_key_reused`. */
-  findSubmission(
-    idOrg: number,
-    idempotency: NonNullable<Submission['idempotency']>,
-  ): Promise<Submitted | null>;
+/** Records of jobs and workflows, as endpoints show them. */
+export interface JobReader {
   findJob(idOrg: number, idJob: number): Promise<JobRecord | null>;
   /** Newest first. `totalElements` counts the jobs that pass the filter, wherever the position is. */
   listJobs(idOrg: number, page: number, size: number, selection?: ListSelection): Promise<Page<JobRecord>>;
@@ -194,75 +188,6 @@ export interface JobStore {
     page: number,
     size: number,
   ): Promise<Page<JobRecord> | null>;
-  /**
-   * The rerun of a terminal job; an unended rerun of it is given again. `not_found`, `job_not_terminal` as AppError. Of a run that
-   * moves rows the record has the logical schema from the start.
-   */
-  rerunJob(
-    idOrg: number,
-    idJob: number,
-    traceparent?: string,
-  ): Promise<{ readonly idJob: number; readonly idWorkflow: number; readonly tool: string }>;
-  /** Asks for the end of a job, idempotent; null: no such job. */
-  requestKill(idOrg: number, idJob: number): Promise<JobRecord | null>;
-
-  /**
-   * Claims the next runnable job, oldest first and fair between organisations, with a lease; returns null if there is none. With
-   * several organisations, none gets the last of a worker's slots, so that a job of another one need not wait. `extra`: all slots of
-   * the worker are taken, and the job is for the extra one beside them: only an organisation that runs nothing gets it.
-   */
-  claimJob(worker: WorkerIdentity, leaseMs: number, extra?: boolean): Promise<Claim | null>;
-  /** Registers a job a person runs by hand: it is running at once, and has one attempt. */
-  startByHand(
-    job: NewJob,
-    idOrg: number,
-    worker: WorkerIdentity,
-    leaseMs: number,
-  ): Promise<Claim & Pick<StoredJob, 'uuid'>>;
-  /** Extends the lease. `lost`: the epoch is no longer ours; `kill`: end it (it is terminating, or its deadline passed). */
-  heartbeat(claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'>;
-  /** Returns the result of a heartbeat, but does not extend the lease. */
-  checkClaim(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<'ok' | 'kill' | 'lost'>;
-  /** Returns the request of a claimed job, with `$N` references resolved to origin ids if their jobs have ended. */
-  findStoredJob(idJob: number): Promise<StoredJob>;
-  report(claim: Pick<Claim, 'idJob' | 'epoch'>, progress: JobProgress): Promise<boolean>;
-  /**
-   * The fence, in the last moment before rows are committed: returns false if the job is killed, expired or claimed by another worker.
-   * From then on the job ends, or is retried, only after it is known whether the target did commit. `summary`: stored for the case that
-   * it did, and no process was left to report it.
-   */
-  beginCommit(claim: Pick<Claim, 'idJob' | 'epoch'>, summary: unknown): Promise<boolean>;
-  /** The target did not commit: the job may be tried again or end. */
-  settleCommit(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<boolean>;
-  /** Ends a claimed job; unless it completed, the later jobs of its workflow end killed. False when the epoch is not ours any more. */
-  finish(
-    claim: Pick<Claim, 'idJob' | 'epoch'>,
-    status: Extract<JobStatus, 'completed' | 'failed' | 'killed' | 'expired'>,
-    failure: string | null,
-  ): Promise<boolean>;
-  /**
-   * Hands a claimed job back (drain, transient fault): waiting with a delay; lost when attempts are spent. `outage`: the job waits for
-   * a server or for room, and neither the attempt nor its time counts.
-   */
-  handBack(
-    claim: Pick<Claim, 'idJob' | 'epoch'>,
-    delayMs: number,
-    failure: string | null,
-    outage?: boolean,
-  ): Promise<boolean>;
-  /** Notes that a server took a connection of a job. Jobs of the organisation that wait for a target or source there are due at once. */
-  noteReachedServer(idOrg: number, server: string): Promise<void>;
-  /** Returns whether the server has accepted a connection of a job of the organisation. */
-  isReachedServer(idOrg: number, server: string): Promise<boolean>;
-  /** Ends or requeues jobs whose lease or deadline passed; returns the number of changed jobs. */
-  reap(): Promise<number>;
-  /** Resolves when a job may be runnable, or after `timeoutMs`, or when aborted. */
-  waitForWork(timeoutMs: number, signal: AbortSignal): Promise<void>;
-  /** Resolves when that job is asked to end, or after `timeoutMs`, or when aborted. A request may be missed: heartbeats report it too. */
-  waitForKill(idJob: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
-  /** Resolves when a job of that workflow has ended, or after `timeoutMs`, or when aborted. An end may be missed: polls find it too. */
-  waitForEnd(idWorkflow: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
-
   /** Newest first. The filter's status and times are those of the workflow; one job of it meets all other conditions. */
   listWorkflows(
     idOrg: number,
@@ -270,14 +195,10 @@ export interface JobStore {
     size: number,
     selection?: ListSelection,
   ): Promise<Page<WorkflowRecord & { readonly jobs: readonly number[] }>>;
-  /** Jobs of all organisations by state; states without jobs may be left out. */
-  countByStatus(): Promise<ReadonlyMap<JobStatus, number>>;
-  /** Jobs of all organisations that ended at that time or later (epoch milliseconds), oldest first, at most 10,000. */
-  listEnded(sinceMs: number): Promise<readonly EndedJob[]>;
-  /** Returns the waiting time of the runnable job that has waited longest, in milliseconds; 0 if none waits. */
-  queueAgeMs(): Promise<number>;
-  /** Organisations that run nothing and have had a job to run for some seconds, while others run theirs. */
-  countWaitingOrganisations(): Promise<number>;
+  findWorkflow(
+    idOrg: number,
+    idWorkflow: number,
+  ): Promise<(WorkflowRecord & { readonly jobs: readonly JobRecord[] }) | null>;
   /** Jobs that speak of one of these origins (null: of any), newest first. */
   listRuns(
     idOrg: number,
@@ -296,16 +217,112 @@ export interface JobStore {
   listLatestLoads(idOrg: number, idSchs: readonly number[]): Promise<readonly LatestLoad[]>;
   /** Ids of all jobs of an organisation, in no order. */
   listIds(idOrg: number): Promise<readonly number[]>;
+}
+
+/** The changes that callers ask for. */
+export interface JobSubmitter {
+  /** AppError `too_many_requests`, `idempotency_key_reused`; `not_found` if an origin of it no longer exists. */
+  submit(submission: Submission): Promise<Submitted>;
+  /** Returns the submission that an idempotency key was used for, or null. AppError `idempotency_key_reused`. */
+  findSubmission(
+    idOrg: number,
+    idempotency: NonNullable<Submission['idempotency']>,
+  ): Promise<Submitted | null>;
+  /**
+   * The rerun of a terminal job; an unended rerun of it is given again. `not_found`, `job_not_terminal` as AppError. Of a run that
+   * moves rows the record has the logical schema from the start.
+   */
+  rerunJob(
+    idOrg: number,
+    idJob: number,
+    traceparent?: string,
+  ): Promise<{ readonly idJob: number; readonly idWorkflow: number; readonly tool: string }>;
+  /** Asks for the end of a job, idempotent; null: no such job. */
+  requestKill(idOrg: number, idJob: number): Promise<JobRecord | null>;
   /**
    * Removes the record of an ended job, and its workflow when it was the last there. False: no such job.
    * AppError `job_not_terminal` while a job of its workflow has not ended.
    */
   removeJob(idOrg: number, idJob: number): Promise<boolean>;
-  findWorkflow(
-    idOrg: number,
-    idWorkflow: number,
-  ): Promise<(WorkflowRecord & { readonly jobs: readonly JobRecord[] }) | null>;
+  /** Resolves when a job of that workflow has ended, or after `timeoutMs`, or when aborted. An end may be missed: polls find it too. */
+  waitForEnd(idWorkflow: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
 }
+
+/** The queue, for workers: each claims jobs, keeps their leases, and records how they ended. */
+export interface JobQueue {
+  /**
+   * Claims the next runnable job, oldest first and fair between organisations, with a lease; returns null if there is none. With
+   * several organisations, none gets the last of a worker's slots, so that a job of another one need not wait. `extra`: all slots of
+   * the worker are taken, and the job is for the extra one beside them: only an organisation that runs nothing gets it.
+   */
+  claimJob(worker: WorkerIdentity, leaseMs: number, extra?: boolean): Promise<Claim | null>;
+  /** Extends the lease. `lost`: the epoch is no longer ours; `kill`: end it (it is terminating, or its deadline passed). */
+  heartbeat(claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'>;
+  /** The target did not commit: the job may be tried again or end. */
+  settleCommit(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<boolean>;
+  /** Ends a claimed job; unless it completed, the later jobs of its workflow end killed. False when the epoch is not ours any more. */
+  finish(
+    claim: Pick<Claim, 'idJob' | 'epoch'>,
+    status: Extract<JobStatus, 'completed' | 'failed' | 'killed' | 'expired'>,
+    failure: string | null,
+  ): Promise<boolean>;
+  /**
+   * Hands a claimed job back (drain, transient fault): waiting with a delay; lost when attempts are spent. `outage`: the job waits for
+   * a server or for room, and neither the attempt nor its time counts.
+   */
+  handBack(
+    claim: Pick<Claim, 'idJob' | 'epoch'>,
+    delayMs: number,
+    failure: string | null,
+    outage?: boolean,
+  ): Promise<boolean>;
+  /** Ends or requeues jobs whose lease or deadline passed; returns the number of changed jobs. */
+  reap(): Promise<number>;
+  /** Resolves when a job may be runnable, or after `timeoutMs`, or when aborted. */
+  waitForWork(timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Resolves when that job is asked to end, or after `timeoutMs`, or when aborted. A request may be missed: heartbeats report it too. */
+  waitForKill(idJob: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The job that a tool runs. */
+export interface ToolJobs {
+  /** Registers a job a person runs by hand: it is running at once, and has one attempt. */
+  startByHand(
+    job: NewJob,
+    idOrg: number,
+    worker: WorkerIdentity,
+    leaseMs: number,
+  ): Promise<Claim & Pick<StoredJob, 'uuid'>>;
+  /** Returns the result of a heartbeat, but does not extend the lease. */
+  checkClaim(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<'ok' | 'kill' | 'lost'>;
+  /** Returns the request of a claimed job, with `$N` references resolved to origin ids if their jobs have ended. */
+  findStoredJob(idJob: number): Promise<StoredJob>;
+  report(claim: Pick<Claim, 'idJob' | 'epoch'>, progress: JobProgress): Promise<boolean>;
+  /**
+   * The fence, in the last moment before rows are committed: returns false if the job is killed, expired or claimed by another worker.
+   * From then on the job ends, or is retried, only after it is known whether the target did commit. `summary`: stored for the case that
+   * it did, and no process was left to report it.
+   */
+  beginCommit(claim: Pick<Claim, 'idJob' | 'epoch'>, summary: unknown): Promise<boolean>;
+  /** Notes that a server took a connection of a job. Jobs of the organisation that wait for a target or source there are due at once. */
+  noteReachedServer(idOrg: number, server: string): Promise<void>;
+  /** Returns whether the server has accepted a connection of a job of the organisation. */
+  isReachedServer(idOrg: number, server: string): Promise<boolean>;
+}
+
+/** Figures of all organisations, for metrics. */
+export interface JobFigures {
+  /** Jobs of all organisations by state; states without jobs may be left out. */
+  countByStatus(): Promise<ReadonlyMap<JobStatus, number>>;
+  /** Jobs of all organisations that ended at that time or later (epoch milliseconds), oldest first, at most 10,000. */
+  listEnded(sinceMs: number): Promise<readonly EndedJob[]>;
+  /** Returns the waiting time of the runnable job that has waited longest, in milliseconds; 0 if none waits. */
+  queueAgeMs(): Promise<number>;
+  /** Organisations that run nothing and have had a job to run for some seconds, while others run theirs. */
+  countWaitingOrganisations(): Promise<number>;
+}
+
+export interface JobStore extends JobReader, JobSubmitter, JobQueue, ToolJobs, JobFigures {}
 
 /** Removes records past their retention time. Ages are measured with the database's clock. */
 export interface RetentionStore {

@@ -1,5 +1,5 @@
 /** One claimed job from the start of its process to the record of its end. */
-import type { JobStore, WorkerIdentity, Claim, StoredJob } from '../../../ports/stores/jobs.ts';
+import type { Claim, JobQueue, StoredJob, ToolJobs, WorkerIdentity } from '../../../ports/stores/jobs.ts';
 import type { Logger, Tracer } from '../../../ports/environment.ts';
 import type { JobRunner, ToolProcess } from '../../../ports/processes.ts';
 import { answerWithin, pause, backOffMs } from './waiting.ts';
@@ -11,7 +11,7 @@ import { childOf, formatTraceparent, parseTraceparent } from '../trace-context.t
 // The options of a worker: ports, times and the number of jobs that it runs.
 
 export interface WorkerOptions {
-  readonly jobs: JobStore;
+  readonly jobs: JobQueue & ToolJobs;
   readonly runner: JobRunner;
   readonly logger: Logger;
   readonly identity: WorkerIdentity;
