@@ -54,7 +54,7 @@ export const removed = {
   204: { description: 'It is gone.' },
 } as const;
 
-interface ProblemContent {
+export interface ProblemContent {
   description: string;
   content: { 'application/problem+json': { schema: typeof Problem } };
 }

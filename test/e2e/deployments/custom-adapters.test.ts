@@ -232,3 +232,97 @@ describe.each([
     }
   });
 });
+
+describe('a store that fails while a job publishes', { timeout: 120_000 }, () => {
+  let database: TestDatabase;
+  let host: Host;
+  let origin: number;
+  /** what happens to the next write whose location ends so */
+  const faults = new Map<string, 'refused' | 'answer lost'>();
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const home = await createServiceHome({ 'metadb.url': database.url });
+    const files = createMemoryStore();
+    const failing: FileStore = {
+      ...files,
+      async write(location, body) {
+        const [end, fault] = [...faults].find(([one]) => location.endsWith(one)) ?? [];
+        if (end === undefined) return files.write(location, body);
+        faults.delete(end);
+        if (fault === 'answer lost') await files.write(location, body);
+        throw new Error('the connection to the bucket was lost');
+      },
+    };
+    const service = await openService({
+      environment: { SVC_HOME: home.directory, SVC_CMD_ENABLED: 'true' },
+      adapters: { files: failing },
+      write: () => undefined,
+    });
+    await service.start();
+    host = { home, service, files, client: await clientOf(home, service) };
+    const path = await host.client.upload('xsd', 'freight.zip', zipped(filesBelow(freightXsdFolder)));
+    const made = await host.client.post<{ id_sch: number }>('/v2/schema/create', {
+      name: 'freight',
+      xsd: [path],
+    });
+    origin = made.body.id_sch;
+  }, 120_000);
+
+  afterAll(async () => {
+    await host?.service.close();
+    await host?.home.remove();
+    await database?.drop();
+  });
+
+  const load = async (out: string) => {
+    const path = await host.client.upload('xml', document, await documentBytes());
+    return convert(host, 'xml2er', path, [['-o', out]], origin);
+  };
+  const shipments = async (name: string): Promise<unknown> => {
+    const file = join(host.home.directory, 'copy.sqlite');
+    await writeFile(file, await bytesAt(host.files, name));
+    const copy = new DatabaseSync(file);
+    try {
+      return copy.prepare('select count(*) as n from shipment').get()!['n'];
+    } finally {
+      copy.close();
+    }
+  };
+  const tablesOf = async (folder: string) => {
+    const manifest = JSON.parse(await textAt(host.files, `${folder}/manifest.json`)) as {
+      tables: { name: string; rows: number; files: { name: string }[] }[];
+    };
+    return manifest.tables;
+  };
+
+  it.each(['refused', 'answer lost'] as const)(
+    'a manifest: %s. The rows are there once, and no file of the lost attempt is left',
+    async (fault) => {
+      const folder = `out/${fault.replace(' ', '-')}`;
+      faults.set('/manifest.json', fault);
+      const job = await load(folder);
+      expect(faults.size).toBe(0);
+      expect(job.attempt).toBe(fault === 'refused' ? 2 : 1);
+      const tables = await tablesOf(folder);
+      expect(tables.find(({ name }) => name === 'shipment')!.rows).toBe(2);
+      const files = (await namesIn(host.files, folder)).filter((name) => name.endsWith('.csv'));
+      expect(files.toSorted()).toEqual(
+        tables.flatMap((table) => table.files.map(({ name }) => name)).toSorted(),
+      );
+    },
+  );
+
+  it.each(['refused', 'answer lost'] as const)(
+    'a SQLite file: %s. The rows are there once',
+    async (fault) => {
+      const name = `out/${fault.replace(' ', '-')}.sqlite`;
+      await load(`sqlite:${name}`);
+      faults.set('.sqlite', fault);
+      const job = await load(`sqlite:${name}`);
+      expect(faults.size).toBe(0);
+      expect(job.attempt).toBe(fault === 'refused' ? 2 : 1);
+      expect(await shipments(name)).toBe(4);
+    },
+  );
+});

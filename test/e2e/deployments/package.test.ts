@@ -252,15 +252,21 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
         );
       await cp(join(own(), 'examples'), join(folder, 'examples'), { recursive: true });
       const examples = (await readdir(join(folder, 'examples'))).filter((name) => name.endsWith('.ts'));
-      expect(examples).toHaveLength(5);
+      expect(examples).toHaveLength(6);
       const tsc = join(projectRoot, 'node_modules', 'typescript', 'bin', 'tsc');
       const options = `--noEmit --strict --skipLibCheck false ${resolution} --target es2024 --types node`;
       await run(process.execPath, [tsc, ...options.split(' '), 'use.ts', 'examples/edge/worker.ts'], {
         cwd: folder,
       });
       // types of other packages are their own matter
-      const ofExamples = options.replace('--skipLibCheck false', '--skipLibCheck');
-      const files = examples.map((name) => join('examples', name));
+      const ofExamples = options.replace(
+        '--skipLibCheck false',
+        '--skipLibCheck --allowImportingTsExtensions',
+      );
+      const adapters = (await readdir(join(folder, 'examples', 'custom-adapters'))).map((name) =>
+        join('custom-adapters', name),
+      );
+      const files = [...examples, ...adapters].map((name) => join('examples', name));
       await run(process.execPath, [tsc, ...ofExamples.split(' '), ...files], { cwd: folder });
     },
   );

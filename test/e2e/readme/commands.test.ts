@@ -101,6 +101,12 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'docs/operating.md, Many machines: sh',
       // by test/e2e/attacks/squatter.test.ts
       'docs/operating.md, The embedded database on a shared machine: sh',
+      // by test/e2e/readme/own-adapters.test.ts
+      'docs/own-adapters.md, A file store: ts',
+      'docs/own-adapters.md, A runner: ts',
+      'docs/own-adapters.md, Test it: ts',
+      'docs/own-adapters.md, Write your own adapter: ts',
+      'docs/own-adapters.md, Write your own adapter: ts',
       // by test/unit/config/sources.test.ts
       'docs/sources.md, A folder of the morning: properties',
       // by test/e2e/readme/watches.test.ts
