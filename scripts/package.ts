@@ -88,7 +88,8 @@ function declare(): void {
   const file = join(root, 'dist', 'tsconfig.json');
   writeFileSync(file, JSON.stringify(settings));
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  execFileSync(process.execPath, [tsc, '-p', file], { cwd: root, stdio: 'inherit' });
+  // several threads write the members of unions in an order that changes, and the package with it
+  execFileSync(process.execPath, [tsc, '-p', file, '--singleThreaded'], { cwd: root, stdio: 'inherit' });
 }
 
 /** Launchers, migrations, texts and the driver on Spark. */

@@ -17,7 +17,7 @@ export function createMemoryStore(): FileStore {
   };
   /** Returns whether there is a file at the location, or any below it. */
   const isThere = (location: string): boolean =>
-    stored.has(location) || stored.keys().some((key) => key.startsWith(`${location}/`));
+    stored.has(location) || [...stored.keys()].some((key) => key.startsWith(`${location}/`));
 
   return {
     local: false,
