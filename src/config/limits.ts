@@ -133,7 +133,8 @@ export const limitSpecs = {
     property: 'svc.limits.look_memory',
     kind: 'size',
     initial: '512 MiB',
-    meaning: 'memory of a process that looks at the places of watches, or fetches sources of a schema',
+    meaning:
+      'memory of a process that looks at the places of watches, fetches sources of a schema, or reads rows of a target',
     past: 'the process is ended, and the watch is paused or the request answered with 422',
     why: 'servers of tenants decide what they send; a look needs 100 MB, and a few times svc.limits.target_message for a row of that size',
   },
@@ -344,6 +345,26 @@ export const fixedLimits = {
   schemaFetchesOfOne: 2,
   /** Waiting time before such a fetch begins, else 503. It is a part of `compileWaitMs`. */
   schemaFetchWaitMs: 10_000,
+  /** Characters of a statement that reads a target, past it 400: parsers of databases take longest for long statements. */
+  querySqlLength: 64 * 1024,
+  /** Rows in the answer to such a statement, past it `truncated`: an answer is held whole. */
+  queryRows: 1000,
+  /** Time for reading rows of a target, past it 422. */
+  queryMs: 10_000,
+  /** Size of the rows in one answer as JSON, past it `truncated`, or 422 if not a whole page or row fits. */
+  answerRowBytes: 8 * 1024 * 1024,
+  /** Data that a statement may spill to disk, past it 422. */
+  querySpillBytes: 1024 ** 3,
+  /** Requests that read rows of targets in a process at the same time, each in a child process. */
+  queries: 4,
+  /** Concurrent requests of one organisation; further ones wait. */
+  queriesOfOne: 2,
+  /** Requests of an organisation that wait, past it 429. */
+  waitingQueries: 20,
+  /** Waiting time before such a request begins, else 503. */
+  queryWaitMs: 10_000,
+  /** Time for which a child process waits for a further request of its organisation: a page of the reader's asks several times. */
+  queryProcessMs: 20_000,
   /** Exports and imports of an organisation that wait, past it 429: each holds a request, and runs as a program once it has a place. */
   waitingTransfers: 100,
   /** A package that is fetched from cloud storage, past it the import fails: as much as an upload may have. */

@@ -2,12 +2,14 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { AppError } from '../errors.ts';
+import { AppError, type ErrorDetail } from '../errors.ts';
 
 /** The fault of a child, in the form of an AppError; `code` is null for an unexpected fault. */
 export interface ChildFault {
   readonly code: string | null;
   readonly message: string;
+  /** the places of the request that are wrong; absent: the message names none */
+  readonly errors?: readonly ErrorDetail[];
   /** the request's own time limit had passed */
   readonly isTimeout?: boolean;
 }
@@ -42,7 +44,11 @@ async function print(answer: object): Promise<void> {
 
 function faultOf(error: unknown): ChildFault {
   if (error instanceof AppError && error.code !== 'internal_error')
-    return { code: error.code, message: error.message };
+    return {
+      code: error.code,
+      message: error.message,
+      ...(error.errors.length === 0 ? {} : { errors: error.errors }),
+    };
   const isTimeout = error instanceof Error && error.name === 'TimeoutError';
   return {
     code: null,

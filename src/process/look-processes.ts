@@ -19,6 +19,8 @@ export interface LookProcessesOptions {
   readonly most: number;
   /** time for which a process waits for a further look; null: not at all */
   readonly waitMs: number | null;
+  /** longest line that a process may print (4 MiB: names of files and digests) */
+  readonly longestLineBytes?: number;
 }
 
 /** A process that serves one look now. */
@@ -63,8 +65,8 @@ interface Request {
   readonly end: (error: LookProcessEnd) => void;
 }
 
-/** Longer lines, and more bytes in one look, are refused: they are names of files and digests. */
-const longestLine = 4 * 1024 * 1024;
+/** Longer lines, unless the options allow them, and more bytes in one look are refused. */
+const usualLongestLine = 4 * 1024 * 1024;
 const mostBytesOfLook = 256 * 1024 * 1024;
 /** Share of its memory that a waiting process may use. */
 const mostLeft = 1 / 2;
@@ -72,6 +74,7 @@ const disappearMs = 5000;
 const property = 'svc.limits.look_memory';
 
 export function createLookProcesses(options: LookProcessesOptions): LookProcesses {
+  const { longestLineBytes: longestLine = usualLongestLine } = options;
   const guard = createProcessGuard();
   const all = new Set<Kept>();
   let tie: Promise<readonly string[]> | null = null;

@@ -10,6 +10,7 @@ export type Scope =
   | 'schemas:read'
   | 'schemas:write'
   | 'files:upload'
+  | 'rows:read'
   | 'migrate'
   | 'metrics:read'
   | 'admin';
@@ -20,6 +21,7 @@ export const allScopes: readonly Scope[] = [
   'schemas:read',
   'schemas:write',
   'files:upload',
+  'rows:read',
   'migrate',
   'metrics:read',
   'admin',

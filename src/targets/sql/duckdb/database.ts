@@ -169,6 +169,10 @@ const [piecesBytes, pieceStreamBytes] = [32 * 1024 * 1024, 4 * 1024 * 1024];
 export interface DuckDbReaderOptions extends Pick<DuckDbOptions, 'busyTimeoutMs' | 'label'> {
   /** a folder whose files queries may read */
   readonly data?: string;
+  /** single files that queries may read */
+  readonly files?: readonly string[];
+  /** most bytes of data in the folder for data that does not fit into memory (DuckDB's own limit: nine tenths of the free disk) */
+  readonly spillBytes?: number;
   /** how many tables are read at once */
   readonly streams: number;
   /** statements of other people are run: settings cannot be changed, including the memory limit */
@@ -193,16 +197,19 @@ export async function openDuckDbReader(
     allocator_bulk_deallocation_flush_threshold: '1MB',
     threads: '2',
     ...(path === ':memory:' ? {} : { access_mode: 'READ_ONLY' }),
+    ...(options.spillBytes === undefined ? {} : { max_temp_directory_size: memoryLimit(options.spillBytes) }),
   };
-  const { data, isLocked = false } = options;
+  const { data, files = [], isLocked = false } = options;
   const { instance, memoryBytes: openedBytes } = await openWhenFree(path, settings, usualBytes, options);
   let memoryBytes = openedBytes;
   let isLowered = false;
   const first = await instance.connect();
   const allowed = [spill, ...(data === undefined ? [] : [data])].map(standardLiteral);
+  // DuckDB checks a path once as a pattern, and once as the result of that pattern
+  const single = files.flatMap((file) => [pathLiteral(file), standardLiteral(file)]);
   await first.run(
     `SET TimeZone = 'UTC'; SET GLOBAL TimeZone = 'UTC'; SET allowed_directories = [${allowed.join(', ')}];
-     SET enable_external_access = false; SET lock_configuration = ${isLocked}`,
+     SET allowed_paths = [${single.join(', ')}]; SET enable_external_access = false; SET lock_configuration = ${isLocked}`,
   );
   return {
     raiseMemory: async () => {

@@ -178,17 +178,61 @@ const ownCatalogues = /^(?:duckdb|pragma|pg|sqlite)_/i;
  * allowed, or says that the query is not a SELECT.
  */
 export async function checkQuery(read: Read, query: string, label: string): Promise<void> {
-  const faults = new Set(await faultsOf(read, query, label));
+  const found = await forbiddenParts(read, query);
+  if ('message' in found)
+    throw new AppError(
+      'invalid_option',
+      `${label}: --query must be one SELECT${found.message === '' ? '' : ` (${found.message.slice(0, 500)})`}`,
+    );
+  const [first] = found.parts;
+  if (first !== undefined)
+    throw new AppError('invalid_option', `${label}: --query may not use ${first}. ${allowedInstead}`);
+}
+
+/** Advice for a query that uses something that is not allowed. */
+export const allowedInstead = 'Use functions that compute with values of the tables of the file';
+
+/** If a file has more views than this, only the views that the query names are checked. */
+const mostViews = 1000;
+
+/** The fault of a query that is not one SELECT; `message` is empty if it is several. `position`: its index, from 0. */
+interface SyntaxFault {
+  readonly message: string;
+  readonly position?: number;
+}
+
+/** The tables that a query may read. */
+export interface ReadableNames {
+  /** tables and views, in lower case */
+  readonly relations: ReadonlySet<string>;
+  /** views that this program made, in lower case: they may read files */
+  readonly ownViews: ReadonlySet<string>;
+}
+
+/**
+ * Returns the parts of a query, and of the views and macros of the file, that are not allowed. `names`: absent if the database can read no
+ * file, so that a name of a file finds nothing.
+ */
+export async function forbiddenParts(
+  read: Read,
+  query: string,
+  names?: ReadableNames,
+): Promise<{ readonly parts: readonly string[] } | SyntaxFault> {
+  const tree = await treeOf(read, query);
+  if ('message' in tree) return tree;
+  const faults = new Set(faultsIn(tree.statement, names));
   const views = await read<{ name: string; sql: string }>(
     `SELECT view_name AS name, sql FROM duckdb_views() WHERE NOT internal`,
   );
   const used = query.toLowerCase();
   for (const { name, sql } of views) {
+    if (names?.ownViews.has(name.toLowerCase()) === true) continue;
     const [, select] =
       /^\s*create\s+(?:or\s+replace\s+)?(?:temp\w*\s+)?view\s.*?\sas\s+(.*?);?\s*$/is.exec(sql) ?? [];
     if (!used.includes(name.toLowerCase()) && views.length > mostViews) continue;
-    for (const fault of await faultsOf(read, select ?? '', label))
-      faults.add(`${fault} (in the view ${name})`);
+    const viewTree = await treeOf(read, select ?? '');
+    if ('message' in viewTree) return viewTree;
+    for (const fault of faultsIn(viewTree.statement, names)) faults.add(`${fault} (in the view ${name})`);
   }
   const macros = await read<{ name: string }>(
     `SELECT DISTINCT function_name AS name FROM duckdb_functions() WHERE NOT internal`,
@@ -196,27 +240,33 @@ export async function checkQuery(read: Read, query: string, label: string): Prom
   for (const { name } of macros)
     if (allowedFunctions.has(name.toLowerCase()) || allowedTableFunctions.has(name.toLowerCase()))
       faults.add(`the macro ${name} of the file has the name of a function`);
-  const [first] = faults;
-  if (first !== undefined)
-    throw new AppError(
-      'invalid_option',
-      `${label}: --query may not use ${first}. Use functions that compute with values of the tables of the file`,
-    );
+  return { parts: [...faults] };
 }
 
-/** If a file has more views than this, only the views that the query names are checked. */
-const mostViews = 1000;
-
-async function faultsOf(read: Read, query: string, label: string): Promise<string[]> {
+async function treeOf(read: Read, query: string): Promise<{ readonly statement: unknown } | SyntaxFault> {
   const [row] = await read<{ tree: string }>(`SELECT json_serialize_sql(${standardLiteral(query)}) AS tree`);
-  const parsed = JSON.parse(row!.tree) as { error: boolean; error_message?: string; statements?: unknown[] };
-  if (parsed.error || parsed.statements?.length !== 1)
-    throw new AppError(
-      'invalid_option',
-      `${label}: --query must be one SELECT${parsed.error_message === undefined ? '' : ` (${parsed.error_message.slice(0, 500)})`}`,
-    );
+  const parsed = JSON.parse(row!.tree) as {
+    readonly error: boolean;
+    readonly error_message?: string;
+    readonly position?: string;
+    readonly statements?: readonly unknown[];
+  };
+  if (!parsed.error && parsed.statements?.length === 1) return { statement: parsed.statements[0] };
+  const position = Number(parsed.position);
+  return {
+    message: parsed.error_message ?? '',
+    ...(parsed.position === undefined || !Number.isInteger(position) ? {} : { position }),
+  };
+}
+
+/** Returns whether DuckDB could read a file if no table has that name. */
+function mayNameFile(name: string): boolean {
+  return /[./\\:*?[\]]/.test(name);
+}
+
+function faultsIn(statement: unknown, names?: ReadableNames): string[] {
   const faults: string[] = [];
-  const rest: unknown[] = [parsed.statements[0]];
+  const rest: unknown[] = [statement];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
     if (typeof next !== 'object' || next === null) continue;
     const node = next as Readonly<Record<string, unknown>>;
@@ -239,6 +289,12 @@ async function faultsOf(read: Read, query: string, label: string): Promise<strin
         /^(?:system|temp)$/i.test(String(catalog)) ||
         ownCatalogues.test(String(table));
       if (isOwn) faults.push(`the catalogue table ${String(table)}`);
+      else if (
+        names !== undefined &&
+        !names.relations.has(String(table).toLowerCase()) &&
+        mayNameFile(String(table))
+      )
+        faults.push(`the file ${String(table)}`);
     }
     for (const value of Object.values(node)) if (typeof value === 'object') rest.push(value);
   }

@@ -46,6 +46,7 @@ const cacheBytes = 16 * 1024 * 1024;
 
 /** Codes of SQLite: the lower byte is the kind of error. */
 const codes = {
+  error: 1,
   busy: 5,
   locked: 6,
   readOnly: 8,
@@ -150,7 +151,7 @@ function openedDatabase(
 }
 
 /** Retries while another program holds the file, up to `deadline`. */
-async function whenFree<T>(work: () => T, deadline: number): Promise<T> {
+export async function whenFree<T>(work: () => T, deadline: number): Promise<T> {
   for (;;) {
     try {
       return work();
@@ -169,6 +170,11 @@ function codeOf(error: unknown): number | null {
 /** Returns whether the error reports a value that exceeds the size limit. */
 export function isTooLong(error: unknown): boolean {
   return codeOf(error) === codes.tooBig;
+}
+
+/** Returns whether the error reports a fault of a statement, and not of the file. */
+export function isSqlFault(error: unknown): boolean {
+  return codeOf(error) === codes.error;
 }
 
 function isBusy(error: unknown): boolean {

@@ -92,7 +92,8 @@ export function adaptedModel(
   return withOtherParts(model, { tables });
 }
 
-function widenedType(table: ManifestTable, name: string): ColumnType | null {
+/** Returns the type that the rows of the folder need for a column, if that is not the type of the model; otherwise null. */
+export function widenedType(table: ManifestTable, name: string): ColumnType | null {
   if (table.text_columns.includes(name)) return { kind: 'text' };
   if (table.decimal_columns?.includes(name) === true)
     return { kind: 'numeric', precision: mostDecimalDigits, scale: 0 };
