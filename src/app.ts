@@ -87,7 +87,7 @@ export function createApp(
   // before the schemas, whose `/v2/schema/{id}` would take its paths
   app.route('/', createTransferRoutes(adapters, config, guards));
   app.route('/', createSchemaRoutes(adapters, config, guards, renderings));
-  app.route('/', createTargetRoutes(adapters, guards));
+  app.route('/', createTargetRoutes(adapters, config, guards));
   app.route('/', createMappingRoutes(adapters, config, guards, renderings));
   app.route('/', createDiagramRoutes(adapters, config, guards, renderings));
   app.route('/', createCilRoutes(adapters, config, guards, renderings));

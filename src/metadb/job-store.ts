@@ -119,6 +119,7 @@ export function createPostgresJobStore(
     listIds: (idOrg) => read(idOrg, (tx) => listIds(tx, idOrg)),
     sumLoadedRows: (idOrg, idSchs) => read(idOrg, (tx) => sumLoadedRows(tx, idOrg, idSchs)),
     listLatestLoads: (idOrg, idSchs) => read(idOrg, (tx) => listLatestLoads(tx, idOrg, idSchs)),
+    hasLoaded: (idOrg, outputs) => read(idOrg, (tx) => hasLoaded(tx, idOrg, outputs)),
     removeJob: (idOrg, idJob) => within(idOrg, (tx) => removeJob(tx, idOrg, idJob)),
     close: () => notifications.close(),
   };
@@ -403,6 +404,17 @@ async function listLatestLoads(
     ...row,
     keys: row.keys === null ? null : (JSON.parse(row.keys) as Record<string, number>),
   }));
+}
+
+async function hasLoaded(sql: Sql, idOrg: number, outputs: readonly string[]): Promise<boolean> {
+  const names = JSON.stringify(outputs.map(storable));
+  const [row] = await sql`
+    select from json_array_elements_text(${names}::text::json) t (name)
+     where exists (select from svc.job j
+                    where j.id_org = ${idOrg} and md5(j.output_path) = md5(t.name) and j.output_path = t.name
+                      and j.status = 'C' and j.job_type = 'Parse' and j.output_path is not null)
+     limit 1`;
+  return row !== undefined;
 }
 
 /** One row per origin, which the end of each job keeps up to date. */

@@ -7,6 +7,7 @@ import type { IdempotencyStore } from './stores/idempotency.ts';
 import type { JobStore } from './stores/jobs.ts';
 import type { ProcessRunner, TransferProgram, ProcessFigures, SchemaCompiler } from './processes.ts';
 import type { HostCallers, HostResolver, TokenVerifier } from './network.ts';
+import type { TargetReader } from './target-reader.ts';
 import type { WatchStore } from './stores/watches.ts';
 
 /** The environment of the application, and its capabilities. */
@@ -76,6 +77,8 @@ export interface Adapters {
   readonly hosts: HostResolver;
   /** null: the runtime has no processes, so schemas are neither exported nor imported */
   readonly transfers: TransferProgram | null;
+  /** null: the runtime has no processes, so rows of targets cannot be read */
+  readonly targetReader: TargetReader | null;
 }
 
 /**

@@ -7,6 +7,7 @@ export const programs = {
   // processes that the service starts
   look: () => import('../runtime/watches/look-child.ts'),
   fetch: () => import('../inputs/remote/fetch-child.ts'),
+  read: () => import('../runtime/targets/read-child.ts'),
   // a thread of the service
   'schema-compiler': () => import('../tools/schemas/compiler-thread.ts'),
 };

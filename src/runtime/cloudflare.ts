@@ -170,6 +170,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
         Promise.reject(new AppError('runtime_unsupported', `the name ${name} cannot be resolved here`)),
     },
     transfers: null,
+    targetReader: null,
     ...(config.oidc === null ? {} : { tokens: await createOidcVerifier(config.oidc) }),
   };
   return { fetch: createApp(adapters, config).fetch, database };

@@ -18,6 +18,7 @@ import { createHealth } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { startReaper, type Reaper } from '../service/jobs/worker/run-jobs.ts';
 import { createJobWorker } from './job-worker.ts';
+import { openTargetReader } from './targets/reader.ts';
 import { createServiceTransfers } from './transfers.ts';
 import { createWatchScheduler } from './watches/scheduler.ts';
 import { openInstallation, type OpenedInstallation, type OwnAdapters } from './open-installation.ts';
@@ -80,6 +81,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     const transfers = createServiceTransfers(opened, environment);
     await transfers.sweep();
     const { logs: _, runner: __, ...given } = opened.given;
+    const targets = openTargetReader(opened);
     const adapters: Adapters = {
       health: createHealth(opened, { running: () => worker?.running() ?? 0, accepting: () => accepting }),
       assets: createPackageAssetStore(),
@@ -92,6 +94,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
         : { tokens: await createOidcVerifier(config.oidc, { logger: opened.adapters.logger }) }),
       ...(options.callers === undefined ? {} : { callers: options.callers }),
       transfers,
+      targetReader: targets.reader,
       ...given,
       ...opened.adapters,
     };
@@ -116,6 +119,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     const close = async (): Promise<void> => {
       await drain();
       await transfers.close();
+      await targets.close();
       await opened.close();
     };
     return {

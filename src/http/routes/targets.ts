@@ -1,11 +1,71 @@
-/** Targets in the metadata database: /v2/target. */
+/** Targets: rows of them, and names of the metadata database: /v2/target. */
 import { createRoute, z } from '@hono/zod-openapi';
+import { fixedLimits } from '../../config/limits.ts';
+import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
+import type { AnswerValue } from '../../ports/target-reader.ts';
+import { queryTarget, targetRows } from '../../service/catalog/read-target.ts';
 import type { Guards } from '../auth.ts';
-import { createGroup, operation, problems, removed } from '../operation.ts';
+import { jsonBody } from '../json-body.ts';
+import { createGroup, json, operation, problems, removed } from '../operation.ts';
+import { defaultPageSize, int32, sizeQuery } from '../paging.ts';
+import { wire } from '../problem.ts';
 
-export function createTargetRoutes({ catalog }: Pick<Adapters, 'catalog'>, guards: Guards) {
+const RowColumn = z.object({ name: z.string(), type: z.string() }).openapi('RowColumn', {
+  description: 'A column of rows.',
+  example: { name: 'order_key', type: 'bigint' },
+});
+
+const RowValues = z.array(z.any()).openapi('RowValues', {
+  description:
+    'The values of a row, in the order of the columns. Whole numbers up to 2^53 and floating-point numbers are JSON numbers. Larger whole numbers, decimals, NaN and infinities are strings, so that no digit is lost. Dates and times are strings in ISO 8601; a time with a zone is in UTC and ends in Z. Bytes are Base64. Lists are arrays, and structures are objects. NULL is null.',
+  example: [1, 'SO-4102', '150.00', null],
+});
+
+function wireRows(rows: readonly (readonly AnswerValue[])[]): z.infer<typeof RowValues>[] {
+  return rows as unknown as z.infer<typeof RowValues>[];
+}
+
+const TargetRowPage = z
+  .object({
+    columns: z.array(RowColumn),
+    content: z.array(RowValues),
+    page: z.int(),
+    size: z.int(),
+    total_elements: z.int(),
+    total_pages: z.int(),
+  })
+  .openapi('TargetRowPage', { description: 'A page of the rows of a table.' });
+
+const TargetQuery = z
+  .strictObject({
+    target: z.string().min(1).max(4096),
+    sql: z.string().min(1).max(fixedLimits.querySqlLength),
+  })
+  .openapi('TargetQuery', {
+    description: 'A statement that reads a target.',
+    example: {
+      target: 'metadb:orders',
+      sql: 'select number, order_date from "order" order by order_date desc',
+    },
+  });
+
+const TargetQueryResult = z
+  .object({ columns: z.array(RowColumn), rows: z.array(RowValues), truncated: z.boolean() })
+  .openapi('TargetQueryResult', { description: 'The rows of a statement.' });
+
+const tags = ['schemas'];
+
+const targetMeaning =
+  'Target as `-o` names it, or as `parm_path_output` of a job does: `metadb:NAME`, `duckdb:FILE`, `sqlite:FILE` or a folder.';
+
+export function createTargetRoutes(
+  adapters: Pick<Adapters, 'catalog' | 'files' | 'jobs' | 'targetReader'>,
+  { limits }: Pick<Config, 'limits'>,
+  guards: Guards,
+) {
+  const { catalog } = adapters;
   const remove = operation(
     createRoute({
       method: 'delete',
@@ -14,7 +74,7 @@ export function createTargetRoutes({ catalog }: Pick<Adapters, 'catalog'>, guard
       summary: 'Remove a target of the metadata database',
       description:
         'Drops the SQL schema `metadb:NAME` with all its rows and gives the name back. Refused while a job loads into it.',
-      tags: ['schemas'],
+      tags,
       ...guards.require('schemas:write'),
       request: {
         query: z.object({
@@ -35,5 +95,70 @@ export function createTargetRoutes({ catalog }: Pick<Adapters, 'catalog'>, guard
     },
   );
 
-  return createGroup([remove]);
+  const rows = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/target/rows',
+      operationId: 'listTargetRows',
+      summary: 'List rows of a table',
+      description: `Rows of a table or view of a target that a job of the organisation loaded, in the order of the row key; rows of a table without one in the order of all columns. A page has at most ${fixedLimits.answerRowBytes / 1024 ** 2} MiB of rows and ${fixedLimits.queryMs / 1000} seconds, else 422. Targets on other servers and in buckets are not read: 422.`,
+      tags,
+      ...guards.require('rows:read'),
+      request: {
+        query: z.object({
+          target: z
+            .string()
+            .min(1)
+            .max(4096)
+            .openapi({ description: targetMeaning, example: 'metadb:orders' }),
+          table: z
+            .string()
+            .min(1)
+            .max(255)
+            .openapi({ description: 'Name of the table or view in the target.', example: 'order' }),
+          page: int32('Number of the page, from 0; the first without it.').optional(),
+          size: sizeQuery.shape.size,
+        }),
+      },
+      responses: { 200: json(TargetRowPage, 'The page.'), ...problems(400, 409, 422, 501) },
+    }),
+    async (c) => {
+      const { target, table, page = 0, size = defaultPageSize } = c.req.valid('query');
+      const found = await targetRows(adapters, c.get('principal').idOrg, target, { table, page, size });
+      const { columns, content, totalElements } = found;
+      return c.json(
+        wire({
+          columns,
+          content: wireRows(content),
+          page,
+          size,
+          total_elements: totalElements,
+          total_pages: Math.ceil(totalElements / size),
+        }),
+        200,
+      );
+    },
+  );
+
+  const query = operation(
+    createRoute({
+      method: 'post',
+      path: '/v2/target/query',
+      operationId: 'queryTarget',
+      summary: 'Query a target',
+      description: `Runs one SELECT in the SQL of the target: that of PostgreSQL for \`metadb:\`, of SQLite for \`sqlite:\`, of DuckDB for \`duckdb:\` and folders, whose tables are the files. It may read the tables and views of the target, and use functions that compute with their values; 400 for anything else, with the message of the database, the place and its hint. It may take ${fixedLimits.queryMs / 1000} seconds, else 422. The answer has at most ${fixedLimits.queryRows} rows and ${fixedLimits.answerRowBytes / 1024 ** 2} MiB; \`truncated\` says that there are more.`,
+      tags,
+      ...guards.require('rows:read'),
+      request: { body: { content: { 'application/json': { schema: TargetQuery } }, required: true } },
+      middleware: [...guards.require('rows:read').middleware, jsonBody(limits.jsonBodyBytes)],
+      responses: { 200: json(TargetQueryResult, 'The rows.'), ...problems(400, 409, 413, 415, 422, 501) },
+    }),
+    async (c) => {
+      const { target, sql } = c.req.valid('json');
+      const found = await queryTarget(adapters, c.get('principal').idOrg, target, sql);
+      return c.json(wire({ ...found, rows: wireRows(found.rows) }), 200);
+    },
+  );
+
+  return createGroup([remove, rows, query]);
 }

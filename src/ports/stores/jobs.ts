@@ -215,6 +215,8 @@ export interface JobReader {
   sumLoadedRows(idOrg: number, idSchs?: readonly number[]): Promise<LoadedRows>;
   /** Returns, for each of these origins, the latest run that completed a load, with its description of the target. */
   listLatestLoads(idOrg: number, idSchs: readonly number[]): Promise<readonly LatestLoad[]>;
+  /** Returns whether a completed job of the organisation loaded a target that its record names in one of these ways. */
+  hasLoaded(idOrg: number, outputs: readonly string[]): Promise<boolean>;
   /** Ids of all jobs of an organisation, in no order. */
   listIds(idOrg: number): Promise<readonly number[]>;
 }

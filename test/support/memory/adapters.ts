@@ -101,6 +101,7 @@ export function createMemoryAdapters(): MemoryAdapters {
     },
     hosts: { resolve: async () => ['192.0.2.1'] },
     transfers: null,
+    targetReader: null,
     serviceLog,
     time,
     healthStates,
@@ -154,6 +155,7 @@ const everyScope: readonly Scope[] = [
   'schemas:read',
   'schemas:write',
   'files:upload',
+  'rows:read',
   'migrate',
   'admin',
 ];

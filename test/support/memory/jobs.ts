@@ -465,6 +465,15 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
             record.id_org === idOrg && (idSchs === undefined || idSchs.includes(record.id_sch ?? -1)),
         ),
       ),
+    hasLoaded: async (idOrg, outputs) =>
+      rows.some(
+        ({ record }) =>
+          record.id_org === idOrg &&
+          record.status === 'completed' &&
+          record.job_type === 'Parse' &&
+          record.parm_path_output !== null &&
+          outputs.includes(record.parm_path_output),
+      ),
     listLatestLoads: async (idOrg, idSchs) =>
       idSchs.flatMap((idSch): LatestLoad[] => {
         const latest = rows.findLast(
