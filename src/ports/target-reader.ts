@@ -67,7 +67,7 @@ export interface TargetReader {
   query(idOrg: number, target: ReadableTarget, sql: string): Promise<RowAnswer>;
 }
 
-// What the child process reads from: one database, opened for one request.
+// The child process opens one target for one request.
 
 /** Rows that are read once, in one direction. */
 export interface ReadRows {

@@ -82,6 +82,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     await transfers.sweep();
     const { logs: _, runner: __, ...given } = opened.given;
     const targets = openTargetReader(opened);
+    await targets.sweep();
     const adapters: Adapters = {
       health: createHealth(opened, { running: () => worker?.running() ?? 0, accepting: () => accepting }),
       assets: createPackageAssetStore(),

@@ -143,7 +143,14 @@ const areas: readonly Area[] = [
   onNode(
     'targets/files/lake',
     ['avsc'],
-    ['targets/rows', 'targets/sql/duckdb', 'targets/files', 'targets/files/folder', 'storage/staging'],
+    [
+      'targets/rows',
+      'targets/sql/duckdb',
+      'targets/files',
+      'targets/files/folder',
+      'storage/staging',
+      'storage/local',
+    ],
   ),
   onNode('process', ['postgres', 'libxml2-wasm'], ['storage/local', 'storage/staging', 'config/values.ts']),
   // documents, XSD sets and rows that hold documents; queries run through the drivers of targets

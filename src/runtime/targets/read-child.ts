@@ -1,6 +1,5 @@
 /** The process that reads rows of a target. It serves one request at a time. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
 import { fixedLimits } from '../../config/limits.ts';
 import { AppError } from '../../errors.ts';
 import type { OpenedTarget, ReadRows, RowAnswer } from '../../ports/target-reader.ts';
@@ -124,8 +123,8 @@ function interrupt(pid: number): void {
 
 async function read(request: Read): Promise<ReadAnswer> {
   const { wanted, settings } = request;
-  await mkdir(settings.scratch, { recursive: true, mode: 0o700 });
-  const spill = await mkdtemp(join(settings.scratch, 'query-'));
+  const spill = settings.scratch;
+  await mkdir(spill, { recursive: true, mode: 0o700 });
   try {
     for (let tries = 1; ; tries += 1) {
       const target = await openTarget(request, spill);
@@ -146,8 +145,6 @@ async function read(request: Read): Promise<ReadAnswer> {
   } catch (error) {
     if (error instanceof TypesNeeded) return error.answer;
     throw error;
-  } finally {
-    await rm(spill, { recursive: true, force: true });
   }
 }
 

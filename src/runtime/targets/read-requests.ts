@@ -16,7 +16,7 @@ export type OpenPlace =
   | { readonly kind: 'duckdb' | 'sqlite' | 'folder'; readonly label: string; readonly path: string };
 
 export interface ReadSettings {
-  /** folder for data that does not fit into memory; created when needed */
+  /** folder of this request for data that does not fit into memory; created when needed, and removed by the parent process */
   readonly scratch: string;
   readonly memoryBytes: number;
 }

@@ -2,6 +2,8 @@
  * Reads rows of targets in child processes: files and statements of organisations are never read inside the service, and a process that
  * exceeds its time or memory is ended with everything that it does.
  */
+import { randomBytes } from 'node:crypto';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { launcher } from '../../installation.ts';
 import { createLookProcesses, LookProcessEnd, type LookProcesses } from '../../process/look-processes.ts';
@@ -37,9 +39,12 @@ interface TargetReaderOptions {
 /** Opens the reader of a service. `close` ends its processes. */
 export function openTargetReader({ config, home, databaseUrl, loaderRole }: OpenedInstallation): {
   readonly reader: TargetReader;
+  /** Removes data that processes of a dead service left. */
+  sweep(): Promise<void>;
   close(): Promise<void>;
 } {
   const { lookMemoryBytes: memoryBytes } = config.limits;
+  const scratch = join(home.directory, 'tmp');
   const processes = createLookProcesses({
     entry: [launcher, 'service/read'],
     workingDirectory: home.directory,
@@ -57,10 +62,23 @@ export function openTargetReader({ config, home, databaseUrl, loaderRole }: Open
       waitMs: fixedLimits.queryWaitMs,
       what: 'requests for rows',
     }),
-    settings: { scratch: join(home.directory, 'tmp'), memoryBytes },
+    settings: { scratch, memoryBytes },
     metadb: { url: databaseUrl, isLocal: config.metadbUrl === null, loaderRole },
   });
-  return { reader, close: () => processes.close() };
+  return { reader, sweep: () => removeOld(scratch), close: () => processes.close() };
+}
+
+const scratchPrefix = 'query-';
+/** age after which any request is over */
+const oldMs = 3_600_000;
+
+async function removeOld(directory: string): Promise<void> {
+  const names = await readdir(directory).catch(() => [] as string[]);
+  for (const name of names.filter((one) => one.startsWith(scratchPrefix))) {
+    const found = await stat(join(directory, name)).catch(() => null);
+    if (found !== null && found.mtimeMs < Date.now() - oldMs)
+      await rm(join(directory, name), { recursive: true, force: true });
+  }
 }
 
 /** Time for the start of a process, and time in addition to that of the statement. */
@@ -92,6 +110,7 @@ function createTargetReader(options: TargetReaderOptions): TargetReader {
     try {
       const place = await placeOf(idOrg, target);
       const process = await processes.take(idOrg);
+      let isReady = false;
       let isLate = false;
       // ends the process if it has not answered
       const end = (): void => {
@@ -99,16 +118,18 @@ function createTargetReader(options: TargetReaderOptions): TargetReader {
         process.release();
       };
       let timer = setTimeout(end, startMs);
+      const scratch = join(settings.scratch, `${scratchPrefix}${randomBytes(8).toString('hex')}`);
       const ask = async (types: TypesOfTables | null): Promise<ReadAnswer> =>
         (await process.ask({
           what: 'read',
           place,
-          settings,
+          settings: { ...settings, scratch },
           wanted,
           types,
         } satisfies ReadRequest)) as ReadAnswer;
       try {
         await process.ask({ what: 'ready' } satisfies ReadRequest);
+        isReady = true;
         clearTimeout(timer);
         timer = setTimeout(end, fixedLimits.queryMs + extraMs);
         let answer = await ask(null);
@@ -119,10 +140,12 @@ function createTargetReader(options: TargetReaderOptions): TargetReader {
         if (!('rows' in answer)) throw new Error('the process that reads rows asked for types again');
         return { rows: answer.rows as RowAnswer, total: answer.total };
       } catch (error) {
-        throw isLate ? tooSlow() : faultOf(error);
+        throw isLate && isReady ? tooSlow() : faultOf(error);
       } finally {
         clearTimeout(timer);
         process.release();
+        // a process that was ended left its data there
+        await rm(scratch, { recursive: true, force: true });
       }
     } finally {
       leave();

@@ -39,8 +39,18 @@ export function tooSlow(): AppError {
   );
 }
 
-export function noSuchTable(table: string): AppError {
-  return new AppError('not_found', `the target has no table or view ${JSON.stringify(table)}`);
+/** Tables that a message names; the rest are counted. */
+const mostNamed = 20;
+
+/** `tables`: the names that the target has. */
+export function noSuchTable(table: string, tables: readonly string[]): AppError {
+  const named = tables
+    .toSorted()
+    .slice(0, mostNamed)
+    .map((name) => JSON.stringify(name));
+  const more = tables.length > named.length ? ` and ${tables.length - named.length} more` : '';
+  const known = named.length === 0 ? 'it has none' : `it has ${named.join(', ')}${more}`;
+  return new AppError('not_found', `the target has no table or view ${JSON.stringify(table)}: ${known}`);
 }
 
 /**

@@ -50,6 +50,7 @@ export async function openReadOnlyFolder(options: ReadOnlyFolderOptions): Promis
     const files = openReadOnlyFiles({
       label,
       spill,
+      names: manifest.tables.map(({ name }) => name),
       find: (isNamed) => namedTables(manifest, pinned.path, isNamed, options),
     });
     return {
@@ -146,8 +147,12 @@ async function textRows(
     const from = linesOf(directory, format, file);
     return { file, from };
   });
-  const typeOf = (name: string): ColumnType =>
-    widenedType(table, name) ?? known.get(name) ?? { kind: 'text' };
+  const zoned = new Set(table.zoned_columns);
+  const typeOf = (name: string): ColumnType => {
+    const type = widenedType(table, name) ?? known.get(name) ?? { kind: 'text' };
+    // the values of the folder decide whether a time has a zone
+    return type.kind === 'timestamp' && zoned.has(name) ? { ...type, kind: 'timestamptz' } : type;
+  };
   for (const { file } of texts)
     for (const name of file.columns) {
       const type = typeOf(name);
@@ -216,7 +221,7 @@ function textOf(format: RecordFormat, name: string, isNumber = false): string {
   const column = doubleQuoted(name);
   if (format === 'csv') return column;
   if (format === 'tsv') {
-    // U+001F, which no document can hold, stands for a backslash in between
+    // in the meantime a backslash is U+001F, which no document can hold
     const letters = [
       ['\\t', 'chr(9)'],
       ['\\n', 'chr(10)'],

@@ -40,6 +40,7 @@ export async function openReadOnlyLake({
     const files = openReadOnlyFiles({
       label,
       spill,
+      names: manifest.tables.map(({ name }) => name),
       find: (isNamed) => namedTables(place, manifest, isNamed),
     });
     return {

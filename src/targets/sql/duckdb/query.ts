@@ -201,8 +201,8 @@ interface SyntaxFault {
   readonly position?: number;
 }
 
-/** The tables that a query may read. */
-export interface ReadableNames {
+/** The relations of a database that may read files. */
+export interface QueryRelations {
   /** tables and views, in lower case */
   readonly relations: ReadonlySet<string>;
   /** views that this program made, in lower case: they may read files */
@@ -216,7 +216,7 @@ export interface ReadableNames {
 export async function forbiddenParts(
   read: Read,
   query: string,
-  names?: ReadableNames,
+  names?: QueryRelations,
 ): Promise<{ readonly parts: readonly string[] } | SyntaxFault> {
   const tree = await treeOf(read, query);
   if ('message' in tree) return tree;
@@ -264,7 +264,7 @@ function mayNameFile(name: string): boolean {
   return /[./\\:*?[\]]/.test(name);
 }
 
-function faultsIn(statement: unknown, names?: ReadableNames): string[] {
+function faultsIn(statement: unknown, names?: QueryRelations): string[] {
   const faults: string[] = [];
   const rest: unknown[] = [statement];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {

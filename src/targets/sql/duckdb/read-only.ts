@@ -58,6 +58,8 @@ export interface FileTable {
 }
 
 export interface FileTablesOptions extends Pick<ReadOnlyDuckDbOptions, 'label' | 'spill'> {
+  /** names of all tables */
+  readonly names: readonly string[];
   /** Returns the tables that a statement may name; each of them costs time. */
   readonly find: (isNamed: (table: string) => boolean) => Promise<readonly FileTable[]>;
 }
@@ -66,6 +68,7 @@ export interface FileTablesOptions extends Pick<ReadOnlyDuckDbOptions, 'label' |
 export function openReadOnlyFiles({
   label,
   spill,
+  names,
   find,
 }: FileTablesOptions): Pick<OpenedTarget, 'page' | 'query' | 'close'> {
   let reader: DuckDbReader | null = null;
@@ -91,7 +94,7 @@ export function openReadOnlyFiles({
     } finally {
       connection.closeSync();
     }
-    return readOnlyTarget(open, made);
+    return readOnlyTarget(open, made, names);
   };
   return {
     page: async (slice) => (await opened(slice.table.replaceAll('"', '""'))).page(slice),
@@ -100,8 +103,12 @@ export function openReadOnlyFiles({
   };
 }
 
-/** `ownViews`: views that this program made, in lower case. */
-function readOnlyTarget(reader: DuckDbReader, ownViews: ReadonlySet<string> = new Set()): OpenedTarget {
+/** `ownViews`: views that this program made, in lower case. `allTables`: names of tables, if not all of them have views. */
+function readOnlyTarget(
+  reader: DuckDbReader,
+  ownViews: ReadonlySet<string> = new Set(),
+  allTables: readonly string[] | null = null,
+): OpenedTarget {
   const relations = async (): Promise<ReadonlyMap<string, readonly string[]>> => {
     const rows = await reader.read<{ name: string; columns: { readonly items: readonly string[] } }>(
       `SELECT table_name AS name, list(column_name ORDER BY column_index) AS columns FROM duckdb_columns()
@@ -120,8 +127,9 @@ function readOnlyTarget(reader: DuckDbReader, ownViews: ReadonlySet<string> = ne
   };
   return {
     async page({ table, page, size }) {
-      const columns = (await relations()).get(table);
-      if (columns === undefined) throw noSuchTable(table);
+      const known = await relations();
+      const columns = known.get(table);
+      if (columns === undefined) throw noSuchTable(table, allTables ?? [...known.keys()]);
       const from = doubleQuoted(table);
       const sql = `SELECT * FROM ${from}`;
       // a view of the file may call functions, too
@@ -188,7 +196,7 @@ async function rowsOf(connection: DuckDBConnection, statement: string, asked: st
       const chunks = chunksOf(connection, result);
       try {
         for (let chunk = await chunks.next(); chunk !== null; chunk = await chunks.next())
-          for (const row of chunk.getRows()) yield row.map((value, at) => valueOf(value, types[at]!));
+          for (const row of chunk.getRows()) yield row.map(valueOf);
       } catch (error) {
         throw readFault(error, asked);
       } finally {
@@ -198,11 +206,11 @@ async function rowsOf(connection: DuckDBConnection, statement: string, asked: st
   };
 }
 
-async function valuesOf(): Promise<(value: unknown, type: string) => AnswerValue> {
+async function valuesOf(): Promise<(value: unknown) => AnswerValue> {
   const duckDb = await import('@duckdb/node-api');
   const { DuckDBTimestampValue: Timestamp } = duckDb;
   const moment = (micros: bigint): string => new Timestamp(micros).toString().replace(' ', 'T');
-  const valueOf = (value: unknown, type: string): AnswerValue => {
+  const valueOf = (value: unknown): AnswerValue => {
     switch (typeof value) {
       case 'string':
       case 'boolean':
@@ -223,15 +231,15 @@ async function valuesOf(): Promise<(value: unknown, type: string) => AnswerValue
     )
       return value.toString().replace(' ', 'T');
     if (value instanceof duckDb.DuckDBListValue || value instanceof duckDb.DuckDBArrayValue)
-      return value.items.map((item) => valueOf(item, type));
+      return value.items.map((item) => valueOf(item));
     if (value instanceof duckDb.DuckDBStructValue)
       return Object.fromEntries(
-        Object.entries(value.entries).map(([name, member]) => [name, valueOf(member, type)]),
+        Object.entries(value.entries).map(([name, member]) => [name, valueOf(member)]),
       );
     if (value instanceof duckDb.DuckDBMapValue)
       return value.entries.map(({ key, value: member }) => ({
-        key: valueOf(key, type),
-        value: valueOf(member, type),
+        key: valueOf(key),
+        value: valueOf(member),
       }));
     return String(value);
   };

@@ -180,7 +180,7 @@ class ReadOnlySchema implements OpenedTarget {
     try {
       await session.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const columns = hasOwnPrefix(table) ? [] : await this.#columnsOf(table);
-      if (columns.length === 0) throw noSuchTable(table);
+      if (columns.length === 0) throw noSuchTable(table, await this.#tables());
       const keys = columns.filter(({ keyPlace }) => keyPlace !== null);
       const key = rowKeyOf(
         table,
@@ -208,6 +208,8 @@ class ReadOnlySchema implements OpenedTarget {
     const statement = sql.trim().replace(/;+$/, '');
     try {
       await session.begin('');
+      // its own message is clearer than that of the derived table
+      await session.describe(statement);
       const names = await session.describe(`SELECT * ${derived(statement)}`);
       const columns = await this.#checkedColumns(statement, names, sql);
       await session.ask('ROLLBACK');
@@ -220,6 +222,13 @@ class ReadOnlySchema implements OpenedTarget {
 
   close(): Promise<void> {
     return this.#session.close();
+  }
+
+  async #tables(): Promise<readonly string[]> {
+    const rows = await this.#session.ask<{ name: string }>(
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = ${this.#schema} AND relkind IN ('r', 'p', 'v', 'm')`,
+    );
+    return rows.map(({ name }) => name).filter((name) => !hasOwnPrefix(name));
   }
 
   async #columnsOf(

@@ -144,7 +144,11 @@ function readOnlyTarget(
   return {
     async page({ table, page, size }) {
       const known = relations.get(table.toLowerCase());
-      if (known === undefined || known.name !== table) throw noSuchTable(table);
+      if (known === undefined || known.name !== table)
+        throw noSuchTable(
+          table,
+          [...relations.values()].map(({ name }) => name),
+        );
       const from = doubleQuoted(table);
       const [total] = prepared(`SELECT count(*) FROM ${from}`, '').get() as unknown as [bigint];
       const { columns } = rowsOf(`SELECT * FROM ${from} LIMIT 0`, '');
@@ -158,6 +162,8 @@ function readOnlyTarget(
     },
     async query(sql) {
       const statement = sql.trim().replace(/;+$/, '');
+      // its own message is clearer than that of the statement in parentheses
+      prepared(statement, sql);
       // Only one query can stand in parentheses. SQLite ignores the rest of a text after its first statement.
       prepared(`SELECT 1 FROM (${statement}\n)`, sql);
       return rowsOf(statement, sql);
@@ -187,6 +193,7 @@ function valueOf(value: SqliteValue): AnswerValue {
 function readFault(error: unknown, sql: string, label: string): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
   const message = error.message.split('\n', 1)[0]!;
+  if (/contains no statements/.test(message)) return statementFault('give one SELECT', sql);
   if (/out of memory|string or blob too big/i.test(message))
     return new AppError(
       'unprocessable_input',
