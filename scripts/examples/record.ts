@@ -96,6 +96,18 @@ async function recordCatalog(recorder: Recorder, { idSch, loading, set }: Conver
     '/v2/diagram/get/{idSch}',
   ])
     await recorder.record('GET', path, ofSchema);
+  await recorder.record('GET', '/v2/target/rows', {}, { query: '?target=metadb:orders&table=order&size=2' });
+  await recorder.record(
+    'POST',
+    '/v2/target/query',
+    {},
+    {
+      body: {
+        target: 'metadb:orders',
+        sql: 'select number, count(*) as lines from "order" join line using (order_key) group by number order by number limit 3',
+      },
+    },
+  );
   await recorder.record('GET', '/v2/schema/ddl/{idSch}', ofSchema, { headers: { Accept: '*/*' } });
   await recorder.record('GET', '/v2/schema/views/{idSch}', ofSchema, { headers: { Accept: '*/*' } });
   await recorder.record('GET', '/v2/schema/dictionary/{idSch}', ofSchema, {

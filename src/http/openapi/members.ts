@@ -303,6 +303,20 @@ const jobMembers: MemberTexts = {
     completed: 'The job has ended: the log will not grow any more.',
     log: 'The part, as text.',
   },
+  RowColumn: {
+    name: 'Name of the column. Columns of a statement may share one.',
+    type: 'Name of its type in the database of the target; ANY if SQLite knows none.',
+  },
+  TargetRowPage: { columns: 'The columns, in the order of the values of each row.' },
+  TargetQuery: {
+    target: 'As `-o` names it, or as `parm_path_output` of a job does.',
+    sql: 'One SELECT in the SQL of the target.',
+  },
+  TargetQueryResult: {
+    columns: 'The columns, in the order of the values of each row.',
+    rows: 'The first rows.',
+    truncated: 'Whether there are more rows.',
+  },
   RunCmdResponse: {
     logPath: 'Always null: logs are read by `GET /v2/executions/log/{id_job}`.',
     cmds: 'The command line of each job, in the order of `jobs`.',

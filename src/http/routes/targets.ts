@@ -9,7 +9,7 @@ import { queryTarget, targetRows } from '../../service/catalog/read-target.ts';
 import type { Guards } from '../auth.ts';
 import { jsonBody } from '../json-body.ts';
 import { createGroup, json, operation, problems, removed } from '../operation.ts';
-import { defaultPageSize, int32, sizeQuery } from '../paging.ts';
+import { defaultPageSize, int32, linkedPage, linkHeader, sizeQuery } from '../paging.ts';
 import { wire } from '../problem.ts';
 
 const RowColumn = z.object({ name: z.string(), type: z.string() }).openapi('RowColumn', {
@@ -36,7 +36,20 @@ const TargetRowPage = z
     total_elements: z.int(),
     total_pages: z.int(),
   })
-  .openapi('TargetRowPage', { description: 'A page of the rows of a table.' });
+  .openapi('TargetRowPage', {
+    description: 'A page of the rows of a table.',
+    example: {
+      columns: [
+        { name: 'order_key', type: 'bigint' },
+        { name: 'number', type: 'text' },
+      ],
+      content: [[1, 'SO-4102']],
+      page: 0,
+      size: 1,
+      total_elements: 24,
+      total_pages: 24,
+    },
+  });
 
 const TargetQuery = z
   .strictObject({
@@ -47,13 +60,20 @@ const TargetQuery = z
     description: 'A statement that reads a target.',
     example: {
       target: 'metadb:orders',
-      sql: 'select number, order_date from "order" order by order_date desc',
+      sql: 'select number, count(*) as lines from "order" join line using (order_key) group by number',
     },
   });
 
 const TargetQueryResult = z
   .object({ columns: z.array(RowColumn), rows: z.array(RowValues), truncated: z.boolean() })
-  .openapi('TargetQueryResult', { description: 'The rows of a statement.' });
+  .openapi('TargetQueryResult', {
+    description: 'The rows of a statement.',
+    example: {
+      columns: [{ name: 'number', type: 'text' }],
+      rows: [['SO-4102'], ['SO-4107']],
+      truncated: false,
+    },
+  });
 
 const tags = ['schemas'];
 
@@ -120,23 +140,16 @@ export function createTargetRoutes(
           size: sizeQuery.shape.size,
         }),
       },
-      responses: { 200: json(TargetRowPage, 'The page.'), ...problems(400, 409, 422, 501) },
+      responses: {
+        200: { ...json(TargetRowPage, 'The page, empty past the end.'), headers: linkHeader },
+        ...problems(400, 409, 422, 501),
+      },
     }),
     async (c) => {
       const { target, table, page = 0, size = defaultPageSize } = c.req.valid('query');
       const found = await targetRows(adapters, c.get('principal').idOrg, target, { table, page, size });
-      const { columns, content, totalElements } = found;
-      return c.json(
-        wire({
-          columns,
-          content: wireRows(content),
-          page,
-          size,
-          total_elements: totalElements,
-          total_pages: Math.ceil(totalElements / size),
-        }),
-        200,
-      );
+      const paged = linkedPage(c, 'query', found);
+      return c.json({ ...paged, columns: wire(found.columns), content: wireRows(found.content) }, 200);
     },
   );
 

@@ -71,6 +71,12 @@ const queriesOf = (of: FurnishedOrganisation): Readonly<Record<string, readonly 
     join(of.folder, `${of.mark}-inbox/${of.mark}-1.xml`),
   ].map((path) => `?${new URLSearchParams({ path })}`),
   removeTarget: [`?name=${of.mark}_rows`],
+  listTargetRows: [
+    `metadb:${of.mark}_rows`,
+    `sqlite:${join(of.folder, `${of.mark}.sqlite`)}`,
+    `sqlite:../${of.idOrg}/${of.mark}.sqlite`,
+    join(of.folder, `${of.mark}-out`),
+  ].map((target) => `?${new URLSearchParams({ target, table: `${of.mark}_order` })}`),
   exportSchemaAs: ['?format=dbml'],
   getDiagram: [`?id_lschma=${of.idLschma}`],
   listMappings: [`?id_lschma=${of.idLschma}`],
@@ -172,6 +178,14 @@ export function bodiesOf(
     ],
     changeWatch: [{ paused: true }, { name: 'mine' }],
     runWatch: [{}, { retry: true, names: [`${mark}-2.xml`] }],
+    queryTarget: [
+      ...[
+        `metadb:${mark}_rows`,
+        `sqlite:${at(`${mark}.sqlite`)}`,
+        `sqlite:../${of.idOrg}/${mark}.sqlite`,
+      ].map((target) => ({ target, sql: `select * from ${mark}_order` })),
+      { target: `metadb:${own.mark}_rows`, sql: `select * from ${mark}_rows.${mark}_order` },
+    ],
     createUploadToken: [{ kind: 'xml' }],
     uploadXml: [undefined],
     uploadXsd: [undefined],

@@ -175,7 +175,7 @@ async function createAskers(
   const { body: made } = await client.post<{ key: string }>('/v2/admin/keys', {
     name: 'stranger',
     id_org: org.id_org,
-    scopes: ['jobs:read', 'jobs:run', 'schemas:read', 'schemas:write', 'files:upload', 'admin'],
+    scopes: ['jobs:read', 'jobs:run', 'schemas:read', 'schemas:write', 'files:upload', 'rows:read', 'admin'],
   });
   return {
     // the key in use lives on: sequences may remove any other

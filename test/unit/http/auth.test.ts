@@ -95,6 +95,8 @@ const scopes: Readonly<Record<string, Scope | null>> = {
   setLoggerLevel: 'admin',
   getLogfile: 'metrics:read',
   removeTarget: 'schemas:write',
+  listTargetRows: 'rows:read',
+  queryTarget: 'rows:read',
   exportSchema: 'migrate',
   importSchema: 'migrate',
   createApiKey: 'admin',

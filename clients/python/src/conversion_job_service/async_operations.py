@@ -811,6 +811,38 @@ class AsyncOperations(AsyncTransport):
             query={"name": name},
         )
 
+    async def list_target_rows(
+        self,
+        *,
+        target: str,
+        table: str,
+        page: int | None = None,
+        size: int | None = None,
+    ) -> models.TargetRowPage:
+        """List rows of a table.
+
+        Rows of a table or view of a target that a job of the organisation loaded, in the order of the row key; rows of a table without one in the order of all columns. A page has at most 8 MiB of rows and 10 seconds, else 422. Targets on other servers and in buckets are not read: 422."""
+        return cast("models.TargetRowPage", await self._json(
+            "GET",
+            "/v2/target/rows",
+            accept="application/json",
+            query={"target": target, "table": table, "page": page, "size": size},
+        ))
+
+    async def query_target(
+        self,
+        body: models.TargetQuery,
+    ) -> models.TargetQueryResult:
+        """Query a target.
+
+        Runs one SELECT in the SQL of the target: that of PostgreSQL for `metadb:`, of SQLite for `sqlite:`, of DuckDB for `duckdb:` and folders, whose tables are the files. It may read the tables and views of the target, and use functions that compute with their values; 400 for anything else, with the message of the database, the place and its hint. It may take 10 seconds, else 422. The answer has at most 1000 rows and 8 MiB; `truncated` says that there are more."""
+        return cast("models.TargetQueryResult", await self._json(
+            "POST",
+            "/v2/target/query",
+            accept="application/json",
+            json=body,
+        ))
+
     async def activate_mappings(
         self,
         body: models.ActivateMappingRequest,

@@ -718,6 +718,53 @@ class SchemaShortInfoResponse(TypedDict):
 ByteArrayResource: TypeAlias = "bytes"
 MetadataDocument: TypeAlias = "dict[str, Any]"
 
+class TargetRowPage(TypedDict):
+    """A page of the rows of a table."""
+
+    columns: list[RowColumn]
+    """The columns, in the order of the values of each row."""
+    content: list[RowValues]
+    """What this page holds."""
+    page: int
+    """Number of this page, from 0."""
+    size: int
+    """Most items of a page, as asked for."""
+    total_elements: int
+    """Items of all pages."""
+    total_pages: int
+    """Pages there are; 0 where there is nothing."""
+
+
+class RowColumn(TypedDict):
+    """A column of rows."""
+
+    name: str
+    """Name of the column. Columns of a statement may share one."""
+    type: str
+    """Name of its type in the database of the target; ANY if SQLite knows none."""
+
+RowValues: TypeAlias = "list[Any]"
+
+class TargetQueryResult(TypedDict):
+    """The rows of a statement."""
+
+    columns: list[RowColumn]
+    """The columns, in the order of the values of each row."""
+    rows: list[RowValues]
+    """The first rows."""
+    truncated: bool
+    """Whether there are more rows."""
+
+
+class TargetQuery(TypedDict):
+    """A statement that reads a target."""
+
+    target: str
+    """As `-o` names it, or as `parm_path_output` of a job does."""
+    sql: str
+    """One SELECT in the SQL of the target."""
+
+
 class ActivateMappingResponse(TypedDict):
     id_sch: int
     """The schema."""
@@ -1181,7 +1228,7 @@ class NewApiKey(TypedDict):
 
     name: str
     """What it is for."""
-    scopes: list[Literal["jobs:read", "jobs:run", "schemas:read", "schemas:write", "files:upload", "migrate", "metrics:read", "admin"]]
+    scopes: list[Literal["jobs:read", "jobs:run", "schemas:read", "schemas:write", "files:upload", "rows:read", "migrate", "metrics:read", "admin"]]
     """What it may do."""
     id_org: NotRequired[int]
     """The organisation that it is for; that of the asking key without it."""
@@ -1198,7 +1245,7 @@ class ApiKey(TypedDict):
     """The organisation that it belongs to."""
     name: str
     """What it is for."""
-    scopes: list[Literal["jobs:read", "jobs:run", "schemas:read", "schemas:write", "files:upload", "migrate", "metrics:read", "admin"]]
+    scopes: list[Literal["jobs:read", "jobs:run", "schemas:read", "schemas:write", "files:upload", "rows:read", "migrate", "metrics:read", "admin"]]
     """What it may do."""
     created: int
     """When it was issued, epoch milliseconds."""
