@@ -14,7 +14,7 @@ import {
   type LoadedJob,
 } from './engine/load.ts';
 import { checkRows } from './oracle/check-rows.ts';
-import { compareDocument } from './oracle/same-document.ts';
+import { compareDocument, placesWithoutText, type Comparing } from './oracle/same-document.ts';
 import { makeSchema } from './schema/generator.ts';
 import { changeSchema } from './schema/next-version.ts';
 import type { Name, Schema } from './schema/terms.ts';
@@ -133,8 +133,10 @@ function checkJob(
   schema: Schema | null,
 ): string[] {
   const hasNowhere = job.unmapped.slice(0, 2).map((row) => `unmapped: ${row}`);
+  const comparing: Comparing =
+    schema === null ? { typed: false, withoutText: placesWithoutText(trees) } : { typed: true };
   const differences = trees.flatMap((tree, at) =>
-    compareDocument(tree, written[at]!, { typed: schema !== null })
+    compareDocument(tree, written[at]!, comparing)
       .slice(0, 2)
       .map((text) => `document ${at + 1} ${text}`),
   );
