@@ -1,5 +1,5 @@
 /** One random XSD set with its documents, and every check of it. */
-import type { MapLevel } from '../../src/engine/model/relational-model.ts';
+import type { ColumnRole, MapLevel } from '../../src/engine/model/relational-model.ts';
 import { createRandom, type Random } from '../../test/fuzz/random.ts';
 import { makeDocument, type ElementNode } from './documents/generator.ts';
 import { writeDocument } from './documents/writer.ts';
@@ -151,13 +151,21 @@ function comparePlaces(before: LoadedJob, after: LoadedJob): string[] {
     .map((place) => `${place}: ${old.get(place)} values before, ${now.get(place) ?? 0} in the next version`);
 }
 
+/** Roles of columns that have a value in the next version whenever they had one before. */
+const comparedRoles: ReadonlySet<ColumnRole> = new Set([
+  'row_key',
+  'value',
+  'element_name',
+  'type_name',
+  'nil',
+  'presence',
+]);
+
 /** Values by column, and rows by table. */
 function filled({ tables, rows }: LoadedJob): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { name, columns } of tables)
-    for (const { name: column, role } of columns.filter(
-      (one) => one.role === 'row_key' || one.role === 'value',
-    )) {
+    for (const { name: column, role } of columns.filter((one) => comparedRoles.has(one.role))) {
       const values = (rows[name] ?? []).filter((row) => row[column] !== null).length;
       if (values > 0) counts.set(role === 'row_key' ? name : `${name}.${column}`, values);
     }
