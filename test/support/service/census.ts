@@ -63,6 +63,11 @@ interface Place {
   readonly step: string;
 }
 
+/** Whether a column describes an element (its presence, role, type or nil), and holds none of its content. */
+function describes(entry: MappingAnswer): boolean {
+  return tellsPresence(entry) || (entry.column_name !== null && entry.node_type === null);
+}
+
 /** A column that says whether the element is there, beside the one with its value. */
 function tellsPresence({ column_name: name, data_type: type }: MappingAnswer): boolean {
   return type === 'boolean' && name !== null && /_present(_|$)/.test(name);
@@ -72,7 +77,7 @@ function factsOfDocuments({ mapping, namespaces, documents }: CensusInput): stri
   const targets = new Map<string, PathTargets>();
   const known = new Set<string>();
   for (const entry of mapping) {
-    if (entry.xpath === null || tellsPresence(entry)) continue;
+    if (entry.xpath === null || describes(entry)) continue;
     const found = targets.get(entry.xpath) ?? { tables: [], columns: [] };
     targets.set(entry.xpath, found);
     if (entry.column_name === null) found.tables.push(entry.table_name);
@@ -202,7 +207,7 @@ async function factsOfRows(
   };
   const columns = new Map<string, MappingAnswer>();
   for (const entry of mapping) {
-    if (entry.xpath !== null && entry.column_name !== null && !tellsPresence(entry))
+    if (entry.xpath !== null && entry.column_name !== null && !describes(entry))
       columns.set(`${entry.table_name}.${entry.column_name}`, entry);
   }
   const empty = new Set(
