@@ -1,6 +1,6 @@
 /** The entry `conversion-job-service/node`. It loads the service only on a runtime that can run it and its tools. */
 import type { OpenedService, OpenServiceOptions } from './open-service.ts';
-import { runtimeFault } from './runtime-fault.ts';
+import { runtimeFault } from './unfit-runtime.ts';
 
 export type { OpenedService, OpenServiceOptions } from './open-service.ts';
 

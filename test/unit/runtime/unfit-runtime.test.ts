@@ -1,6 +1,6 @@
 /** Runtimes that cannot run the service are refused by name, before anything is opened. */
 import { describe, expect, it } from 'vitest';
-import { runtimeFault } from '../../../src/runtime/runtime-fault.ts';
+import { runtimeFault } from '../../../src/runtime/unfit-runtime.ts';
 
 const works = () => Promise.resolve();
 const fails = () => Promise.reject(new Error('no such option: --min-semi-space-size\nusage: …'));
