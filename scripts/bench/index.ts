@@ -11,7 +11,7 @@
  *   --lakehouse       a document into Delta and Iceberg tables beside Parquet instead, and beside Spark's XML source (SPARK_PYTHON names a
  *                     Python with pyspark, DELTA_JARS the jars of delta-spark and delta-storage for it, by commas)
  *   --standards       the largest documents of real standards, every way there and back, instead: --standards-only netex,ubl (all)
- *   --readme          put the table of goals, or what --standards found, into docs/performance.md, or what --spark found into docs/spark.md
+ *   --readme          put the table of goals, or what --standards found, into docs/explanation/performance.md, or what --spark found into docs/explanation/performance-on-spark.md
  *   --install-peers   fetch Python peers and saxes into the system's temporary folder, and do nothing else
  */
 import { existsSync } from 'node:fs';

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 
 const parts = {
   goals: {
-    page: 'docs/performance.md',
+    page: 'docs/explanation/performance.md',
     start: '<!-- measured: npm run bench -- --readme -->',
     end: '<!-- end of measured -->',
   },
   standards: {
-    page: 'docs/performance.md',
+    page: 'docs/explanation/performance.md',
     start: '<!-- measured: npm run bench -- --standards --readme -->',
     end: '<!-- end of measured on standards -->',
   },
   spark: {
-    page: 'docs/spark.md',
+    page: 'docs/explanation/performance-on-spark.md',
     start: '<!-- measured: npm run bench -- --spark --readme -->',
     end: '<!-- end of measured on Spark -->',
   },

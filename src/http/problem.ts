@@ -21,7 +21,8 @@ export function wire<T>(value: T): Wire<T> {
   return value as Wire<T>;
 }
 
-const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
+/** The status code of each error code. */
+export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   invalid_parameter: 400,
   invalid_body: 400,
   malformed_json: 400,

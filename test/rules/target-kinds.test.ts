@@ -4,8 +4,10 @@ import { whatWasRun, whatWasRunPlain } from '../../src/tools/operator/access.ts'
 import { readText } from './project-files.ts';
 
 describe('kinds of targets', () => {
-  it('are those of docs/targets.md', () => {
-    const section = readText('docs/targets.md').split('## What was run\n')[1]!.split('\n## ')[0]!;
+  it('are those of docs/reference/targets.md', () => {
+    const section = readText('docs/reference/targets.md')
+      .split('## Tested versions\n')[1]!
+      .split('\n## ')[0]!;
     const [, , ...rows] = section.split('\n').filter((line) => line.startsWith('|'));
     const cells = rows.map((row) =>
       row

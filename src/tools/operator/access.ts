@@ -13,8 +13,8 @@ import { accessMembers, kindNames, type AccessTexts } from '../../config/source-
 import { createCredential } from '../../service/files/credentials.ts';
 import { credentialName } from '../../service/files/remote-location.ts';
 
-// Lists the targets for rows: the driver, the mechanism that makes a load atomic, and the versions that were tested (docs/targets.md, “What
-// was run”).
+// Lists the targets for rows: the driver, the mechanism that makes a load atomic, and the versions that were tested (docs/reference/targets.md,
+// “Tested versions”).
 
 /** Databases that get scripts and DDL alone. */
 const byScripts: readonly WhatWasRun[] = [
@@ -22,7 +22,7 @@ const byScripts: readonly WhatWasRun[] = [
     target: 'Snowflake, BigQuery, Redshift, Databricks: scripts',
     driver: 'the warehouse’s own client',
     transaction: 'as above',
-    run_against: 'none of them: sqlglot parses each; Snowflake’s loads by fakesnow 0.12',
+    run_against: 'no warehouse: sqlglot parses each script; fakesnow 0.12 ran those of Snowflake',
   },
   {
     target: 'Trino, ClickHouse: DDL',
@@ -34,7 +34,7 @@ const byScripts: readonly WhatWasRun[] = [
     target: 'SQL Server, Oracle: DDL',
     driver: '–',
     transaction: '–',
-    run_against: 'nothing: a parser of each dialect (sqlglot) reads it',
+    run_against: 'no database: a parser of each dialect (sqlglot) reads the DDL',
   },
 ];
 

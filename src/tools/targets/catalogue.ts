@@ -38,11 +38,11 @@ export const catalogueKind: KindOfTarget<Extract<Target, { kind: 'iceberg' }>> =
   },
   whatWasRun: [
     {
-      target: 'a catalogue of Iceberg',
+      target: 'Iceberg catalogues',
       driver: 'our own, `avsc` 5.7.9',
-      transaction: 'one for all tables, where the catalogue can',
+      transaction: 'one for all tables, if the catalogue supports it',
       run_against:
-        'the server of Iceberg’s tests over moto and versitygw; read by PyIceberg (see [there](iceberg.md#in-a-catalogue))',
+        'the server of Iceberg’s own tests over moto and versitygw; read by PyIceberg ([in a catalogue](../how-to/iceberg.md#in-a-catalogue))',
     },
   ],
 };

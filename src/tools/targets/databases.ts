@@ -59,8 +59,8 @@ export const mysqlKind: KindOfTarget<MysqlTarget> = {
     {
       target: 'MySQL, MariaDB',
       driver: '`mysql2` 3.24.6',
-      transaction: 'one `RENAME TABLE`, or one for rows',
-      run_against: 'MariaDB 10.11; no MySQL',
+      transaction: 'one `RENAME TABLE` for new tables, one transaction for rows',
+      run_against: 'MariaDB 10.11, not MySQL',
     },
   ],
 };
@@ -118,7 +118,7 @@ export const postgresqlKind: KindOfTarget<Extract<Target, { kind: 'postgresql' }
     {
       target: 'PostgreSQL, `metadb:`',
       driver: '`postgres` 3.4.9',
-      transaction: 'one publishes rows, changes of tables and the ledger',
+      transaction: 'one for rows, changes of tables and the ledger',
       run_against: '15.18, 16.14, 17.10 and 18.4, also behind PgBouncer 1.18',
     },
   ],
@@ -204,7 +204,7 @@ export const sqliteKind: KindOfTarget<Extract<Target, { kind: 'sqlite' }>> = dat
     target: 'SQLite files',
     driver: 'Node’s `node:sqlite`',
     transaction: 'one',
-    run_against: 'the SQLite of Node 26; read by the shell 3.40',
+    run_against: 'the SQLite of Node 26; read by the `sqlite3` shell 3.40',
   },
 });
 
@@ -225,7 +225,7 @@ export const duckdbKind: KindOfTarget<Extract<Target, { kind: 'duckdb' }>> = dat
     target: 'DuckDB files',
     driver: '`@duckdb/node-api` 1.5.6',
     transaction: 'one',
-    run_against: 'DuckDB 1.5; its files opened by 1.4 and 2.0',
+    run_against: 'DuckDB 1.5; DuckDB 1.4 and 2.0 open the files',
   },
 });
 

@@ -125,7 +125,7 @@ export const folderKind: KindOfTarget<FolderTarget> = {
     {
       target: 'folders and buckets of files',
       driver: 'our own',
-      transaction: 'the manifest, one file',
+      transaction: 'the manifest, which is one file',
       run_against: 'disks, moto, Azurite; read by psql, DuckDB, SQLite, MariaDB, pandas, openpyxl',
     },
     {
@@ -133,7 +133,7 @@ export const folderKind: KindOfTarget<FolderTarget> = {
       driver: 'our own, `avsc` 5.7.9',
       transaction: 'one for each table, `_loads` last',
       run_against:
-        'disks, moto, versitygw, Azurite; read by delta-rs, PyIceberg, DuckDB, Spark ([Delta](delta.md), [Iceberg](iceberg.md))',
+        'disks, moto, versitygw, Azurite; read by delta-rs, PyIceberg, DuckDB, Spark ([Delta](../how-to/delta.md), [Iceberg](../how-to/iceberg.md))',
     },
   ],
 };

@@ -18,11 +18,11 @@ export interface KindOfTarget<T extends Target = Target> {
   openSource(session: ToolSession, target: T): Promise<RowSource>;
   /** AppError `invalid_option` if documents cannot be removed, with advice on an alternative. */
   openRemover(session: ToolSession, target: T): Promise<RowRemover>;
-  /** Rows of the table of docs/targets.md. None: another kind has them. */
+  /** Rows of the table of docs/reference/targets.md. None: another kind has them. */
   readonly whatWasRun: readonly WhatWasRun[];
 }
 
-/** A row of the table of docs/targets.md, “What was run”. */
+/** A row of the table of docs/reference/targets.md, “Tested versions”. */
 export interface WhatWasRun {
   readonly target: string;
   readonly driver: string;

@@ -27,7 +27,7 @@ const kinds: { readonly [K in Target['kind']]: KindOfTarget<Extract<Target, { re
   registered: registeredKind,
 };
 
-/** The kinds in the order of docs/targets.md. */
+/** The kinds in the order of docs/reference/targets.md. */
 export const targetKinds: readonly KindOfTarget<never>[] = Object.values(kinds);
 
 /** A target is given to the kind that its text was read as. */

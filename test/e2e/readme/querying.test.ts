@@ -1,4 +1,4 @@
-/** The queries of docs/querying.md, each with what it answers, on the orders of the demo. */
+/** The queries of docs/how-to/query-tables.md, each with what it answers, on the orders of the demo. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -10,13 +10,13 @@ import { convert } from '../../support/service/tools.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { readBlocks } from './blocks.ts';
 
-const blocks = readBlocks(readText('docs/querying.md'));
+const blocks = readBlocks(readText('docs/how-to/query-tables.md'));
 const queries = blocks.flatMap(({ heading, language, code }, index) =>
   language === 'sql' ? [{ heading, query: code, answer: blocks[index + 1] }] : [],
 );
 const demo = join(projectRoot, 'scripts/demo');
 
-describe('docs/querying.md', { timeout: 120_000 }, () => {
+describe('docs/how-to/query-tables.md', { timeout: 120_000 }, () => {
   const trial = useTrial();
   let home: ServiceHome;
   let folder: string;
@@ -30,7 +30,7 @@ describe('docs/querying.md', { timeout: 120_000 }, () => {
       convert(home, 'xml2er', input, '-x', String(origin), '-o', `metadb:${name}`);
     await load(join(demo, 'documents'), 'demo');
     const last = await readFile(join(demo, 'documents/orders-2026-03-04-a.xml'), 'utf8');
-    const [, element] = /`(<loyalty.*?>)`/.exec(readText('docs/querying.md'))!;
+    const [, element] = /`(<loyalty.*?>)`/.exec(readText('docs/how-to/query-tables.md'))!;
     const changed = last.replace('</ordered>', `</ordered>${element}`);
     await writeFile(join(folder, 'changed.xml'), changed);
     await load(join(folder, 'changed.xml'), 'changed');
@@ -40,7 +40,7 @@ describe('docs/querying.md', { timeout: 120_000 }, () => {
 
   it('has a query in every section', () => {
     expect(new Set(queries.map(({ heading }) => heading))).toEqual(
-      new Set(['Keys', 'Positions', 'Documents', 'What the schema does not know']),
+      new Set(['Keys', 'Positions', 'Documents', 'Content beyond the schema', 'Values as written']),
     );
   });
 
