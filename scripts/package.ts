@@ -100,7 +100,8 @@ function copyAssets(): void {
     cpSync(join(root, name), join(out, name));
   writeFileSync(join(out, 'README.md'), packageReadme(readFileSync(join(root, 'README.md'), 'utf8')));
   cpSync(join(root, 'docs'), join(out, 'docs'), { recursive: true });
-  for (const name of readdirSync(join(root, 'docs')).filter((one) => one.endsWith('.md')))
+  const names = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' });
+  for (const name of names.filter((one) => /^(?!decisions\/|interface\/).*\.md$/.test(one)))
     writeFileSync(join(out, 'docs', name), packagePage(readFileSync(join(root, 'docs', name), 'utf8')));
   cpSync(join(root, 'scripts', 'spark'), join(out, 'scripts', 'spark'), { recursive: true });
 }

@@ -4,17 +4,19 @@
  */
 const folder = 'node_modules/conversion-job-service';
 
-const beginning = `## Install
-
-All it needs is Linux and Node 22.18 or later: a PostgreSQL comes with it. In an empty folder:
+const installation = `You need Linux and Node 22.18 or later. A PostgreSQL comes with the package. Run these commands in an empty folder:
 
 \`\`\`sh
 npm init -y
 npm install conversion-job-service
-cp -r ${folder}/examples/orders . # an XSD set and four documents, for what follows
+cp -r ${folder}/examples/orders . # an XSD set and four documents, for the examples
 npx conversion-job-service --help
 \`\`\`
 `;
+
+const beginning = `## Install
+
+${installation}`;
 
 /** The section about running the checkout. */
 const ofReaders = 'Try it';
@@ -29,20 +31,20 @@ const renamed: readonly (readonly [from: RegExp, to: string])[] = [
     'npm install --prefix $1 conversion-job-service',
   ],
   [/\bscripts\/systemd\//g, 'examples/systemd/'],
-  [/With a \[`Containerfile`\]\(\.\.\/Containerfile\) and a \[systemd unit\]/g, 'With a [systemd unit]'],
   [/(?<=\[`)wrangler\.toml(?=`\])/g, 'examples/edge/wrangler.toml'],
-  [/(?<=\]\(\.\.\/)wrangler\.toml(?=\))/g, 'examples/edge/wrangler.toml'],
-  [/^\| \[CONTRIBUTING\.md\].*\n/gm, ''],
+  [/(?<=\]\((?:\.\.\/)+)wrangler\.toml(?=\))/g, 'examples/edge/wrangler.toml'],
+  [/, \[contributing\]\(CONTRIBUTING\.md\)/g, ''],
+  [/(?<=^## 1\. Install the service\n\n)[^]*?(?=^## 2\.)/gm, `${installation}\n`],
   [/`src\/runtime\/workers\.ts`/g, 'the entry `conversion-job-service/edge`'],
 ];
 
 /** Commands and files that only a checkout has. */
-const ofCheckout = /\bnpm\s+(?:run|test|ci)\b|SPARK_SUBMIT=|\bnpm install -g\b/;
+const ofCheckout = /\bnpm\s+(?:run|test|ci)\b|SPARK_SUBMIT=|\bnpm install -g\b|\bContainerfile\b/;
 
 export function packageReadme(readme: string): string {
   const [introduction = '', ...sections] = readme.split(/^(?=## )/m);
   const kept = sections.filter((section) => !section.startsWith(`## ${ofReaders}\n`));
-  return packagePage([introduction.replace(/^All it needs is .*\n.*\n/m, ''), beginning, ...kept].join('\n'));
+  return packagePage([introduction, beginning, ...kept].join('\n'));
 }
 
 /** A page of docs/. */
@@ -56,11 +58,20 @@ export function packagePage(text: string): string {
     .replaceAll(/\n{3,}/g, '\n\n');
 }
 
-/** Without the sentences that speak of what only a checkout has. */
+/** A paragraph, list or table without the sentences and rows about things that only a checkout has. */
 function usable(paragraph: string): string {
   if (!ofCheckout.test(paragraph)) return paragraph;
   return paragraph
-    .split(/(?<=[.:])\s+(?=[A-Z`])/)
-    .filter((sentence) => !ofCheckout.test(sentence))
-    .join(' ');
+    .split(/\n(?=- |\d+\. |\|)/)
+    .map(usableItem)
+    .filter((item) => item !== '')
+    .join('\n');
+}
+
+function usableItem(item: string): string {
+  if (!ofCheckout.test(item)) return item;
+  if (item.startsWith('|')) return '';
+  const [, bullet = '', text = ''] = /^(- |\d+\. )?([^]*)$/.exec(item) ?? [];
+  const kept = text.split(/(?<=[.:])\s+(?=[A-Z`])/).filter((sentence) => !ofCheckout.test(sentence));
+  return kept.length === 0 ? '' : bullet + kept.join(' ');
 }

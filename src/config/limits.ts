@@ -37,8 +37,8 @@ export const limitSpecs = {
     property: 'svc.limits.disk',
     kind: 'size or none',
     initial: '',
-    meaning: 'size of the files of one organisation, uploads, outputs, every log; empty: what the disk has',
-    past: '413, or F of jobs that write files',
+    meaning: 'size of all uploads, outputs and logs of one organisation; empty: bounded by the disk',
+    past: '413, or F for jobs that write files',
     why: 'the disk is finite, and one organisation must not fill it for the others',
   },
   jobLogBytes: {
@@ -46,7 +46,7 @@ export const limitSpecs = {
     kind: 'size',
     initial: '1 GiB',
     meaning: 'size of the log of one job',
-    past: 'the log ends with a line that says so, and the job goes on',
+    past: 'the log ends with a line that says so, and the job continues',
     why: 'every document that is rejected is a line, and documents decide what it quotes of them',
   },
   executions: {
@@ -78,7 +78,7 @@ export const limitSpecs = {
     kind: 'count',
     initial: '2000',
     meaning: 'connections that a process holds at once',
-    past: 'one that is idle is closed, else one of who holds most',
+    past: 'an idle connection is closed, or one of the client with the most connections',
     why: 'each is a file of the process and some memory, and costs who opens it nothing',
   },
   followersPerKey: {
@@ -125,8 +125,8 @@ export const limitSpecs = {
     property: 'svc.limits.look',
     kind: 'time',
     initial: '60 s',
-    meaning: 'time of one look at the place of a watch: listing, reading and hashing of what is new',
-    past: 'what was read is loaded; the watch is stalled if that is nothing',
+    meaning: 'time of one look at the place of a watch: listing, reading and hashing of new files',
+    past: 'the files that were read are loaded; if there are none, the watch is stalled',
     why: 'places of tenants may answer a little for ever, and organisations share the schedulers',
   },
   lookMemoryBytes: {
@@ -150,7 +150,7 @@ export const limitSpecs = {
     property: 'svc.limits.job_deadline',
     kind: 'time',
     initial: '24 h',
-    meaning: 'time until a job that has not ended expires',
+    meaning: 'time after which a job that has not ended expires',
     past: 'E',
     why: 'what hangs must end some day; the longest loads take hours',
   },
@@ -159,7 +159,7 @@ export const limitSpecs = {
     kind: 'seconds or none',
     initial: '',
     meaning:
-      'time that one job runs, all its attempts together, in seconds or as 30 m; time in the queue does not count; empty: svc.limits.job_deadline',
+      'running time of a job, all attempts together, without its time in the queue, in seconds or as 30 m; empty: svc.limits.job_deadline',
     past: 'E',
     why: 'a query without an end holds a place of its worker until the deadline',
   },
@@ -176,7 +176,7 @@ export const limitSpecs = {
     kind: 'time',
     initial: '24 h',
     meaning:
-      'time that a job waits for a server that was reached before or for room on a disk, at no attempts; svc.limits.job_deadline still holds',
+      'time that a job waits, without losing attempts, for disk space or for a server that was reached before; svc.limits.job_deadline still applies',
     past: 'F with the reason',
     why: 'an outage of hours must not fail jobs; after a day somebody should look',
   },
@@ -192,8 +192,8 @@ export const limitSpecs = {
     property: 'svc.limits.heartbeat',
     kind: 'time',
     initial: '10 s',
-    meaning: 'time between two signs of life of a worker',
-    past: 'no start where it is more than half of the lease',
+    meaning: 'time between two heartbeats of a worker',
+    past: 'the service does not start if this is more than half of the lease',
     why: 'one sign of life may be lost without the job being lost',
   },
   xsdTimeMs: {
@@ -224,7 +224,7 @@ export const limitSpecs = {
     property: 'svc.limits.tool_memory',
     kind: 'size',
     initial: '2 GiB',
-    meaning: 'memory that the process of a job holds, beside what svc.worker.memory gives it',
+    meaning: 'memory of the process of a job, in addition to svc.worker.memory',
     past: 'F',
     why: 'a job needs 100 MB, and some for each worker; what a target or a document makes it hold is not ours to foresee',
   },
@@ -240,8 +240,8 @@ export const limitSpecs = {
     property: 'svc.limits.target_connections',
     kind: 'count',
     initial: '32',
-    meaning: 'connections to a target database that the executors of one job on Spark have at once',
-    past: 'the others wait for theirs',
+    meaning: 'simultaneous connections of the executors of one Spark job to a target database',
+    past: 'other executors wait',
     why: 'a server has a hundred by default, and takes rows no faster over more than it has cores',
   },
   compiles: {
@@ -256,7 +256,7 @@ export const limitSpecs = {
     property: 'svc.limits.archive_expansion',
     kind: 'count',
     initial: '100',
-    meaning: 'size of what an archive unpacks to, as a multiple of the archive',
+    meaning: 'unpacked size of an archive, as a multiple of its packed size',
     past: 'F or 422',
     why: 'documents pack to a tenth or a twentieth, what is meant to burst to a thousandth',
   },
@@ -280,24 +280,24 @@ export const limitSpecs = {
     property: 'svc.limits.keep_jobs',
     kind: 'time',
     initial: '90 d',
-    meaning: 'how long records and logs of ended jobs are kept',
-    past: 'removed',
+    meaning: 'time for which records and logs of ended jobs are kept',
+    past: 'they are removed',
     why: 'the disk is finite, and logs tell of documents',
   },
   keepUploadsMs: {
     property: 'svc.limits.keep_uploads',
     kind: 'time',
     initial: '30 d',
-    meaning: 'how long uploads are kept',
-    past: 'removed',
+    meaning: 'time for which uploads are kept',
+    past: 'they are removed',
     why: 'the disk is finite, and nobody else would remove them',
   },
   keepIdempotencyKeysMs: {
     property: 'svc.limits.keep_idempotency_keys',
     kind: 'time',
     initial: '24 h',
-    meaning: 'how long idempotency keys are kept',
-    past: 'the key is new again',
+    meaning: 'time for which idempotency keys are kept',
+    past: 'the key counts as new',
     why: 'clients repeat a request within minutes; a day covers a night’s outage',
   },
 } as const satisfies Readonly<Record<string, LimitSpec>>;
@@ -392,7 +392,7 @@ const everySpec = [...Object.values(limitSpecs), ...Object.values(engineLimitSpe
 
 export type LimitProperty = (typeof everySpec)[number]['property'];
 
-/** The limits as properties: docs/configuration.md and the file of the first start are generated from these. */
+/** The limits as properties: docs/reference/limits.md and the file of the first start are generated from these. */
 export const limitProperties: readonly {
   readonly name: LimitProperty;
   readonly initial: string;

@@ -50,14 +50,14 @@ const eventProperties = [
   {
     name: 'svc.webhooks.url',
     initial: '',
-    meaning: 'address that is told of every job that ends; empty: none',
+    meaning: 'address that receives an event for each job that ends; empty: none',
   },
   {
     name: 'svc.webhooks.secret',
     initial: '',
-    meaning: 'whsec_ and the base64 of 24 to 64 bytes, which sign webhooks; needed for them',
+    meaning: 'whsec_ and the base64 of 24 to 64 bytes, which sign webhooks; required for webhooks',
   },
-  { name: 'svc.webhooks.attempts', initial: '8', meaning: 'deliveries that are tried of one event' },
+  { name: 'svc.webhooks.attempts', initial: '8', meaning: 'most attempts to deliver one event' },
   {
     name: 'svc.webhooks.retry',
     initial: '5 s',
@@ -67,7 +67,7 @@ const eventProperties = [
     name: 'svc.openlineage.url',
     initial: '',
     meaning:
-      'address that gets OpenLineage events of jobs, such as https://host/api/v1/lineage; empty: none does',
+      'address that receives OpenLineage events of jobs, such as https://host/api/v1/lineage; empty: none',
   },
   { name: 'svc.openlineage.key', initial: '', meaning: 'bearer token for that address' },
   {
@@ -204,34 +204,42 @@ const sparkProperties = [
   {
     name: 'svc.spark.master',
     initial: 'local[*]',
-    meaning: 'where they run: local[*], spark://host:7077, yarn or k8s://https://host:6443',
+    meaning: 'the Spark master: local[*], spark://host:7077, yarn or k8s://https://host:6443',
   },
-  { name: 'svc.spark.memory', initial: '1g', meaning: 'memory of an executor, beside that of its tasks' },
-  { name: 'svc.spark.cores', initial: '', meaning: 'cores of an executor; empty: as the master has it' },
+  {
+    name: 'svc.spark.memory',
+    initial: '1g',
+    meaning: 'memory of an executor, in addition to that of its tasks',
+  },
+  { name: 'svc.spark.cores', initial: '', meaning: 'cores of an executor; empty: the default of the master' },
   {
     name: 'svc.spark.conf',
     initial: '',
-    meaning: 'more settings of Spark, separated by blanks, as spark.cores.max=64',
+    meaning: 'further Spark settings, separated by blanks, such as spark.cores.max=64',
   },
   {
     name: 'svc.spark.work',
     initial: '',
-    meaning: 'folder for what is on its way, seen by all executors; empty: the temporary folder',
+    meaning:
+      'folder for intermediate files, which all executors can read and write; empty: the temporary folder',
   },
   {
     name: 'svc.spark.range_bytes',
     initial: '256 MiB',
-    meaning: 'larger files are cut (docs/spark.md), a task for each part; small ones share tasks',
+    meaning:
+      'size above which a file is cut into parts, one for each task; small files share tasks (docs/how-to/spark.md)',
   },
   {
     name: 'svc.spark.node',
     initial: '',
-    meaning: 'Node on the executors: a path, there or in an archive of spark.archives; empty: as here',
+    meaning:
+      'path of Node on the executors, or in an archive of spark.archives; empty: the path on this machine',
   },
   {
     name: 'svc.spark.package',
     initial: '',
-    meaning: 'folder of this package on the executors, likewise; empty: as here',
+    meaning:
+      'folder of this package on the executors, or in an archive of spark.archives; empty: the folder on this machine',
   },
 ] as const;
 
@@ -394,7 +402,7 @@ function organisationsOf(text = '1'): readonly number[] | null {
   return ids;
 }
 
-/** A property as people see it: docs/configuration.md and the file of the first start are written from these. */
+/** A property as people see it: docs/reference/properties.md and the file of the first start are written from these. */
 interface PropertySpec {
   readonly name: string;
   /** default value as written in the file; '' = not set */
@@ -403,7 +411,7 @@ interface PropertySpec {
 }
 
 export const properties = [
-  { name: 'cmd.enabled', initial: 'false', meaning: 'whether POST /v2/run/cmd and rerun may start jobs' },
+  { name: 'cmd.enabled', initial: 'false', meaning: 'true: POST /v2/run/cmd and rerun may start jobs' },
   {
     name: 'metadb.url',
     initial: '',
@@ -413,26 +421,26 @@ export const properties = [
     name: 'svc.files.roots',
     initial: '',
     meaning:
-      'absolute folders that jobs may read and write beside files/, comma-separated; a root without {org} is for organisation 1 alone',
+      'absolute folders that jobs may read and write in addition to files/, comma-separated; a root without {org} is only for organisation 1',
   },
   ...fileStoreProperties,
   {
     name: 'svc.targets.modules',
     initial: '',
     meaning:
-      'absolute paths of modules that register kinds of targets of your own, comma-separated; the service and every tool import them (docs/embedding.md)',
+      'absolute paths of modules that register your own kinds of targets, comma-separated; the service and every tool import them (docs/how-to/embed.md)',
   },
   {
     name: 'svc.allow.hosts',
     initial: '',
     meaning:
-      'hosts that jobs, migrations and events may reach beside the metadata database: host or host:port, comma-separated, * for all',
+      'hosts that jobs, migrations and events may reach in addition to the metadata database: host or host:port, comma-separated, * for all',
   },
   {
     name: 'svc.allow.plain_passwords',
     initial: '',
     meaning:
-      'databases elsewhere that may ask for passwords as text or MD5 without TLS: host or host:port, comma-separated, * for all',
+      'remote databases that may ask for passwords as text or MD5 without TLS: host or host:port, comma-separated, * for all',
   },
   {
     name: 'svc.secret.key',
@@ -442,7 +450,7 @@ export const properties = [
   {
     name: 'svc.secret.old_keys',
     initial: '',
-    meaning: 'keys before that one, comma-separated: they still open what they encrypted',
+    meaning: 'earlier keys, comma-separated: they decrypt passwords that they encrypted',
   },
   {
     name: 'svc.oidc.issuer',
@@ -463,12 +471,12 @@ export const properties = [
   {
     name: 'svc.oidc.keys_grace',
     initial: '1 d',
-    meaning: 'how long the keys known last serve while the issuer gives no new ones',
+    meaning: 'time for which the last known keys are used while the issuer does not answer',
   },
   {
     name: 'svc.oidc.scope_claim',
     initial: 'scope',
-    meaning: 'claim with the scopes, text or list; dots lead into objects',
+    meaning: 'claim with the scopes, as text or list; a dot selects a member of an object',
   },
   { name: 'svc.oidc.org_claim', initial: 'org', meaning: 'claim with the id or name of the organisation' },
   {
@@ -479,61 +487,61 @@ export const properties = [
   {
     name: 'svc.oidc.scopes',
     initial: '',
-    meaning: 'what values of the scope claim mean: analyst=jobs:read schemas:read, comma-separated',
+    meaning: 'scopes of values of the scope claim: analyst=jobs:read schemas:read, comma-separated',
   },
   {
     name: 'svc.metrics.token',
     initial: '',
     meaning:
-      'bearer token that reads /actuator/prometheus and nothing else, checked without the database; empty: keys with metrics:read alone',
+      'bearer token that may read only /actuator/prometheus, and is checked without the database; empty: only keys with metrics:read may read it',
   },
   { name: 'svc.cors.origins', initial: '', meaning: 'origins whose pages may use the API, comma-separated' },
   {
     name: 'svc.ui.enabled',
     initial: 'true',
-    meaning: 'whether a browser gets the page of the service at /; others get its addresses as JSON',
+    meaning: 'true: / is a page for browsers; other clients always get a JSON index',
   },
   ...eventProperties,
   {
     name: 'svc.migration.binary',
     initial: 'bin/migrate.mjs',
     meaning:
-      'program that exports and imports schemas: a path, from the folder of the installation on, or a name that PATH finds',
+      'program that exports and imports schemas: a path, relative to the folder of the installation, or a name in PATH',
   },
   {
     name: 'svc.migration.password_hosts',
     initial: '',
     meaning:
-      'other metadata databases that get the service’s own password, by verified TLS: host or host:port, comma-separated',
+      'other metadata databases to which the service’s own password may be sent, over verified TLS: host or host:port, comma-separated',
   },
   {
     name: 'svc.migration.azcopy_binary',
     initial: 'builtin',
     meaning:
-      'what copies to and from cloud storage: the built-in client (builtin), or a program such as azcopy, whose arguments other users of the machine may see',
+      'client for cloud storage: builtin, or a program such as azcopy, whose arguments other users of the machine may see',
   },
   ...sparkProperties,
   {
     name: 'svc.worker.concurrency',
     initial: '2',
     meaning:
-      'jobs that one process runs at the same time, all but one of them of one organisation if there are several; one job more of an organisation that runs nothing; 0: none',
+      'jobs that one process runs at the same time; with several organisations, one organisation gets at most one fewer, and one additional job may start for an organisation that runs nothing; 0: none',
   },
   {
     name: 'svc.worker.drain',
     initial: '10 s',
-    meaning: 'how long running jobs may go on after SIGTERM before they are handed back',
+    meaning: 'time for which running jobs may continue after SIGTERM before they return to the queue',
   },
   {
     name: 'svc.worker.idle',
     initial: '10 s',
     meaning:
-      'how long the process of a job that completed waits for another one of its tool and organisation, which then starts sooner; none: each job has a process of its own',
+      'time for which the process of a completed job waits for the next job of its tool and organisation, which then starts faster; none: each job has its own process',
   },
   {
     name: 'svc.worker.memory',
     initial: '',
-    meaning: 'memory of a job for objects of JavaScript, such as 8 GiB; empty: as Node has it, up to 4 GiB',
+    meaning: 'memory of a job for JavaScript objects, such as 8 GiB; empty: the default of Node, up to 4 GiB',
   },
   {
     name: 'svc.worker.port',
@@ -545,7 +553,7 @@ export const properties = [
     name: 'svc.worker.threads_from',
     initial: '64 MiB',
     meaning:
-      'size of inputs from which --workers begins threads, one for each half of it: smaller ones are loaded sooner without (archives count eightfold)',
+      'size of inputs from which --workers starts threads, one for each half of it; smaller inputs load faster with one thread (archives count eightfold)',
   },
   ...limitProperties,
 ] as const satisfies readonly PropertySpec[];

@@ -65,7 +65,7 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
       },
       column('sha256', sha256, 'SHA-256 of its bytes, hexadecimal', true),
       column('bytes', bigint, 'size', true),
-      column('loaded_at', instant, 'when it was read', true),
+      column('loaded_at', instant, 'time at which it was read', true),
       column('job', bigint, 'number of the job that loaded it', true),
       column('job_uuid', uuid, 'UUID of that job', true),
     ],
@@ -74,39 +74,44 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
   },
   loads: {
     name: sideTableNames.loads,
-    comment: 'jobs that were published here, each once',
+    comment: 'jobs that were published in this target',
     columns: [
       column('job_uuid', uuid, 'identifies the job'),
       column('job', bigint, 'its number in the metadata database'),
-      column('installation', shortText, 'metadata database'),
+      column('installation', shortText, 'UUID of the metadata database'),
       column('id_sch', bigint, 'number of the origin there', true),
       column('id_lschma', bigint, 'number of the logical schema there', true),
       column('model_sha256', sha256, 'SHA-256 of its model, which identifies the logical schema', true),
-      column('published_at', instant, 'when its rows became visible'),
-      column('documents', bigint, 'documents it added, less those it removed'),
-      column('rows', bigint, 'rows it added, less those it removed'),
+      column('published_at', instant, 'time at which its rows became visible'),
+      column('documents', bigint, 'documents that it added, minus those that it removed'),
+      column('rows', bigint, 'rows that it added, minus those that it removed'),
     ],
     primaryKey: ['job_uuid'],
     index: [],
   },
   unmapped: {
     name: sideTableNames.unmapped,
-    comment: 'content that the mapping does not know',
+    comment: 'content that the schema does not declare',
     columns: [
       column('document_key', bigint, 'document'),
-      column('parent_table', shortText, 'table of the row it belongs to', true),
+      column('parent_table', shortText, 'table of the row that it belongs to', true),
       column('parent_key', bigint, 'key of that row', true),
-      column('position', bigint, 'place among the children of its parent', true),
-      column('xpath', text, 'where it stood', true),
-      column('kind', { kind: 'text', length: 16, fitsBytes: true }, 'what it is', true),
-      column('content', text, 'the content, markup with its own namespaces', true),
+      column('position', bigint, 'position among the children of its parent', true),
+      column('xpath', text, 'its path in the document', true),
+      column(
+        'kind',
+        { kind: 'text', length: 16, fitsBytes: true },
+        'kind: element, attribute, text and others',
+        true,
+      ),
+      column('content', text, 'the content; markup has its own namespace declarations', true),
     ],
     primaryKey: [],
     index: ['document_key'],
   },
   lexical: {
     name: sideTableNames.lexical,
-    comment: 'values as written, where the column alone cannot give them back',
+    comment: 'original texts of values that their column cannot return exactly',
     columns: [
       column('document_key', bigint, 'document'),
       column('table_name', shortText, 'table of the value'),
@@ -119,10 +124,10 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
   },
   keys: {
     name: sideTableNames.keys,
-    comment: 'highest row key in use by table',
+    comment: 'highest row key of each table',
     columns: [
       column('table_name', shortText, 'table'),
-      column('last_value', bigint, 'highest key given out'),
+      column('last_value', bigint, 'highest key that was given out'),
     ],
     primaryKey: ['table_name'],
     index: [],
@@ -131,14 +136,9 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
 
 /** The columns that `_documents` has in addition once documents have been merged (`-S m`). They are NULL in rows that other loads add. */
 export const mergeColumns: readonly SideColumn[] = [
-  column('key', text, 'what tells the document from all others: values of it, or its name', true),
-  column('valid_from', instant, 'when it came, or took the place of the one before', true),
-  column(
-    'valid_to',
-    instant,
-    'when another one took its place, or its source was gone; empty: it is current',
-    true,
-  ),
+  column('key', text, 'key of the document: values of it, or its name', true),
+  column('valid_from', instant, 'time from which it is valid', true),
+  column('valid_to', instant, 'time until which it was valid; NULL: it is current', true),
 ];
 
 /** Codes and their meanings, in targets for which a load was asked to store them (`--codes`). Rows are identified by type and code. */
@@ -147,10 +147,10 @@ export const codesTable: SideTableDefinition = {
   comment:
     'codes that the schema enumerates, and what they mean; made by the load, which keeps it up to date',
   columns: [
-    { ...column('type', text, 'simple type that the code is of'), usualLength: 255 },
+    { ...column('type', text, 'simple type of the code'), usualLength: 255 },
     { ...column('code', text, 'the code'), usualLength: 255 },
-    column('label', text, 'what it is called', true),
-    column('documentation', text, 'what it means', true),
+    column('label', text, 'name of the code', true),
+    column('documentation', text, 'meaning of the code', true),
   ],
   primaryKey: ['type', 'code'],
   index: [],

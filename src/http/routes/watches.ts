@@ -1,4 +1,4 @@
-/** Watches, /v2/watches: the shapes of watches and their files, and the routes (docs/watches.md). */
+/** Watches, /v2/watches: the shapes of watches and their files, and the routes (docs/how-to/watches.md). */
 import { z, createRoute } from '@hono/zod-openapi';
 import type { WatchFileStatus } from '../../ports/stores/watches.ts';
 import {

@@ -490,21 +490,21 @@ export const toolOptions: readonly OptionSpec[] = [
   withValue(
     ['-j', '--job'],
     all,
-    ['ID', 'take everything from that job record'],
+    ['ID', 'take all settings from the record of this job'],
     number(1, maxId, (draft, id) => (draft.jobId = id)),
     { overRest: false },
   ),
   flag([null, '--json'], all, 'json', 'print the summary as one JSON object in the last line', {
     overRest: false,
   }),
-  flag([null, '--quiet'], all, 'quiet', 'print nothing but errors, and what --json and -S p ask for', {
+  flag([null, '--quiet'], all, 'quiet', 'print only errors, and the output of --json and -S p', {
     overRest: false,
   }),
-  withValue([null, '--name'], makers, ['NAME', "the origin's name"], text('name', 128, originName)),
+  withValue([null, '--name'], makers, ['NAME', 'the name of the origin'], text('name', 128, originName)),
   withValue(
     [null, '--parent'],
     makers,
-    ['ID', 'make it the next version of that origin'],
+    ['ID', 'make the next version of this origin'],
     number(1, maxId, (draft, id) => (draft.parent = id)),
   ),
   withValue(
@@ -512,14 +512,17 @@ export const toolOptions: readonly OptionSpec[] = [
     users,
     [
       'ID|NAME|auto',
-      'use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)',
+      'use this origin; an existing target chooses its logical schema. auto: the origin that loaded the target (default for an existing target, er2xml and unload)',
     ],
     origin,
   ),
   withValue(
     ['-l', '--logical'],
     users,
-    ['ID|NAME', 'use this logical schema, or the only one of that origin, whatever made the target'],
+    [
+      'ID|NAME',
+      'use this logical schema, or the only one of this origin, instead of the choice of the target',
+    ],
     logical,
   ),
   withValue(
@@ -527,7 +530,7 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     [
       'PATH',
-      'load by this XSD set: a file, folder or archive; it is stored once, a changed one as its next version',
+      'load by this XSD set: a file, folder or archive. It is stored once; a changed set is stored as its next version',
     ],
     xsdSet,
     { repeatable: true },
@@ -537,7 +540,7 @@ export const toolOptions: readonly OptionSpec[] = [
     makers,
     [
       'FILE',
-      'file that an XSD set is entered by, of a folder or archive that holds several such: its name in there, or the end of that',
+      'the file at which to enter an XSD set, if a folder or archive has several: its path there, or the end of the path',
     ],
     entry,
     { repeatable: true },
@@ -547,7 +550,7 @@ export const toolOptions: readonly OptionSpec[] = [
     all,
     [
       'NAME',
-      'what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator',
+      'the credential for inputs at an address, and for a catalogue (iceberg:https://…): one of the organisation, or a source of the operator',
     ],
     text('credential', 64, (value) => (credentialName.test(value) ? null : 'is no name of a credential')),
   ),
@@ -556,20 +559,23 @@ export const toolOptions: readonly OptionSpec[] = [
     makers,
     [
       'SOURCE',
-      'in place of inputs, rows with a document in one column: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a file of Parquet or CSV',
+      'read rows with a document in one column instead of inputs: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a Parquet or CSV file',
     ],
     text('from', pathLength, (value) => rowSourceFault(value)),
   ),
   withValue(
     [null, '--query'],
     makers,
-    ['SQL', 'with --from: one SELECT, of documents and of what is carried along with them'],
+    ['SQL', 'with --from: one SELECT of documents and of columns to keep with them'],
     text('query', 65_536),
   ),
   withValue(
     [null, '--xml-column'],
     makers,
-    ['NAME', 'with --from: the column of the documents (default: the only one of XML, or else of text)'],
+    [
+      'NAME',
+      'with --from: the column of the documents (default: the only XML column, or else the only text column)',
+    ],
     text('xmlColumn', 256),
   ),
   withValue(
@@ -577,7 +583,7 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     [
       'COLUMN[=VALUE]',
-      'with --from: rows in the order of that column, from where the last load from there into this target ended, or from VALUE on',
+      'with --from: read rows in the order of this column, from the end of the last such load into this target, or from VALUE',
     ],
     after,
   ),
@@ -585,29 +591,37 @@ export const toolOptions: readonly OptionSpec[] = [
   withValue(
     ['-g', '--map'],
     makers,
-    ['0..3', 'make the mapping, at this level (default 3)'],
+    ['0..3', 'design the tables at this map level (default 3)'],
     number(0, 3, (draft, level) => (draft.mapLevel = level as 0 | 1 | 2 | 3)),
   ),
   withValue(
     ['-e', '--parsemode'],
     loaders,
-    ['a|d|s', 'all (default with -o), data only, statistics only (default without)'],
+    [
+      'a|d|s',
+      'a: data and statistics (default with -o); d: data only; s: statistics only (default without -o)',
+    ],
     oneOf(['a', 'd', 's'], (draft, letter) => (draft.parseMode = parseModes[letter])),
   ),
-  flag(['-s', '--skip'], all, 'dryRun', 'dry run: nothing is saved'),
+  flag(['-s', '--skip'], all, 'dryRun', 'dry run: save nothing'),
   withValue(
     ['-i', '--in'],
     readers,
-    ['TARGET', 'where the rows are'],
+    ['TARGET', 'the target to read'],
     text('in', pathLength, (value, { tool }) => fileNameFault(value, tool, false)),
   ),
-  withValue(['-D', '--document'], readers, ['NAME', 'one document of them'], text('document', pathLength)),
+  withValue(
+    ['-D', '--document'],
+    readers,
+    ['NAME', 'the name of one document'],
+    text('document', pathLength),
+  ),
   withValue(
     [null, '--version'],
     ['er2xml'],
     [
       'N',
-      'of a folder of Delta or Iceberg tables: as it was when the table _loads had this version (default: the newest)',
+      'for Delta and Iceberg tables: read them as they were when the table _loads had this version (default: the newest)',
     ],
     number(0, maxId, (draft, version) => (draft.version = version)),
   ),
@@ -616,21 +630,26 @@ export const toolOptions: readonly OptionSpec[] = [
     ['er2xml'],
     [
       'MOMENT|all',
-      'of a target with history (-S m --history): documents as they were then, such as 2026-11-25T08:00:00Z, or all versions (default: those that are current)',
+      'for a target with history (-S m --history): documents as they were at a moment, such as 2026-11-25T08:00:00Z, or all versions (default: current documents)',
     ],
     moment,
   ),
   withValue(
     ['-o', '--out'],
     writers,
-    ['TARGET', 'where to write'],
+    ['TARGET', 'the target to write'],
     text('out', pathLength, (value, { tool }) => fileNameFault(value, tool, true)),
   ),
-  withValue(['-u', '--out-user'], users, ['USER', 'user of the target'], ofRequests(text('outUser', 256))),
+  withValue(
+    ['-u', '--out-user'],
+    users,
+    ['USER', 'the user of the target'],
+    ofRequests(text('outUser', 256)),
+  ),
   withValue(
     ['-p', '--out-password'],
     users,
-    ['PASSWORD', 'password of the target'],
+    ['PASSWORD', 'the password of the target'],
     text('outPassword', 4096),
   ),
   withValue(
@@ -638,7 +657,7 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     [
       layoutNames.join('|'),
-      'format of files in a folder (default csv); xlsx: an Excel workbook of each load; delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files',
+      'the format of a folder (default csv). xlsx: an Excel workbook for each load. delta, iceberg: Delta Lake tables, Iceberg tables, or both over the same files',
     ],
     oneOf(layoutNames, (draft, format) => (draft.format = format)),
   ),
@@ -647,7 +666,7 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     [
       '1|2',
-      'encodings of Parquet files: 1 for every reader (default in buckets, whose scripts load them into warehouses), 2 for files a quarter smaller (default elsewhere)',
+      'encodings of Parquet files: 1 for every reader (default in buckets), 2 for files that are about a quarter smaller (default elsewhere)',
     ],
     oneOf(['1', '2'], (draft, version) => (draft.parquetVersion = version === '1' ? 1 : 2)),
   ),
@@ -656,60 +675,65 @@ export const toolOptions: readonly OptionSpec[] = [
     writers,
     [
       'e|a|o|i|m|w|p',
-      'error, append (default), overwrite, ignore, merge (databases, Delta and Iceberg: a document replaces that of its key), writeschema, printschema',
+      'e: fail if rows exist; a: append (default); o: overwrite; i: do nothing if rows exist; m: merge, a document replaces the one with its key (databases, Delta, Iceberg); w: make tables only; p: print the DDL',
     ],
     oneOf(['e', 'a', 'o', 'i', 'm', 'w', 'p'], (draft, letter) => (draft.saveMode = saveModes[letter])),
   ),
   withValue(
     [null, '--key'],
     loaders,
-    ['XPATH,…', 'with -S m: what tells a document from others, such as /order/@id (default: its name)'],
+    ['XPATH,…', 'with -S m: the values that identify a document, such as /order/@id (default: its name)'],
     text('key', 4096),
   ),
   flag(
     [null, '--history'],
     loaders,
     'history',
-    'with -S m: documents that are replaced, or missing, stay, with the time until which they were valid; views TABLE_current show the others',
+    'with -S m: keep replaced and missing documents with the time until which they were valid; views TABLE_current show the current ones',
   ),
   flag(
     [null, '--delete-missing'],
     loaders,
     'deleteMissing',
-    'with -S m: documents of the target that are not among the inputs any more are removed',
+    'with -S m: remove documents of the target that are no longer among the inputs',
   ),
   withValue(
     ['-r', '--prefix'],
     makers,
-    ['TEXT', 'before every table name'],
+    ['TEXT', 'put this text before each table name'],
     text('prefix', 64, (value) => namePart(value) ?? reservedStart(value)),
   ),
-  withValue(['-y', '--suffix'], makers, ['TEXT', 'after every table name'], text('suffix', 64, namePart)),
+  withValue(
+    ['-y', '--suffix'],
+    makers,
+    ['TEXT', 'put this text after each table name'],
+    text('suffix', 64, namePart),
+  ),
   withValue(
     [null, '--namemode'],
     makers,
-    ['l|u|c', 'lower case (default), upper case, as in the source'],
+    ['l|u|c', 'case of names: lower (default), upper, or as in the source'],
     oneOf(['l', 'u', 'c'], (draft, mode) => (draft.nameMode = mode)),
   ),
-  withValue([null, '--rename'], makers, ['OLD=NEW,…', 'other names of tables and columns'], renames, {
+  withValue([null, '--rename'], makers, ['OLD=NEW,…', 'rename tables and columns'], renames, {
     repeatable: true,
   }),
   withValue(
     [null, '--name-max-len'],
     makers,
-    ['N', 'longest name in bytes (default 63)'],
+    ['N', 'the greatest length of a name in bytes (default 63)'],
     number(12, 128, (draft, length) => (draft.nameMaxLen = length)),
   ),
   withValue(
     [null, '--default-varchar-len'],
     makers,
-    ['N', 'length of text of unknown length'],
+    ['N', 'the length of text columns whose length is unknown'],
     number(1, 10_485_760, (draft, length) => (draft.defaultVarcharLen = length)),
   ),
   withValue(
     ['-R', '--extra-column'],
     makers,
-    ['NAME[:TYPE] NOW|ID|FILENAME|FILEPATH|=VALUE', 'a column on every table'],
+    ['NAME[:TYPE] NOW|ID|FILENAME|FILEPATH|=VALUE', 'add a column to each table'],
     parseExtraColumn.apply,
     {
       repeatable: true,
@@ -719,25 +743,28 @@ export const toolOptions: readonly OptionSpec[] = [
   withValue(
     [null, '--root'],
     makers,
-    ['QNAME', 'which element is a document'],
+    ['QNAME', 'the root element of documents'],
     ofRequests(text('root', 1024)),
   ),
   withValue(
     [null, '--row-tag'],
     loaders,
-    ['QNAME', 'which element starts a document inside a larger file'],
+    ['QNAME', 'the element that starts a document inside a larger file'],
     ofRequests(text('rowTag', 1024)),
   ),
   flag(
     [null, '--concatenated'],
     loaders,
     'concatenated',
-    'a file may hold several documents, one after the other: they become NAME#1, NAME#2, …',
+    'accept several documents in one file, one after the other; they are called NAME#1, NAME#2, …',
   ),
   withValue(
     [null, '--keys'],
     loaders,
-    ['sequence|hash', 'how row keys are made (default sequence); with --engine spark hash, but for -S m'],
+    [
+      'sequence|hash',
+      'the kind of row keys: numbers in sequence (default), or derived from the hash of the document (default with --engine spark, except with -S m)',
+    ],
     oneOf(['sequence', 'hash'], (draft, keys) => (draft.keys = keys)),
   ),
   flag([null, '--validate'], loaders, 'validate', 'check each document against the XSD first'),
@@ -746,7 +773,7 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     [
       'capture|report|fail',
-      'content that the mapping does not know (default capture); given, capture keeps documents of unknown roots, too',
+      'content that the schema does not declare: keep it in _unmapped (default), count it, or reject the document. If you give capture, documents with unknown root elements are kept too',
     ],
     oneOf(['capture', 'report', 'fail'], (draft, unmapped) => {
       draft.unmapped = unmapped;
@@ -758,27 +785,30 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     [
       'keep|evolve|fail',
-      'documents hold content that the schema has no place for: keep it in _unmapped (default), make the next version of a schema that was made of documents and load by it, or stop and list the paths',
+      'if documents have content that the schema has no place for: keep it in _unmapped (default), make the next version of an inferred schema and load by it, or fail and list the paths',
     ],
     oneOf(['keep', 'evolve', 'fail'], (draft, onDrift) => (draft.onDrift = onDrift)),
   ),
   withValue(
     [null, '--on-error'],
     writers,
-    ['fail|skip', 'what a bad document does (default fail)'],
+    ['fail|skip', 'if a document is bad: fail the job (default), or skip the document'],
     oneOf(['fail', 'skip'], (draft, onError) => (draft.onError = onError)),
   ),
-  flag([null, '--prune'], makers, 'prune', 'leave paths that never occur out of the target'),
+  flag([null, '--prune'], makers, 'prune', 'omit tables and columns that documents do not use'),
   withValue(
     [null, '--tables'],
     loaders,
-    ['used|all', 'create tables when first needed (default), or all'],
+    ['used|all', 'make only tables that get rows (default), or all'],
     oneOf(['used', 'all'], (draft, tables) => (draft.tables = tables)),
   ),
   withValue(
     [null, '--indexes'],
     loaders,
-    ['none|keys|all', 'indexes of foreign keys (keys, default), of ids and references of the XSD, too (all)'],
+    [
+      'none|keys|all',
+      'make no indexes, those of foreign keys (default), or also those of ids and references of the XSD',
+    ],
     oneOf(['none', 'keys', 'all'], (draft, indexes) => (draft.indexes = indexes)),
   ),
   withValue(
@@ -786,7 +816,7 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     [
       'none|table|check',
-      'codes that the XSD enumerates: not kept (default), in the table _codes (table), and as checks of PostgreSQL, too (check)',
+      'values that the XSD enumerates: do not keep them (default), keep them in the table _codes, or also add checks in PostgreSQL',
     ],
     oneOf(['none', 'table', 'check'], (draft, codes) => (draft.codes = codes)),
   ),
@@ -794,41 +824,49 @@ export const toolOptions: readonly OptionSpec[] = [
     [null, '--views'],
     loaders,
     'views',
-    'make views of the business entities in the target, views.sql in a folder; loads after this one keep them up to date',
+    'make views of business entities (in a folder: views.sql); later loads keep them up to date',
   ),
   withValue(
     [null, '--partition'],
     loaders,
     [
       'COLUMN,…',
-      'with -f delta or iceberg: new tables with these columns are partitioned by them; COLUMN or TABLE.COLUMN, or year(COLUMN), month(COLUMN), day(COLUMN), hour(COLUMN)',
+      'with -f delta or iceberg: partition new tables by these columns: COLUMN or TABLE.COLUMN, or year(COLUMN), month(COLUMN), day(COLUMN), hour(COLUMN)',
     ],
     text('partition', 4096, (value) => {
       const wishes = parsePartition(value);
       return typeof wishes === 'string' ? wishes : null;
     }),
   ),
-  flag([null, '--skip-loaded'], loaders, 'skipLoaded', 'skip documents whose hash is there already'),
+  flag(
+    [null, '--skip-loaded'],
+    loaders,
+    'skipLoaded',
+    'skip documents whose SHA-256 is already in the target',
+  ),
   withValue(
     [null, '--missing'],
     makers,
-    ['fail|wildcard', 'a referenced XSD component that is nowhere (default fail)'],
+    [
+      'fail|wildcard',
+      'if an XSD component is referenced but not defined: fail (default), or accept any content',
+    ],
     oneOf(['fail', 'wildcard'], (draft, missing) => (draft.missing = missing)),
   ),
-  flag([null, '--no-samples'], makers, 'noSamples', 'keep no values in the statistics'),
+  flag([null, '--no-samples'], makers, 'noSamples', 'keep no values of documents in the statistics'),
   withValue(
     [null, '--workers'],
     writers,
-    ['N', 'threads (default 1)'],
+    ['N', 'the number of threads (default 1)'],
     number(1, 256, (draft, workers) => (draft.workers = workers)),
   ),
   withValue(
     [null, '--engine'],
     loaders,
-    ['local|spark', 'where it runs (default local)'],
+    ['local|spark', 'run on this machine (default) or on Spark'],
     oneOf(['local', 'spark'], (draft, engine) => (draft.engine = engine)),
   ),
-  withValue([null, '--spark-conf'], loaders, ['K=V', 'a setting of Spark'], sparkSetting, {
+  withValue([null, '--spark-conf'], loaders, ['K=V', 'set a Spark setting'], sparkSetting, {
     repeatable: true,
   }),
 ];

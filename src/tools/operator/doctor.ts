@@ -187,7 +187,7 @@ async function settings(
           : warning(
               'settings',
               `unknown variables: ${unknown.join(', ')}`,
-              'Correct their names (docs/configuration.md lists them), or remove them: they have no effect.',
+              'Correct their names (docs/reference/properties.md lists them), or remove them: they have no effect.',
             ),
     };
   } catch (error) {

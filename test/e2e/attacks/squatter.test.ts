@@ -93,11 +93,11 @@ describe('a stranger at the port of the embedded database', { timeout: 240_000 }
     expect(folderOfServer).toBe(join(home.directory, 'db', 'socket'));
   });
 
-  it('is no danger to psql, as docs/operating.md has it', needs('psql'), async () => {
+  it('is no danger to psql, as docs/how-to/operate.md has it', needs('psql'), async () => {
     const home = await trial.home();
     await statusOf(home);
-    const page = readBlocks(await readFile(join(projectRoot, 'docs/operating.md'), 'utf8'));
-    const script = blockIn(page, 'The embedded database on a shared machine', 'sh', 0).trimEnd();
+    const page = readBlocks(await readFile(join(projectRoot, 'docs/how-to/operate.md'), 'utf8'));
+    const script = blockIn(page, 'Connect to the embedded database', 'sh', 0).trimEnd();
     const { code, output } = await runShell(`${script} -c '\\conninfo'`, { SVC_HOME: home.directory });
     expect(code, output).toBe(0);
     expect(output).toContain(`via socket in "${join(home.directory, 'db', 'socket')}"`);

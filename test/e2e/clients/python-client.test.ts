@@ -96,9 +96,12 @@ describe('the Python client', { timeout: 300_000, ...needs('whole run') }, () =>
         join(folder, name),
         join(projectRoot, 'scripts/demo', source) + '/',
       ]);
-    const blocks = readBlocks(await readFile(join(projectRoot, 'docs/clients.md'), 'utf8'));
+    const blocks = readBlocks(await readFile(join(projectRoot, 'docs/how-to/python-client.md'), 'utf8'));
     const program = join(folder, 'page.py');
-    const shown = blockIn(blocks, 'Python', 'python').replace('http://127.0.0.1:8080', service.url);
+    const shown = blockIn(blocks, 'Use the Python client', 'python').replace(
+      'http://127.0.0.1:8080',
+      service.url,
+    );
     await writeFile(program, `key = '${service.key}'\n${shown}`);
     const { stdout } = await execute(python, [program], { cwd: folder });
     expect(stdout).toMatch(/^\{.*'order': 41/);

@@ -76,9 +76,10 @@ afterAll(async () => {
     if (home.startsWith('home')) await stopEmbeddedPostgres(join(folder, home, 'db')).catch(() => undefined);
 });
 
-/** The pages for users, in the order of their sections. */
+/** The pages for users. */
 async function pagesOf(root: string): Promise<string[]> {
-  const docs = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md'));
+  const names = await readdir(join(root, 'docs'), { recursive: true });
+  const docs = names.filter((name) => /^(?!decisions\/|interface\/).*\.md$/.test(name));
   return ['README.md', ...docs.toSorted().map((name) => `docs/${name}`)];
 }
 
@@ -97,7 +98,7 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
     expect(manifest).not.toHaveProperty('scripts');
     const files = (await readdir(own(), { recursive: true })).map(String);
     expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file) && !file.startsWith('examples/'))).toEqual([]);
-    expect(await pagesOf(own())).toContain('docs/operating.md');
+    expect(await pagesOf(own())).toContain('docs/how-to/operate.md');
     for (const page of await pagesOf(own()))
       for (const [, path] of (await readFile(join(own(), page), 'utf8')).matchAll(
         /\]\((?!https?:)([^)#]+)[^)]*\)/g,
@@ -139,43 +140,20 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
     await writeFile(join(place, 'package.json'), '{"private":true}');
     await symlink(join(folder, 'node_modules'), join(place, 'node_modules'));
     const database = await createEmptyDatabase();
-    const pages = await Promise.all(
-      (await pagesOf(own())).map((page) => readFile(join(own(), page), 'utf8')),
-    );
-    const blocks = pages.flatMap(readBlocks);
-    const code = (heading: string, index = 0): string => {
+    const code = async (page: string, heading: string, index = 0): Promise<string> => {
+      const blocks = readBlocks(await readFile(join(own(), page), 'utf8'));
       return `cd '${place}'\n${blockIn(blocks, heading, 'sh', index)}`
         .replaceAll('/tmp/conversions', join(place, 'home'))
         .replaceAll('/tmp/other-home', join(place, 'other'))
-        .replaceAll('/tmp/orders', join(place, 'out'))
+        .replaceAll('/tmp/', `${place}/`)
         .replace(/postgresql:\/\/\S+/, database.url)
         .replace(/^npm (?:init|install).*\n/gm, '');
     };
-    expect(blocks.filter(({ language }) => language === 'sh').map(({ heading }) => heading)).toEqual([
-      'Install',
-      'Five calls',
-      'Five calls',
-      // run by test/e2e/readme/backups.test.ts
-      'The embedded database',
-      'The embedded database',
-      'A database of your own',
-      'A database of your own',
-      'Python',
-      'XML in columns',
-      'By hand',
-      'By hand',
-      'Tables of Delta Lake',
-      'Partitions',
-      'Small files',
-      'Tables of Iceberg',
-      'Metadata for other tools',
-      'Data dictionary',
-      'Moving between installations',
-      'At the machine',
-      'Many machines',
-      'The embedded database on a shared machine',
-      'A folder',
-    ]);
+    for (const page of await pagesOf(own()))
+      expect([page, await readFile(join(own(), page), 'utf8')]).toEqual([
+        page,
+        expect.not.stringMatching(/\bscripts\/demo\b|\bnpm (?:ci|start|test)\b/),
+      ]);
     // the Node that is tried is the first that commands find
     const bin = join(place, 'bin');
     await mkdir(bin);
@@ -191,37 +169,54 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       return output;
     };
     try {
-      expect(await reads(code('Install'))).toContain('conversion-job-service worker');
-      const service = startShell(code('Five calls').replace('npx', 'exec npx'), { ...at, PORT: '0' });
+      expect(await reads(await code('README.md', 'Install'))).toContain('conversion-job-service worker');
+      const service = startShell(
+        (await code('docs/how-to/rest-api.md', 'Convert over REST')).replace('npx', 'exec npx'),
+        { ...at, PORT: '0' },
+      );
       try {
         const [, url] = await service.waitFor(/listening on (http:\/\/\S+)/);
-        const calls = await reads(code('Five calls', 1).replaceAll('http://127.0.0.1:8080', url!));
+        const calls = await reads(
+          (await code('docs/how-to/rest-api.md', 'Convert over REST', 1)).replaceAll(
+            'http://127.0.0.1:8080',
+            url!,
+          ),
+        );
         expect(calls).toMatch(/^event: end\ndata: .*"status":"C"/m);
         expect(calls).toMatch(/^create table /im);
       } finally {
         await service.stopAll();
       }
-      expect(await reads(`${code('By hand', 0)}\n${code('By hand', 1)}`)).toContain('--savemode');
-      expect(await readdir(join(place, 'out'))).toContain('load.sql');
-      const metadata = code('Metadata for other tools').replaceAll('schema demo', 'schema xsd');
+      expect(await reads(await code('docs/how-to/convert.md', 'Step by step'))).toContain('--savemode');
+      expect(await readdir(join(place, 'convert', 'orders'))).toContain('load.sql');
+      const metadata = (await code('docs/how-to/metadata.md', 'Metadata for other tools')).replaceAll(
+        'schema demo',
+        'schema xsd',
+      );
       await reads(metadata);
-      await reads(code('Data dictionary').replaceAll('dictionary demo', 'dictionary xsd'));
+      await reads(
+        (await code('docs/how-to/metadata.md', 'Data dictionary')).replaceAll(
+          'dictionary demo',
+          'dictionary xsd',
+        ),
+      );
       expect(await readdir(place)).toEqual(expect.arrayContaining(['demo-dbt.zip', 'demo.xlsx', 'demo.md']));
-      await reads(code('Tables of Delta Lake'));
-      expect(await readdir(join(place, 'out', 'back'))).toHaveLength(2);
-      expect(await reads(code('Small files'))).toContain('files became 1');
-      await reads(code('Tables of Iceberg'));
-      expect(await readdir(join(place, 'out', 'documents'))).toHaveLength(2);
+      await reads(await code('docs/how-to/delta.md', 'Write Delta tables'));
+      expect(await reads(await code('docs/how-to/delta.md', 'Small files'))).toContain('files became 1');
+      await reads(await code('docs/how-to/iceberg.md', 'Write Iceberg tables'));
+      expect(await readdir(join(place, 'ice', 'line'))).toContain('metadata');
       await mkdir(join(place, 'home', 'files', '1', 'inbox'), { recursive: true });
-      expect(await reads(code('A folder'))).toMatch(/^name +orders$/m);
-      const moved = await reads(code('Moving between installations'));
+      expect(await reads(await code('docs/how-to/watches.md', 'A folder'))).toMatch(/^name +orders$/m);
+      const moved = await reads(
+        await code('docs/how-to/move-schemas.md', 'Move schemas between installations'),
+      );
       expect(moved.trimEnd().split('\n').at(-1)).toBe('{"error":false,"origin_ids":"1"}');
-      const seen = code('At the machine')
+      const seen = (await code('docs/how-to/operate.md', 'Look at it'))
         .replaceAll('orders.svg', join(place, 'orders.svg'))
         .replaceAll(/\b(schema|ddl|diagram) orders\b/g, '$1 xsd')
         .replaceAll(/\b(job|log) 7\b/g, '$1 1');
       expect(await reads(seen)).toContain('CREATE TABLE `');
-      const both = startShell(`${code('Many machines')}\nwait`, {
+      const both = startShell(`${await code('docs/how-to/operate.md', 'Several machines')}\nwait`, {
         ...at,
         PORT: '0',
         SVC_HOME: join(place, 'shared'),

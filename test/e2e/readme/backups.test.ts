@@ -1,4 +1,4 @@
-/** The commands of docs/backups.md: what was backed up goes on elsewhere, and what a lost key takes away is told. */
+/** The commands of docs/how-to/backup.md: what was backed up goes on elsewhere, and what a lost key takes away is told. */
 import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { useTrial } from '../../support/service/trial.ts';
 import { blockIn, readBlocks } from './blocks.ts';
 import { runShell } from './shell.ts';
 
-const blocks = readBlocks(readText('docs/backups.md'));
+const blocks = readBlocks(readText('docs/how-to/backup.md'));
 const [embedded, ownDatabase] = ['The embedded database', 'A database of your own'] as const;
 
 const block = (heading: string, index: number, folder: string): string =>

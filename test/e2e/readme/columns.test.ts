@@ -1,4 +1,4 @@
-/** The command of docs/columns.md, on a small database. */
+/** The command of docs/how-to/database-rows.md, on a small database. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../../src/targets/sql/sqlite/database.ts';
@@ -8,7 +8,7 @@ import { useTrial } from '../../support/service/trial.ts';
 import { blockIn, readBlocks } from './blocks.ts';
 import { runShell } from './shell.ts';
 
-describe('docs/columns.md', { timeout: 120_000 }, () => {
+describe('docs/how-to/database-rows.md', { timeout: 120_000 }, () => {
   const trial = useTrial();
   let home: ServiceHome;
   let inbox: string;
@@ -24,7 +24,11 @@ describe('docs/columns.md', { timeout: 120_000 }, () => {
   });
 
   it('loads what is new, and nothing twice', async () => {
-    const command = blockIn(readBlocks(readText('docs/columns.md')), 'XML in columns', 'sh');
+    const command = blockIn(
+      readBlocks(readText('docs/how-to/database-rows.md')),
+      'Read XML from rows of a database',
+      'sh',
+    );
     const environment = { SVC_HOME: home.directory, INBOX: `sqlite:${inbox}` };
     for (const loaded of ['1 document loaded', '0 documents loaded']) {
       const { code, output } = await runShell(command, environment);

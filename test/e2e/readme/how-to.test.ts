@@ -9,7 +9,7 @@ import { freePort } from '../../support/free-port.ts';
 import { needs } from '../../support/needs.ts';
 import { mariadbParts, startMariadb } from '../../support/servers/mariadb.ts';
 import { useTrial } from '../../support/service/trial.ts';
-import { walk, type WalkOptions } from './walk.ts';
+import { localPages, walk, type WalkOptions } from './walk.ts';
 
 type Query = WalkOptions['query'];
 
@@ -44,18 +44,7 @@ describe('docs/how-to', { timeout: 180_000 }, () => {
     expect(await walk('docs/how-to/duckdb.md', { folder, environment, query })).toEqual([]);
   });
 
-  it.each([
-    'parquet.md',
-    'csv-and-json-lines.md',
-    'excel.md',
-    'delta.md',
-    'iceberg.md',
-    'load-again.md',
-    'convert.md',
-    'inputs.md',
-    'large-files.md',
-    'validate.md',
-  ])('%s', async (page) => {
+  it.each(localPages)('%s', async (page) => {
     const options = { ...(await place()), query: inMemory };
     expect(await walk(`docs/how-to/${page}`, options)).toEqual([]);
   });

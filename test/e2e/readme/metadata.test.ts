@@ -1,4 +1,4 @@
-/** The commands of docs/metadata.md, each with the file that it writes, on the demo's schema. */
+/** The commands of docs/how-to/metadata.md, each with the file that it writes, on the demo's schema. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { createServiceHome, serviceEnvironment, type ServiceHome } from '../../s
 import { convert } from '../../support/service/tools.ts';
 import { blockIn, readBlocks } from './blocks.ts';
 
-const blocks = readBlocks(readText('docs/metadata.md'));
+const blocks = readBlocks(readText('docs/how-to/metadata.md'));
 const wordsOf = (heading: string): string[][] =>
   blockIn(blocks, heading, 'sh')
     .trimEnd()
@@ -27,7 +27,7 @@ const texts: Readonly<Record<string, RegExp>> = {
   avro: /"name": "order"/,
 };
 
-describe('docs/metadata.md', { timeout: 120_000 }, () => {
+describe('docs/how-to/metadata.md', { timeout: 120_000 }, () => {
   let home: ServiceHome;
   const run = (args: readonly string[]): Promise<unknown> =>
     promisify(execFile)(process.execPath, [join(projectRoot, 'bin/conversion-job-service.mjs'), ...args], {

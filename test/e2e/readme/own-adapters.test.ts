@@ -1,4 +1,4 @@
-/** The code of docs/own-adapters.md is run: what it opens works, and its skeletons pass the contracts. */
+/** The code of docs/how-to/own-adapters.md is run: what it opens works, and its skeletons pass the contracts. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { useTrial } from '../../support/service/trial.ts';
 import { blockIn, readBlocks } from './blocks.ts';
 
 const trial = useTrial();
-const blocks = readBlocks(readText('docs/own-adapters.md'));
+const blocks = readBlocks(readText('docs/how-to/own-adapters.md'));
 const source = (path: string): string => new URL(`../../../${path}`, import.meta.url).href;
 
 let folder: string;
@@ -52,7 +52,7 @@ async function open(index: number): Promise<{ service: OpenedService; [name: str
   return trial.keep(opened, ({ service }) => service.close());
 }
 
-describe('docs/own-adapters.md', { timeout: 60_000 }, () => {
+describe('docs/how-to/own-adapters.md', { timeout: 60_000 }, () => {
   it('opens a service with a store and a runner of the host', async () => {
     const { service, files } = await open(0);
     const { path } = await service.adapters.files.saveUpload(1, 'a.xml', new Blob(['<a/>']).stream(), 10);

@@ -15,6 +15,33 @@ export interface WalkOptions {
   readonly adapt?: (code: string) => string;
 }
 
+/** Pages of docs/how-to whose steps need no server, in test/e2e/readme/how-to.test.ts. */
+export const localPages: readonly string[] = [
+  'ci.md',
+  'convert.md',
+  'csv-and-json-lines.md',
+  'delta.md',
+  'excel.md',
+  'iceberg.md',
+  'inputs.md',
+  'large-files.md',
+  'load-again.md',
+  'parquet.md',
+  'validate.md',
+];
+
+const walkedPages: ReadonlySet<string> = new Set([
+  'docs/tutorial/your-own-file.md',
+  ...[...localPages, 'duckdb.md', 'iso-20022.md', 'mysql.md', 'netex.md', 'postgresql.md', 'sqlite.md'].map(
+    (name) => `docs/how-to/${name}`,
+  ),
+]);
+
+/** Whether a test walks through the page. */
+export function isWalked(page: string): boolean {
+  return walkedPages.has(page);
+}
+
 /** A command or query of a page, and the output that the page shows for it; null if it shows none. */
 interface Step {
   readonly block: CodeBlock;
@@ -57,6 +84,7 @@ export function missingLines(shown: string, output: string): string[] {
 
 /** Runs the steps of a page; returns a description of each step whose command failed, or whose output differs. */
 export async function walk(page: string, options: WalkOptions): Promise<string[]> {
+  if (!isWalked(page)) throw new Error(`${page} is not among the pages that are walked`);
   const { environment, folder, query, skip = () => false, adapt = (code) => code } = options;
   const faults: string[] = [];
   for (const { block, shown } of stepsOf(page).filter((step) => !skip(step.block))) {

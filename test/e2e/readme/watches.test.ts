@@ -1,4 +1,4 @@
-/** The commands and bodies of docs/watches.md, on the demo's documents. */
+/** The commands and bodies of docs/how-to/watches.md, on the demo's documents. */
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -9,10 +9,10 @@ import { watchClient, type WatchClient } from '../../support/service/watches.ts'
 import { blockIn, readBlocks } from './blocks.ts';
 import { runShell } from './shell.ts';
 
-const blocks = readBlocks(readText('docs/watches.md'));
+const blocks = readBlocks(readText('docs/how-to/watches.md'));
 const code = (heading: string, language: string): string => blockIn(blocks, heading, language);
 
-describe('docs/watches.md', { timeout: 120_000 }, () => {
+describe('docs/how-to/watches.md', { timeout: 120_000 }, () => {
   const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;

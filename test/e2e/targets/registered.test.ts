@@ -117,9 +117,9 @@ describe('the store of the example', () => {
   const cases = rowStoreContract((place) => Promise.resolve(openDocuments(fileOf(`contract-${place}`))));
   it.each(cases.map((one) => [one.name, one] as const))('%s', (_, { run }) => run());
 
-  it('passes the contract as docs/embedding.md runs it', async () => {
+  it('passes the contract as docs/how-to/embed.md runs it', async () => {
     const folder = await trial.folder('own-target-');
-    const page = readBlocks(readText('docs/embedding.md'));
+    const page = readBlocks(readText('docs/how-to/embed.md'));
     const example = new URL('../../../examples/own-target.ts', import.meta.url);
     const script = blockIn(page, 'Targets of your own', 'ts')
       .replace('conversion-job-service/testing', new URL('../../../src/testing.ts', import.meta.url).href)

@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_documents` (
   `name` STRING OPTIONS (description = 'name of the file, or of the member of an archive'),
   `sha256` STRING(64) OPTIONS (description = 'SHA-256 of its bytes, hexadecimal'),
   `bytes` INT64 OPTIONS (description = 'size'),
-  `loaded_at` TIMESTAMP OPTIONS (description = 'when it was read'),
+  `loaded_at` TIMESTAMP OPTIONS (description = 'time at which it was read'),
   `job` INT64 OPTIONS (description = 'number of the job that loaded it'),
   `job_uuid` STRING(36) OPTIONS (description = 'UUID of that job'),
   PRIMARY KEY (`document_key`) NOT ENFORCED
@@ -112,25 +112,25 @@ CREATE TABLE `lib"rary`.`odd _name_ __54ffe19c` (
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
   `job_uuid` STRING(36) NOT NULL OPTIONS (description = 'identifies the job'),
   `job` INT64 NOT NULL OPTIONS (description = 'its number in the metadata database'),
-  `installation` STRING(255) NOT NULL OPTIONS (description = 'metadata database'),
+  `installation` STRING(255) NOT NULL OPTIONS (description = 'UUID of the metadata database'),
   `id_sch` INT64 OPTIONS (description = 'number of the origin there'),
   `id_lschma` INT64 OPTIONS (description = 'number of the logical schema there'),
   `model_sha256` STRING(64) OPTIONS (description = 'SHA-256 of its model, which identifies the logical schema'),
-  `published_at` TIMESTAMP NOT NULL OPTIONS (description = 'when its rows became visible'),
-  `documents` INT64 NOT NULL OPTIONS (description = 'documents it added, less those it removed'),
-  `rows` INT64 NOT NULL OPTIONS (description = 'rows it added, less those it removed'),
+  `published_at` TIMESTAMP NOT NULL OPTIONS (description = 'time at which its rows became visible'),
+  `documents` INT64 NOT NULL OPTIONS (description = 'documents that it added, minus those that it removed'),
+  `rows` INT64 NOT NULL OPTIONS (description = 'rows that it added, minus those that it removed'),
   PRIMARY KEY (`job_uuid`) NOT ENFORCED
-) OPTIONS (description = 'jobs that were published here, each once');
+) OPTIONS (description = 'jobs that were published in this target');
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_unmapped` (
   `document_key` INT64 NOT NULL OPTIONS (description = 'document'),
-  `parent_table` STRING(255) OPTIONS (description = 'table of the row it belongs to'),
+  `parent_table` STRING(255) OPTIONS (description = 'table of the row that it belongs to'),
   `parent_key` INT64 OPTIONS (description = 'key of that row'),
-  `position` INT64 OPTIONS (description = 'place among the children of its parent'),
-  `xpath` STRING OPTIONS (description = 'where it stood'),
-  `kind` STRING(16) OPTIONS (description = 'what it is'),
-  `content` STRING OPTIONS (description = 'the content, markup with its own namespaces')
-) OPTIONS (description = 'content that the mapping does not know');
+  `position` INT64 OPTIONS (description = 'position among the children of its parent'),
+  `xpath` STRING OPTIONS (description = 'its path in the document'),
+  `kind` STRING(16) OPTIONS (description = 'kind: element, attribute, text and others'),
+  `content` STRING OPTIONS (description = 'the content; markup has its own namespace declarations')
+) OPTIONS (description = 'content that the schema does not declare');
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_lexical` (
   `document_key` INT64 NOT NULL OPTIONS (description = 'document'),
@@ -138,12 +138,12 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_lexical` (
   `row_key` INT64 NOT NULL OPTIONS (description = 'key of its row'),
   `column_name` STRING(255) NOT NULL OPTIONS (description = 'column of the value'),
   `content` STRING OPTIONS (description = 'the value as written')
-) OPTIONS (description = 'values as written, where the column alone cannot give them back');
+) OPTIONS (description = 'original texts of values that their column cannot return exactly');
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_keys` (
   `table_name` STRING(255) NOT NULL OPTIONS (description = 'table'),
-  `last_value` INT64 NOT NULL OPTIONS (description = 'highest key given out'),
+  `last_value` INT64 NOT NULL OPTIONS (description = 'highest key that was given out'),
   PRIMARY KEY (`table_name`) NOT ENFORCED
-) OPTIONS (description = 'highest row key in use by table');
+) OPTIONS (description = 'highest row key of each table');
 
 ALTER TABLE `lib"rary`.`group` ADD FOREIGN KEY (`note_key`) REFERENCES `lib"rary`.`note` (`note_key`) NOT ENFORCED;

@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_documents` (
   `name` String NULL COMMENT 'name of the file, or of the member of an archive',
   `sha256` String NULL COMMENT 'SHA-256 of its bytes, hexadecimal',
   `bytes` Int64 NULL COMMENT 'size',
-  `loaded_at` DateTime64(6, 'UTC') NULL COMMENT 'when it was read',
+  `loaded_at` DateTime64(6, 'UTC') NULL COMMENT 'time at which it was read',
   `job` Int64 NULL COMMENT 'number of the job that loaded it',
   `job_uuid` String NULL COMMENT 'UUID of that job',
   PRIMARY KEY (`document_key`)
@@ -113,25 +113,25 @@ CREATE TABLE `lib"rary`.`odd "name" 😀` (
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
   `job_uuid` String COMMENT 'identifies the job',
   `job` Int64 COMMENT 'its number in the metadata database',
-  `installation` String COMMENT 'metadata database',
+  `installation` String COMMENT 'UUID of the metadata database',
   `id_sch` Int64 NULL COMMENT 'number of the origin there',
   `id_lschma` Int64 NULL COMMENT 'number of the logical schema there',
   `model_sha256` String NULL COMMENT 'SHA-256 of its model, which identifies the logical schema',
-  `published_at` DateTime64(6, 'UTC') COMMENT 'when its rows became visible',
-  `documents` Int64 COMMENT 'documents it added, less those it removed',
-  `rows` Int64 COMMENT 'rows it added, less those it removed',
+  `published_at` DateTime64(6, 'UTC') COMMENT 'time at which its rows became visible',
+  `documents` Int64 COMMENT 'documents that it added, minus those that it removed',
+  `rows` Int64 COMMENT 'rows that it added, minus those that it removed',
   PRIMARY KEY (`job_uuid`)
-) ENGINE = MergeTree ORDER BY (`job_uuid`) COMMENT 'jobs that were published here, each once';
+) ENGINE = MergeTree ORDER BY (`job_uuid`) COMMENT 'jobs that were published in this target';
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_unmapped` (
   `document_key` Int64 COMMENT 'document',
-  `parent_table` String NULL COMMENT 'table of the row it belongs to',
+  `parent_table` String NULL COMMENT 'table of the row that it belongs to',
   `parent_key` Int64 NULL COMMENT 'key of that row',
-  `position` Int64 NULL COMMENT 'place among the children of its parent',
-  `xpath` String NULL COMMENT 'where it stood',
-  `kind` String NULL COMMENT 'what it is',
-  `content` String NULL COMMENT 'the content, markup with its own namespaces'
-) ENGINE = MergeTree ORDER BY tuple() COMMENT 'content that the mapping does not know';
+  `position` Int64 NULL COMMENT 'position among the children of its parent',
+  `xpath` String NULL COMMENT 'its path in the document',
+  `kind` String NULL COMMENT 'kind: element, attribute, text and others',
+  `content` String NULL COMMENT 'the content; markup has its own namespace declarations'
+) ENGINE = MergeTree ORDER BY tuple() COMMENT 'content that the schema does not declare';
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_lexical` (
   `document_key` Int64 COMMENT 'document',
@@ -139,10 +139,10 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_lexical` (
   `row_key` Int64 COMMENT 'key of its row',
   `column_name` String COMMENT 'column of the value',
   `content` String NULL COMMENT 'the value as written'
-) ENGINE = MergeTree ORDER BY tuple() COMMENT 'values as written, where the column alone cannot give them back';
+) ENGINE = MergeTree ORDER BY tuple() COMMENT 'original texts of values that their column cannot return exactly';
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_keys` (
   `table_name` String COMMENT 'table',
-  `last_value` Int64 COMMENT 'highest key given out',
+  `last_value` Int64 COMMENT 'highest key that was given out',
   PRIMARY KEY (`table_name`)
-) ENGINE = MergeTree ORDER BY (`table_name`) COMMENT 'highest row key in use by table';
+) ENGINE = MergeTree ORDER BY (`table_name`) COMMENT 'highest row key of each table';

@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_documents` (
   `name` STRING COMMENT 'name of the file, or of the member of an archive',
   `sha256` STRING COMMENT 'SHA-256 of its bytes, hexadecimal',
   `bytes` BIGINT COMMENT 'size',
-  `loaded_at` TIMESTAMP COMMENT 'when it was read',
+  `loaded_at` TIMESTAMP COMMENT 'time at which it was read',
   `job` BIGINT COMMENT 'number of the job that loaded it',
   `job_uuid` STRING COMMENT 'UUID of that job',
   PRIMARY KEY (`document_key`)
@@ -111,25 +111,25 @@ CREATE TABLE `lib"rary`.`odd_"name"_😀_54ffe19c` (
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
   `job_uuid` STRING NOT NULL COMMENT 'identifies the job',
   `job` BIGINT NOT NULL COMMENT 'its number in the metadata database',
-  `installation` STRING NOT NULL COMMENT 'metadata database',
+  `installation` STRING NOT NULL COMMENT 'UUID of the metadata database',
   `id_sch` BIGINT COMMENT 'number of the origin there',
   `id_lschma` BIGINT COMMENT 'number of the logical schema there',
   `model_sha256` STRING COMMENT 'SHA-256 of its model, which identifies the logical schema',
-  `published_at` TIMESTAMP NOT NULL COMMENT 'when its rows became visible',
-  `documents` BIGINT NOT NULL COMMENT 'documents it added, less those it removed',
-  `rows` BIGINT NOT NULL COMMENT 'rows it added, less those it removed',
+  `published_at` TIMESTAMP NOT NULL COMMENT 'time at which its rows became visible',
+  `documents` BIGINT NOT NULL COMMENT 'documents that it added, minus those that it removed',
+  `rows` BIGINT NOT NULL COMMENT 'rows that it added, minus those that it removed',
   PRIMARY KEY (`job_uuid`)
-) COMMENT 'jobs that were published here, each once';
+) COMMENT 'jobs that were published in this target';
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_unmapped` (
   `document_key` BIGINT NOT NULL COMMENT 'document',
-  `parent_table` STRING COMMENT 'table of the row it belongs to',
+  `parent_table` STRING COMMENT 'table of the row that it belongs to',
   `parent_key` BIGINT COMMENT 'key of that row',
-  `position` BIGINT COMMENT 'place among the children of its parent',
-  `xpath` STRING COMMENT 'where it stood',
-  `kind` STRING COMMENT 'what it is',
-  `content` STRING COMMENT 'the content, markup with its own namespaces'
-) COMMENT 'content that the mapping does not know';
+  `position` BIGINT COMMENT 'position among the children of its parent',
+  `xpath` STRING COMMENT 'its path in the document',
+  `kind` STRING COMMENT 'kind: element, attribute, text and others',
+  `content` STRING COMMENT 'the content; markup has its own namespace declarations'
+) COMMENT 'content that the schema does not declare';
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_lexical` (
   `document_key` BIGINT NOT NULL COMMENT 'document',
@@ -137,12 +137,12 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_lexical` (
   `row_key` BIGINT NOT NULL COMMENT 'key of its row',
   `column_name` STRING NOT NULL COMMENT 'column of the value',
   `content` STRING COMMENT 'the value as written'
-) COMMENT 'values as written, where the column alone cannot give them back';
+) COMMENT 'original texts of values that their column cannot return exactly';
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_keys` (
   `table_name` STRING NOT NULL COMMENT 'table',
-  `last_value` BIGINT NOT NULL COMMENT 'highest key given out',
+  `last_value` BIGINT NOT NULL COMMENT 'highest key that was given out',
   PRIMARY KEY (`table_name`)
-) COMMENT 'highest row key in use by table';
+) COMMENT 'highest row key of each table';
 
 ALTER TABLE `lib"rary`.`group` ADD FOREIGN KEY (`note_key`) REFERENCES `lib"rary`.`note` (`note_key`);

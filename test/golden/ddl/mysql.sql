@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_documents` (
   `name` TEXT COMMENT 'name of the file, or of the member of an archive',
   `sha256` VARCHAR(64) COMMENT 'SHA-256 of its bytes, hexadecimal',
   `bytes` BIGINT COMMENT 'size',
-  `loaded_at` DATETIME(6) COMMENT 'when it was read',
+  `loaded_at` DATETIME(6) COMMENT 'time at which it was read',
   `job` BIGINT COMMENT 'number of the job that loaded it',
   `job_uuid` VARCHAR(36) COMMENT 'UUID of that job',
   PRIMARY KEY (`document_key`)
@@ -131,26 +131,26 @@ CREATE TABLE `lib"rary`.`book_years` (
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
   `job_uuid` VARCHAR(36) NOT NULL COMMENT 'identifies the job',
   `job` BIGINT NOT NULL COMMENT 'its number in the metadata database',
-  `installation` VARCHAR(255) NOT NULL COMMENT 'metadata database',
+  `installation` VARCHAR(255) NOT NULL COMMENT 'UUID of the metadata database',
   `id_sch` BIGINT COMMENT 'number of the origin there',
   `id_lschma` BIGINT COMMENT 'number of the logical schema there',
   `model_sha256` VARCHAR(64) COMMENT 'SHA-256 of its model, which identifies the logical schema',
-  `published_at` DATETIME(6) NOT NULL COMMENT 'when its rows became visible',
-  `documents` BIGINT NOT NULL COMMENT 'documents it added, less those it removed',
-  `rows` BIGINT NOT NULL COMMENT 'rows it added, less those it removed',
+  `published_at` DATETIME(6) NOT NULL COMMENT 'time at which its rows became visible',
+  `documents` BIGINT NOT NULL COMMENT 'documents that it added, minus those that it removed',
+  `rows` BIGINT NOT NULL COMMENT 'rows that it added, minus those that it removed',
   PRIMARY KEY (`job_uuid`)
-) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'jobs that were published here, each once';
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'jobs that were published in this target';
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_unmapped` (
   `document_key` BIGINT NOT NULL COMMENT 'document',
-  `parent_table` VARCHAR(255) COMMENT 'table of the row it belongs to',
+  `parent_table` VARCHAR(255) COMMENT 'table of the row that it belongs to',
   `parent_key` BIGINT COMMENT 'key of that row',
-  `position` BIGINT COMMENT 'place among the children of its parent',
-  `xpath` LONGTEXT COMMENT 'where it stood',
-  `kind` VARCHAR(16) COMMENT 'what it is',
-  `content` LONGTEXT COMMENT 'the content, markup with its own namespaces',
+  `position` BIGINT COMMENT 'position among the children of its parent',
+  `xpath` LONGTEXT COMMENT 'its path in the document',
+  `kind` VARCHAR(16) COMMENT 'kind: element, attribute, text and others',
+  `content` LONGTEXT COMMENT 'the content; markup has its own namespace declarations',
   INDEX `_unmapped_document_key_idx` (`document_key`)
-) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'content that the mapping does not know';
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'content that the schema does not declare';
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_lexical` (
   `document_key` BIGINT NOT NULL COMMENT 'document',
@@ -159,12 +159,12 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_lexical` (
   `column_name` VARCHAR(255) NOT NULL COMMENT 'column of the value',
   `content` LONGTEXT COMMENT 'the value as written',
   INDEX `_lexical_document_key_idx` (`document_key`)
-) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'values as written, where the column alone cannot give them back';
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'original texts of values that their column cannot return exactly';
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_keys` (
   `table_name` VARCHAR(255) NOT NULL COMMENT 'table',
-  `last_value` BIGINT NOT NULL COMMENT 'highest key given out',
+  `last_value` BIGINT NOT NULL COMMENT 'highest key that was given out',
   PRIMARY KEY (`table_name`)
-) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'highest row key in use by table';
+) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'highest row key of each table';
 
 ALTER TABLE `lib"rary`.`group` ADD FOREIGN KEY (`note_key`) REFERENCES `lib"rary`.`note` (`note_key`);

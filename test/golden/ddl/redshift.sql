@@ -15,7 +15,7 @@ COMMENT ON COLUMN "lib""rary"."_documents"."document_key" IS 'document';
 COMMENT ON COLUMN "lib""rary"."_documents"."name" IS 'name of the file, or of the member of an archive';
 COMMENT ON COLUMN "lib""rary"."_documents"."sha256" IS 'SHA-256 of its bytes, hexadecimal';
 COMMENT ON COLUMN "lib""rary"."_documents"."bytes" IS 'size';
-COMMENT ON COLUMN "lib""rary"."_documents"."loaded_at" IS 'when it was read';
+COMMENT ON COLUMN "lib""rary"."_documents"."loaded_at" IS 'time at which it was read';
 COMMENT ON COLUMN "lib""rary"."_documents"."job" IS 'number of the job that loaded it';
 COMMENT ON COLUMN "lib""rary"."_documents"."job_uuid" IS 'UUID of that job';
 
@@ -221,16 +221,16 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
   "rows" BIGINT NOT NULL,
   PRIMARY KEY ("job_uuid")
 );
-COMMENT ON TABLE "lib""rary"."_loads" IS 'jobs that were published here, each once';
+COMMENT ON TABLE "lib""rary"."_loads" IS 'jobs that were published in this target';
 COMMENT ON COLUMN "lib""rary"."_loads"."job_uuid" IS 'identifies the job';
 COMMENT ON COLUMN "lib""rary"."_loads"."job" IS 'its number in the metadata database';
-COMMENT ON COLUMN "lib""rary"."_loads"."installation" IS 'metadata database';
+COMMENT ON COLUMN "lib""rary"."_loads"."installation" IS 'UUID of the metadata database';
 COMMENT ON COLUMN "lib""rary"."_loads"."id_sch" IS 'number of the origin there';
 COMMENT ON COLUMN "lib""rary"."_loads"."id_lschma" IS 'number of the logical schema there';
 COMMENT ON COLUMN "lib""rary"."_loads"."model_sha256" IS 'SHA-256 of its model, which identifies the logical schema';
-COMMENT ON COLUMN "lib""rary"."_loads"."published_at" IS 'when its rows became visible';
-COMMENT ON COLUMN "lib""rary"."_loads"."documents" IS 'documents it added, less those it removed';
-COMMENT ON COLUMN "lib""rary"."_loads"."rows" IS 'rows it added, less those it removed';
+COMMENT ON COLUMN "lib""rary"."_loads"."published_at" IS 'time at which its rows became visible';
+COMMENT ON COLUMN "lib""rary"."_loads"."documents" IS 'documents that it added, minus those that it removed';
+COMMENT ON COLUMN "lib""rary"."_loads"."rows" IS 'rows that it added, minus those that it removed';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (
   "document_key" BIGINT NOT NULL,
@@ -241,14 +241,14 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (
   "kind" VARCHAR(16),
   "content" VARCHAR(65535)
 );
-COMMENT ON TABLE "lib""rary"."_unmapped" IS 'content that the mapping does not know';
+COMMENT ON TABLE "lib""rary"."_unmapped" IS 'content that the schema does not declare';
 COMMENT ON COLUMN "lib""rary"."_unmapped"."document_key" IS 'document';
-COMMENT ON COLUMN "lib""rary"."_unmapped"."parent_table" IS 'table of the row it belongs to';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."parent_table" IS 'table of the row that it belongs to';
 COMMENT ON COLUMN "lib""rary"."_unmapped"."parent_key" IS 'key of that row';
-COMMENT ON COLUMN "lib""rary"."_unmapped"."position" IS 'place among the children of its parent';
-COMMENT ON COLUMN "lib""rary"."_unmapped"."xpath" IS 'where it stood';
-COMMENT ON COLUMN "lib""rary"."_unmapped"."kind" IS 'what it is';
-COMMENT ON COLUMN "lib""rary"."_unmapped"."content" IS 'the content, markup with its own namespaces';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."position" IS 'position among the children of its parent';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."xpath" IS 'its path in the document';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."kind" IS 'kind: element, attribute, text and others';
+COMMENT ON COLUMN "lib""rary"."_unmapped"."content" IS 'the content; markup has its own namespace declarations';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
   "document_key" BIGINT NOT NULL,
@@ -257,7 +257,7 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
   "column_name" VARCHAR(255) NOT NULL,
   "content" VARCHAR(65535)
 );
-COMMENT ON TABLE "lib""rary"."_lexical" IS 'values as written, where the column alone cannot give them back';
+COMMENT ON TABLE "lib""rary"."_lexical" IS 'original texts of values that their column cannot return exactly';
 COMMENT ON COLUMN "lib""rary"."_lexical"."document_key" IS 'document';
 COMMENT ON COLUMN "lib""rary"."_lexical"."table_name" IS 'table of the value';
 COMMENT ON COLUMN "lib""rary"."_lexical"."row_key" IS 'key of its row';
@@ -269,8 +269,8 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_keys" (
   "last_value" BIGINT NOT NULL,
   PRIMARY KEY ("table_name")
 );
-COMMENT ON TABLE "lib""rary"."_keys" IS 'highest row key in use by table';
+COMMENT ON TABLE "lib""rary"."_keys" IS 'highest row key of each table';
 COMMENT ON COLUMN "lib""rary"."_keys"."table_name" IS 'table';
-COMMENT ON COLUMN "lib""rary"."_keys"."last_value" IS 'highest key given out';
+COMMENT ON COLUMN "lib""rary"."_keys"."last_value" IS 'highest key that was given out';
 
 ALTER TABLE "lib""rary"."group" ADD FOREIGN KEY ("note_key") REFERENCES "lib""rary"."note" ("note_key");

@@ -3,7 +3,7 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_documents" (
   "name" TEXT /* name of the file, or of the member of an archive */,
   "sha256" VARCHAR(64) /* SHA-256 of its bytes, hexadecimal */,
   "bytes" INTEGER /* size */,
-  "loaded_at" DATETIME /* when it was read */,
+  "loaded_at" DATETIME /* time at which it was read */,
   "job" INTEGER /* number of the job that loaded it */,
   "job_uuid" VARCHAR(36) /* UUID of that job */,
   PRIMARY KEY ("document_key")
@@ -130,25 +130,25 @@ CREATE TABLE "lib""rary"."book_years" (
 CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
   "job_uuid" VARCHAR(36) NOT NULL /* identifies the job */,
   "job" INTEGER NOT NULL /* its number in the metadata database */,
-  "installation" VARCHAR(255) NOT NULL /* metadata database */,
+  "installation" VARCHAR(255) NOT NULL /* UUID of the metadata database */,
   "id_sch" INTEGER /* number of the origin there */,
   "id_lschma" INTEGER /* number of the logical schema there */,
   "model_sha256" VARCHAR(64) /* SHA-256 of its model, which identifies the logical schema */,
-  "published_at" DATETIME NOT NULL /* when its rows became visible */,
-  "documents" INTEGER NOT NULL /* documents it added, less those it removed */,
-  "rows" INTEGER NOT NULL /* rows it added, less those it removed */,
+  "published_at" DATETIME NOT NULL /* time at which its rows became visible */,
+  "documents" INTEGER NOT NULL /* documents that it added, minus those that it removed */,
+  "rows" INTEGER NOT NULL /* rows that it added, minus those that it removed */,
   PRIMARY KEY ("job_uuid")
-) /* jobs that were published here, each once */;
+) /* jobs that were published in this target */;
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (
   "document_key" INTEGER NOT NULL /* document */,
-  "parent_table" VARCHAR(255) /* table of the row it belongs to */,
+  "parent_table" VARCHAR(255) /* table of the row that it belongs to */,
   "parent_key" INTEGER /* key of that row */,
-  "position" INTEGER /* place among the children of its parent */,
-  "xpath" TEXT /* where it stood */,
-  "kind" VARCHAR(16) /* what it is */,
-  "content" TEXT /* the content, markup with its own namespaces */
-) /* content that the mapping does not know */;
+  "position" INTEGER /* position among the children of its parent */,
+  "xpath" TEXT /* its path in the document */,
+  "kind" VARCHAR(16) /* kind: element, attribute, text and others */,
+  "content" TEXT /* the content; markup has its own namespace declarations */
+) /* content that the schema does not declare */;
 CREATE INDEX IF NOT EXISTS "_unmapped_document_key_idx" ON "lib""rary"."_unmapped" ("document_key");
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
@@ -157,14 +157,14 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
   "row_key" INTEGER NOT NULL /* key of its row */,
   "column_name" VARCHAR(255) NOT NULL /* column of the value */,
   "content" TEXT /* the value as written */
-) /* values as written, where the column alone cannot give them back */;
+) /* original texts of values that their column cannot return exactly */;
 CREATE INDEX IF NOT EXISTS "_lexical_document_key_idx" ON "lib""rary"."_lexical" ("document_key");
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_keys" (
   "table_name" VARCHAR(255) NOT NULL /* table */,
-  "last_value" INTEGER NOT NULL /* highest key given out */,
+  "last_value" INTEGER NOT NULL /* highest key that was given out */,
   PRIMARY KEY ("table_name")
-) /* highest row key in use by table */;
+) /* highest row key of each table */;
 
 CREATE INDEX "library_document_key_idx" ON "lib""rary"."library" ("document_key") WHERE "document_key" IS NOT NULL;
 

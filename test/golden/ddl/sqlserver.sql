@@ -15,7 +15,7 @@ EXEC sys.sp_addextendedproperty N'MS_Description', N'document', N'SCHEMA', N'lib
 EXEC sys.sp_addextendedproperty N'MS_Description', N'name of the file, or of the member of an archive', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents', N'COLUMN', N'name';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'SHA-256 of its bytes, hexadecimal', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents', N'COLUMN', N'sha256';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'size', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents', N'COLUMN', N'bytes';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'when it was read', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents', N'COLUMN', N'loaded_at';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'time at which it was read', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents', N'COLUMN', N'loaded_at';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'number of the job that loaded it', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents', N'COLUMN', N'job';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'UUID of that job', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents', N'COLUMN', N'job_uuid';
 
@@ -221,16 +221,16 @@ CREATE TABLE [lib"rary].[_loads] (
   [rows] BIGINT NOT NULL,
   PRIMARY KEY ([job_uuid])
 );
-EXEC sys.sp_addextendedproperty N'MS_Description', N'jobs that were published here, each once', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'jobs that were published in this target', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'identifies the job', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'job_uuid';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'its number in the metadata database', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'job';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'metadata database', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'installation';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'UUID of the metadata database', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'installation';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'number of the origin there', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'id_sch';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'number of the logical schema there', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'id_lschma';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'SHA-256 of its model, which identifies the logical schema', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'model_sha256';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'when its rows became visible', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'published_at';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'documents it added, less those it removed', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'documents';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'rows it added, less those it removed', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'rows';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'time at which its rows became visible', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'published_at';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'documents that it added, minus those that it removed', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'documents';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'rows that it added, minus those that it removed', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'rows';
 
 CREATE TABLE [lib"rary].[_unmapped] (
   [document_key] BIGINT NOT NULL,
@@ -242,14 +242,14 @@ CREATE TABLE [lib"rary].[_unmapped] (
   [content] NVARCHAR(MAX)
 );
 CREATE INDEX [_unmapped_document_key_idx] ON [lib"rary].[_unmapped] ([document_key]);
-EXEC sys.sp_addextendedproperty N'MS_Description', N'content that the mapping does not know', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'content that the schema does not declare', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'document', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped', N'COLUMN', N'document_key';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'table of the row it belongs to', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped', N'COLUMN', N'parent_table';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'table of the row that it belongs to', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped', N'COLUMN', N'parent_table';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'key of that row', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped', N'COLUMN', N'parent_key';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'place among the children of its parent', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped', N'COLUMN', N'position';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'where it stood', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped', N'COLUMN', N'xpath';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'what it is', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped', N'COLUMN', N'kind';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'the content, markup with its own namespaces', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped', N'COLUMN', N'content';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'position among the children of its parent', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped', N'COLUMN', N'position';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'its path in the document', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped', N'COLUMN', N'xpath';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'kind: element, attribute, text and others', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped', N'COLUMN', N'kind';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'the content; markup has its own namespace declarations', N'SCHEMA', N'lib"rary', N'TABLE', N'_unmapped', N'COLUMN', N'content';
 
 CREATE TABLE [lib"rary].[_lexical] (
   [document_key] BIGINT NOT NULL,
@@ -259,7 +259,7 @@ CREATE TABLE [lib"rary].[_lexical] (
   [content] NVARCHAR(MAX)
 );
 CREATE INDEX [_lexical_document_key_idx] ON [lib"rary].[_lexical] ([document_key]);
-EXEC sys.sp_addextendedproperty N'MS_Description', N'values as written, where the column alone cannot give them back', N'SCHEMA', N'lib"rary', N'TABLE', N'_lexical';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'original texts of values that their column cannot return exactly', N'SCHEMA', N'lib"rary', N'TABLE', N'_lexical';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'document', N'SCHEMA', N'lib"rary', N'TABLE', N'_lexical', N'COLUMN', N'document_key';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'table of the value', N'SCHEMA', N'lib"rary', N'TABLE', N'_lexical', N'COLUMN', N'table_name';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'key of its row', N'SCHEMA', N'lib"rary', N'TABLE', N'_lexical', N'COLUMN', N'row_key';
@@ -271,9 +271,9 @@ CREATE TABLE [lib"rary].[_keys] (
   [last_value] BIGINT NOT NULL,
   PRIMARY KEY ([table_name])
 );
-EXEC sys.sp_addextendedproperty N'MS_Description', N'highest row key in use by table', N'SCHEMA', N'lib"rary', N'TABLE', N'_keys';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'highest row key of each table', N'SCHEMA', N'lib"rary', N'TABLE', N'_keys';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'table', N'SCHEMA', N'lib"rary', N'TABLE', N'_keys', N'COLUMN', N'table_name';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'highest key given out', N'SCHEMA', N'lib"rary', N'TABLE', N'_keys', N'COLUMN', N'last_value';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'highest key that was given out', N'SCHEMA', N'lib"rary', N'TABLE', N'_keys', N'COLUMN', N'last_value';
 
 ALTER TABLE [lib"rary].[group] ADD FOREIGN KEY ([note_key]) REFERENCES [lib"rary].[note] ([note_key]);
 

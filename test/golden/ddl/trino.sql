@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_documents" (
   "name" VARCHAR COMMENT 'name of the file, or of the member of an archive',
   "sha256" VARCHAR(64) COMMENT 'SHA-256 of its bytes, hexadecimal',
   "bytes" BIGINT COMMENT 'size',
-  "loaded_at" TIMESTAMP(6) WITH TIME ZONE COMMENT 'when it was read',
+  "loaded_at" TIMESTAMP(6) WITH TIME ZONE COMMENT 'time at which it was read',
   "job" BIGINT COMMENT 'number of the job that loaded it',
   "job_uuid" VARCHAR(36) COMMENT 'UUID of that job'
 ) COMMENT 'documents that were loaded';
@@ -111,24 +111,24 @@ CREATE TABLE "lib""rary"."odd ""name"" 😀" (
 CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
   "job_uuid" VARCHAR(36) NOT NULL COMMENT 'identifies the job',
   "job" BIGINT NOT NULL COMMENT 'its number in the metadata database',
-  "installation" VARCHAR(255) NOT NULL COMMENT 'metadata database',
+  "installation" VARCHAR(255) NOT NULL COMMENT 'UUID of the metadata database',
   "id_sch" BIGINT COMMENT 'number of the origin there',
   "id_lschma" BIGINT COMMENT 'number of the logical schema there',
   "model_sha256" VARCHAR(64) COMMENT 'SHA-256 of its model, which identifies the logical schema',
-  "published_at" TIMESTAMP(6) WITH TIME ZONE NOT NULL COMMENT 'when its rows became visible',
-  "documents" BIGINT NOT NULL COMMENT 'documents it added, less those it removed',
-  "rows" BIGINT NOT NULL COMMENT 'rows it added, less those it removed'
-) COMMENT 'jobs that were published here, each once';
+  "published_at" TIMESTAMP(6) WITH TIME ZONE NOT NULL COMMENT 'time at which its rows became visible',
+  "documents" BIGINT NOT NULL COMMENT 'documents that it added, minus those that it removed',
+  "rows" BIGINT NOT NULL COMMENT 'rows that it added, minus those that it removed'
+) COMMENT 'jobs that were published in this target';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (
   "document_key" BIGINT NOT NULL COMMENT 'document',
-  "parent_table" VARCHAR(255) COMMENT 'table of the row it belongs to',
+  "parent_table" VARCHAR(255) COMMENT 'table of the row that it belongs to',
   "parent_key" BIGINT COMMENT 'key of that row',
-  "position" BIGINT COMMENT 'place among the children of its parent',
-  "xpath" VARCHAR COMMENT 'where it stood',
-  "kind" VARCHAR(16) COMMENT 'what it is',
-  "content" VARCHAR COMMENT 'the content, markup with its own namespaces'
-) COMMENT 'content that the mapping does not know';
+  "position" BIGINT COMMENT 'position among the children of its parent',
+  "xpath" VARCHAR COMMENT 'its path in the document',
+  "kind" VARCHAR(16) COMMENT 'kind: element, attribute, text and others',
+  "content" VARCHAR COMMENT 'the content; markup has its own namespace declarations'
+) COMMENT 'content that the schema does not declare';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
   "document_key" BIGINT NOT NULL COMMENT 'document',
@@ -136,9 +136,9 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_lexical" (
   "row_key" BIGINT NOT NULL COMMENT 'key of its row',
   "column_name" VARCHAR(255) NOT NULL COMMENT 'column of the value',
   "content" VARCHAR COMMENT 'the value as written'
-) COMMENT 'values as written, where the column alone cannot give them back';
+) COMMENT 'original texts of values that their column cannot return exactly';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_keys" (
   "table_name" VARCHAR(255) NOT NULL COMMENT 'table',
-  "last_value" BIGINT NOT NULL COMMENT 'highest key given out'
-) COMMENT 'highest row key in use by table';
+  "last_value" BIGINT NOT NULL COMMENT 'highest key that was given out'
+) COMMENT 'highest row key of each table';

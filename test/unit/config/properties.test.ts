@@ -165,8 +165,8 @@ describe('limits', () => {
     });
   });
 
-  it('stand in docs/configuration.md as they are', () => {
-    const page = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
+  it('stand in docs/reference/limits.md as they are', () => {
+    const page = readFileSync(new URL('../../../docs/reference/limits.md', import.meta.url), 'utf8');
     const rows = [...page.matchAll(/^\| `(svc\.limits\.[a-z_]+)` +\| `?([^`|]*?)`? +\| (.*?) +\|$/gm)];
     expect(rows.map(([, name, initial, meaning]) => ({ name, initial, meaning }))).toEqual(limitProperties);
   });

@@ -28,8 +28,10 @@ const named = (name: string, given: Record<string, string>): Record<string, stri
   Object.fromEntries(Object.entries(given).map(([member, text]) => [`svc.sources.${name}.${member}`, text]));
 
 describe('settings of sources', () => {
-  it('are those that docs/sources.md shows', () => {
-    const block = readBlocks(readText('docs/sources.md')).find(({ language }) => language === 'properties')!;
+  it('are those that docs/how-to/buckets.md shows', () => {
+    const block = readBlocks(readText('docs/how-to/buckets.md')).find(
+      ({ language }) => language === 'properties',
+    )!;
     const { sources } = readConfig(parseProperties(block.code));
     expect(sources).toMatchObject([
       {

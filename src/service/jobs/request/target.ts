@@ -391,7 +391,7 @@ export function isHostAllowed(allowedHosts: readonly string[], host: string, por
   return allowedHosts.some((entry) => entry === '*' || entry === host || entry === `${host}:${port}`);
 }
 
-// Kinds of targets that a host application adds (docs/embedding.md).
+// Kinds of targets that a host application adds (docs/how-to/embed.md).
 
 /** A process may hold the package more than once, bundled and not: all of them share one registry. */
 const key = Symbol.for('conversion-job-service.targets');
