@@ -147,7 +147,7 @@ function sideTablesPage(): string {
   const definitions = [...Object.values(sideTableDefinitions), codesTable];
   return page(
     'Side tables',
-    'Each target has these tables beside the tables of the documents. Their names begin with an underscore. [Query your tables](../how-to/query-tables.md) shows queries of them. Types are those of PostgreSQL.',
+    'Each target has these tables in addition to the tables of the documents. Their names begin with an underscore. [Query your tables](../how-to/query-tables.md) shows queries of them. Types are those of PostgreSQL.',
     ...definitions.flatMap((definition) => [
       `## ${definition.name}`,
       `${sentence(definition.comment)}.${noteOf(definition)}`,

@@ -455,7 +455,7 @@ export const properties = [
   {
     name: 'svc.oidc.issuer',
     initial: '',
-    meaning: 'issuer (iss) of bearer tokens that are accepted beside API keys; empty: none are',
+    meaning: 'issuer (iss) of bearer tokens that are accepted in addition to API keys; empty: none',
   },
   { name: 'svc.oidc.audience', initial: '', meaning: 'audience (aud) that such tokens must be for' },
   {
