@@ -21,8 +21,10 @@ export function statementFault(
   { position, hint }: { readonly position?: number | undefined; readonly hint?: string | undefined } = {},
 ): AppError {
   const place = position === undefined ? '' : `${placeIn(sql, position)}: `;
-  const advice = hint === undefined || hint === '' ? '' : ` Hint: ${hint}`;
-  const detail = `${place}${message.slice(0, 2000)}${advice.slice(0, 2000)}`;
+  const told = message.slice(0, 2000);
+  const advice =
+    hint === undefined || hint === '' ? '' : `${/[.?!]$/.test(told) ? '' : '.'} Hint: ${hint.slice(0, 2000)}`;
+  const detail = `${place}${told}${advice}`;
   return new AppError('invalid_body', detail, { errors: [{ pointer: '/sql', detail }] });
 }
 

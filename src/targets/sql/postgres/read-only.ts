@@ -444,9 +444,17 @@ function readFault(error: unknown, sql: string, label: string): unknown {
   const begin = sent.indexOf(sql.trim().replace(/;+$/, ''));
   const given = Number(fault.position) - 1 - begin + sql.indexOf(sql.trim());
   const position = begin >= 0 && given >= 0 && given <= sql.length ? given : undefined;
-  // names of other SQL schemas are no concern of the caller
-  if (code === '42501')
-    return statementFault(`the statement may read the tables and views of ${label} only`, sql, { position });
+  // whether another SQL schema has the name is no concern of the caller
+  const isElsewhere =
+    code === '42501' ||
+    code === '3F000' ||
+    (/^(?:42P01|42704|42883)$/.test(code) && /^\w+ "?[^ (]*\./.test(message));
+  if (isElsewhere)
+    return statementFault(
+      `${label} has no table, type or function of that name, and the statement may read nothing else`,
+      sql,
+      { position },
+    );
   if (/^(?:0A|21|22|25|2B|42|54|P0|XX001)/.test(code))
     return statementFault(message, sql, { position, hint });
   return targetFault(fault, label);
