@@ -47,7 +47,7 @@ const isPossible: Partial<Record<ErrorCode, (path: string, operation: Described)
   job_not_terminal: (path) => /^\/v2\/(?:run\/rerun|executions)\//.test(path),
   conflict: (path) => !path.startsWith('/v2/run/rerun/'),
   idempotency_key_reused: (_, operation) => takesIdempotencyKey(operation),
-  unprocessable_input: (path) => /^\/v2\/schema\/(?:create|generate)/.test(path),
+  unprocessable_input: (path) => /^\/v2\/(?:schema\/(?:create|generate)|target\/(?:rows|query)$)/.test(path),
 };
 
 /** The examples of the codes, to be referred to. */
