@@ -122,6 +122,10 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'docs/how-to/fatturapa.md',
       'docs/how-to/fhir.md',
       'docs/how-to/hl7-cda.md',
+      // by test/e2e/targets/rows-over-http.test.ts
+      'docs/how-to/query-over-http.md, Query rows over HTTP: json',
+      'docs/how-to/query-over-http.md, Query rows over HTTP: sh',
+      'docs/how-to/query-over-http.md, Query rows over HTTP: sh',
       // by test/e2e/readme/querying.test.ts
       'docs/how-to/query-tables.md',
       'docs/how-to/ubl-peppol.md',

@@ -27,109 +27,109 @@ class AsyncOperations(AsyncTransport):
 
         **xsd2er** makes the tables of an XSD set, or of the documents of `--from`:
 
-        - `--name NAME`: the origin's name
-        - `--parent ID`: make it the next version of that origin
-        - `--entry FILE`: file that an XSD set is entered by, of a folder or archive that holds several such: its name in there, or the end of that; may be repeated
-        - `--credential NAME`: what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator
-        - `--from SOURCE`: in place of inputs, rows with a document in one column: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a file of Parquet or CSV
-        - `--query SQL`: with --from: one SELECT, of documents and of what is carried along with them
-        - `--xml-column NAME`: with --from: the column of the documents (default: the only one of XML, or else of text)
+        - `--name NAME`: the name of the origin
+        - `--parent ID`: make the next version of this origin
+        - `--entry FILE`: the file at which to enter an XSD set, if a folder or archive has several: its path there, or the end of the path; may be repeated
+        - `--credential NAME`: the credential for inputs at an address, and for a catalogue (iceberg:https://…): one of the organisation, or a source of the operator
+        - `--from SOURCE`: read rows with a document in one column instead of inputs: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a Parquet or CSV file
+        - `--query SQL`: with --from: one SELECT of documents and of columns to keep with them
+        - `--xml-column NAME`: with --from: the column of the documents (default: the only XML column, or else the only text column)
         - `-a, --use-stats ID,…`: use the statistics of these jobs
-        - `-g, --map 0..3`: make the mapping, at this level (default 3)
-        - `-s, --skip`: dry run: nothing is saved
-        - `-r, --prefix TEXT`: before every table name
-        - `-y, --suffix TEXT`: after every table name
-        - `--namemode l|u|c`: lower case (default), upper case, as in the source
-        - `--rename OLD=NEW,…`: other names of tables and columns; may be repeated
-        - `--name-max-len N`: longest name in bytes (default 63)
-        - `--default-varchar-len N`: length of text of unknown length
-        - `-R, --extra-column NAME[:TYPE] NOW|ID|FILENAME|FILEPATH|=VALUE`: a column on every table; may be repeated
-        - `--root QNAME`: which element is a document
-        - `--prune`: leave paths that never occur out of the target
-        - `--missing fail|wildcard`: a referenced XSD component that is nowhere (default fail)
-        - `--no-samples`: keep no values in the statistics
+        - `-g, --map 0..3`: design the tables at this map level (default 3)
+        - `-s, --skip`: dry run: save nothing
+        - `-r, --prefix TEXT`: put this text before each table name
+        - `-y, --suffix TEXT`: put this text after each table name
+        - `--namemode l|u|c`: case of names: lower (default), upper, or as in the source
+        - `--rename OLD=NEW,…`: rename tables and columns; may be repeated
+        - `--name-max-len N`: the greatest length of a name in bytes (default 63)
+        - `--default-varchar-len N`: the length of text columns whose length is unknown
+        - `-R, --extra-column NAME[:TYPE] NOW|ID|FILENAME|FILEPATH|=VALUE`: add a column to each table; may be repeated
+        - `--root QNAME`: the root element of documents
+        - `--prune`: omit tables and columns that documents do not use
+        - `--missing fail|wildcard`: if an XSD component is referenced but not defined: fail (default), or accept any content
+        - `--no-samples`: keep no values of documents in the statistics
 
         **xml2er** loads documents into tables, and makes the tables where there are none:
 
-        - `--name NAME`: the origin's name
-        - `--parent ID`: make it the next version of that origin
-        - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)
-        - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
-        - `--xsd PATH`: load by this XSD set: a file, folder or archive; it is stored once, a changed one as its next version; may be repeated
-        - `--entry FILE`: file that an XSD set is entered by, of a folder or archive that holds several such: its name in there, or the end of that; may be repeated
-        - `--credential NAME`: what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator
-        - `--from SOURCE`: in place of inputs, rows with a document in one column: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a file of Parquet or CSV
-        - `--query SQL`: with --from: one SELECT, of documents and of what is carried along with them
-        - `--xml-column NAME`: with --from: the column of the documents (default: the only one of XML, or else of text)
-        - `--after COLUMN[=VALUE]`: with --from: rows in the order of that column, from where the last load from there into this target ended, or from VALUE on
+        - `--name NAME`: the name of the origin
+        - `--parent ID`: make the next version of this origin
+        - `-x, --origin ID|NAME|auto`: use this origin; an existing target chooses its logical schema. auto: the origin that loaded the target (default for an existing target, er2xml and unload)
+        - `-l, --logical ID|NAME`: use this logical schema, or the only one of this origin, instead of the choice of the target
+        - `--xsd PATH`: load by this XSD set: a file, folder or archive. It is stored once; a changed set is stored as its next version; may be repeated
+        - `--entry FILE`: the file at which to enter an XSD set, if a folder or archive has several: its path there, or the end of the path; may be repeated
+        - `--credential NAME`: the credential for inputs at an address, and for a catalogue (iceberg:https://…): one of the organisation, or a source of the operator
+        - `--from SOURCE`: read rows with a document in one column instead of inputs: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a Parquet or CSV file
+        - `--query SQL`: with --from: one SELECT of documents and of columns to keep with them
+        - `--xml-column NAME`: with --from: the column of the documents (default: the only XML column, or else the only text column)
+        - `--after COLUMN[=VALUE]`: with --from: read rows in the order of this column, from the end of the last such load into this target, or from VALUE
         - `-a, --use-stats ID,…`: use the statistics of these jobs
-        - `-g, --map 0..3`: make the mapping, at this level (default 3)
-        - `-e, --parsemode a|d|s`: all (default with -o), data only, statistics only (default without)
-        - `-s, --skip`: dry run: nothing is saved
-        - `-o, --out TARGET`: where to write
-        - `-u, --out-user USER`: user of the target
-        - `-p, --out-password PASSWORD`: password of the target
-        - `-f, --format csv|tsv|jsonl|parquet|xlsx|delta|iceberg|delta,iceberg`: format of files in a folder (default csv); xlsx: an Excel workbook of each load; delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files
-        - `--parquet-version 1|2`: encodings of Parquet files: 1 for every reader (default in buckets, whose scripts load them into warehouses), 2 for files a quarter smaller (default elsewhere)
-        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (databases, Delta and Iceberg: a document replaces that of its key), writeschema, printschema
-        - `--key XPATH,…`: with -S m: what tells a document from others, such as /order/@id (default: its name)
-        - `--history`: with -S m: documents that are replaced, or missing, stay, with the time until which they were valid; views TABLE_current show the others
-        - `--delete-missing`: with -S m: documents of the target that are not among the inputs any more are removed
-        - `-r, --prefix TEXT`: before every table name
-        - `-y, --suffix TEXT`: after every table name
-        - `--namemode l|u|c`: lower case (default), upper case, as in the source
-        - `--rename OLD=NEW,…`: other names of tables and columns; may be repeated
-        - `--name-max-len N`: longest name in bytes (default 63)
-        - `--default-varchar-len N`: length of text of unknown length
-        - `-R, --extra-column NAME[:TYPE] NOW|ID|FILENAME|FILEPATH|=VALUE`: a column on every table; may be repeated
-        - `--root QNAME`: which element is a document
-        - `--row-tag QNAME`: which element starts a document inside a larger file
-        - `--concatenated`: a file may hold several documents, one after the other: they become NAME#1, NAME#2, …
-        - `--keys sequence|hash`: how row keys are made (default sequence); with --engine spark hash, but for -S m
+        - `-g, --map 0..3`: design the tables at this map level (default 3)
+        - `-e, --parsemode a|d|s`: a: data and statistics (default with -o); d: data only; s: statistics only (default without -o)
+        - `-s, --skip`: dry run: save nothing
+        - `-o, --out TARGET`: the target to write
+        - `-u, --out-user USER`: the user of the target
+        - `-p, --out-password PASSWORD`: the password of the target
+        - `-f, --format csv|tsv|jsonl|parquet|xlsx|delta|iceberg|delta,iceberg`: the format of a folder (default csv). xlsx: an Excel workbook for each load. delta, iceberg: Delta Lake tables, Iceberg tables, or both over the same files
+        - `--parquet-version 1|2`: encodings of Parquet files: 1 for every reader (default in buckets), 2 for files that are about a quarter smaller (default elsewhere)
+        - `-S, --savemode e|a|o|i|m|w|p`: e: fail if rows exist; a: append (default); o: overwrite; i: do nothing if rows exist; m: merge, a document replaces the one with its key (databases, Delta, Iceberg); w: make tables only; p: print the DDL
+        - `--key XPATH,…`: with -S m: the values that identify a document, such as /order/@id (default: its name)
+        - `--history`: with -S m: keep replaced and missing documents with the time until which they were valid; views TABLE_current show the current ones
+        - `--delete-missing`: with -S m: remove documents of the target that are no longer among the inputs
+        - `-r, --prefix TEXT`: put this text before each table name
+        - `-y, --suffix TEXT`: put this text after each table name
+        - `--namemode l|u|c`: case of names: lower (default), upper, or as in the source
+        - `--rename OLD=NEW,…`: rename tables and columns; may be repeated
+        - `--name-max-len N`: the greatest length of a name in bytes (default 63)
+        - `--default-varchar-len N`: the length of text columns whose length is unknown
+        - `-R, --extra-column NAME[:TYPE] NOW|ID|FILENAME|FILEPATH|=VALUE`: add a column to each table; may be repeated
+        - `--root QNAME`: the root element of documents
+        - `--row-tag QNAME`: the element that starts a document inside a larger file
+        - `--concatenated`: accept several documents in one file, one after the other; they are called NAME#1, NAME#2, …
+        - `--keys sequence|hash`: the kind of row keys: numbers in sequence (default), or derived from the hash of the document (default with --engine spark, except with -S m)
         - `--validate`: check each document against the XSD first
-        - `--unmapped capture|report|fail`: content that the mapping does not know (default capture); given, capture keeps documents of unknown roots, too
-        - `--on-drift keep|evolve|fail`: documents hold content that the schema has no place for: keep it in _unmapped (default), make the next version of a schema that was made of documents and load by it, or stop and list the paths
-        - `--on-error fail|skip`: what a bad document does (default fail)
-        - `--prune`: leave paths that never occur out of the target
-        - `--tables used|all`: create tables when first needed (default), or all
-        - `--indexes none|keys|all`: indexes of foreign keys (keys, default), of ids and references of the XSD, too (all)
-        - `--codes none|table|check`: codes that the XSD enumerates: not kept (default), in the table _codes (table), and as checks of PostgreSQL, too (check)
-        - `--views`: make views of the business entities in the target, views.sql in a folder; loads after this one keep them up to date
-        - `--partition COLUMN,…`: with -f delta or iceberg: new tables with these columns are partitioned by them; COLUMN or TABLE.COLUMN, or year(COLUMN), month(COLUMN), day(COLUMN), hour(COLUMN)
-        - `--skip-loaded`: skip documents whose hash is there already
-        - `--missing fail|wildcard`: a referenced XSD component that is nowhere (default fail)
-        - `--no-samples`: keep no values in the statistics
-        - `--workers N`: threads (default 1)
-        - `--engine local|spark`: where it runs (default local)
-        - `--spark-conf K=V`: a setting of Spark; may be repeated
+        - `--unmapped capture|report|fail`: content that the schema does not declare: keep it in _unmapped (default), count it, or reject the document. If you give capture, documents with unknown root elements are kept too
+        - `--on-drift keep|evolve|fail`: if documents have content that the schema has no place for: keep it in _unmapped (default), make the next version of an inferred schema and load by it, or fail and list the paths
+        - `--on-error fail|skip`: if a document is bad: fail the job (default), or skip the document
+        - `--prune`: omit tables and columns that documents do not use
+        - `--tables used|all`: make only tables that get rows (default), or all
+        - `--indexes none|keys|all`: make no indexes, those of foreign keys (default), or also those of ids and references of the XSD
+        - `--codes none|table|check`: values that the XSD enumerates: do not keep them (default), keep them in the table _codes, or also add checks in PostgreSQL
+        - `--views`: make views of business entities (in a folder: views.sql); later loads keep them up to date
+        - `--partition COLUMN,…`: with -f delta or iceberg: partition new tables by these columns: COLUMN or TABLE.COLUMN, or year(COLUMN), month(COLUMN), day(COLUMN), hour(COLUMN)
+        - `--skip-loaded`: skip documents whose SHA-256 is already in the target
+        - `--missing fail|wildcard`: if an XSD component is referenced but not defined: fail (default), or accept any content
+        - `--no-samples`: keep no values of documents in the statistics
+        - `--workers N`: the number of threads (default 1)
+        - `--engine local|spark`: run on this machine (default) or on Spark
+        - `--spark-conf K=V`: set a Spark setting; may be repeated
 
         **er2xml** writes documents back from tables:
 
-        - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)
-        - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
-        - `--credential NAME`: what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator
-        - `-s, --skip`: dry run: nothing is saved
-        - `-i, --in TARGET`: where the rows are
-        - `-D, --document NAME`: one document of them
-        - `--version N`: of a folder of Delta or Iceberg tables: as it was when the table _loads had this version (default: the newest)
-        - `--at MOMENT|all`: of a target with history (-S m --history): documents as they were then, such as 2026-11-25T08:00:00Z, or all versions (default: those that are current)
-        - `-o, --out TARGET`: where to write
-        - `-u, --out-user USER`: user of the target
-        - `-p, --out-password PASSWORD`: password of the target
-        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (databases, Delta and Iceberg: a document replaces that of its key), writeschema, printschema
-        - `--on-error fail|skip`: what a bad document does (default fail)
-        - `--workers N`: threads (default 1)
+        - `-x, --origin ID|NAME|auto`: use this origin; an existing target chooses its logical schema. auto: the origin that loaded the target (default for an existing target, er2xml and unload)
+        - `-l, --logical ID|NAME`: use this logical schema, or the only one of this origin, instead of the choice of the target
+        - `--credential NAME`: the credential for inputs at an address, and for a catalogue (iceberg:https://…): one of the organisation, or a source of the operator
+        - `-s, --skip`: dry run: save nothing
+        - `-i, --in TARGET`: the target to read
+        - `-D, --document NAME`: the name of one document
+        - `--version N`: for Delta and Iceberg tables: read them as they were when the table _loads had this version (default: the newest)
+        - `--at MOMENT|all`: for a target with history (-S m --history): documents as they were at a moment, such as 2026-11-25T08:00:00Z, or all versions (default: current documents)
+        - `-o, --out TARGET`: the target to write
+        - `-u, --out-user USER`: the user of the target
+        - `-p, --out-password PASSWORD`: the password of the target
+        - `-S, --savemode e|a|o|i|m|w|p`: e: fail if rows exist; a: append (default); o: overwrite; i: do nothing if rows exist; m: merge, a document replaces the one with its key (databases, Delta, Iceberg); w: make tables only; p: print the DDL
+        - `--on-error fail|skip`: if a document is bad: fail the job (default), or skip the document
+        - `--workers N`: the number of threads (default 1)
 
         **unload** removes documents and their rows from a target:
 
-        - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)
-        - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
-        - `--credential NAME`: what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator
-        - `-s, --skip`: dry run: nothing is saved
-        - `-i, --in TARGET`: where the rows are
-        - `-D, --document NAME`: one document of them
-        - `-u, --out-user USER`: user of the target
-        - `-p, --out-password PASSWORD`: password of the target"""
+        - `-x, --origin ID|NAME|auto`: use this origin; an existing target chooses its logical schema. auto: the origin that loaded the target (default for an existing target, er2xml and unload)
+        - `-l, --logical ID|NAME`: use this logical schema, or the only one of this origin, instead of the choice of the target
+        - `--credential NAME`: the credential for inputs at an address, and for a catalogue (iceberg:https://…): one of the organisation, or a source of the operator
+        - `-s, --skip`: dry run: save nothing
+        - `-i, --in TARGET`: the target to read
+        - `-D, --document NAME`: the name of one document
+        - `-u, --out-user USER`: the user of the target
+        - `-p, --out-password PASSWORD`: the password of the target"""
         return cast("models.RunCmdResponse", await self._json(
             "POST",
             "/v2/run/cmd",
