@@ -104,6 +104,10 @@ describe('README and docs', { timeout: 180_000 }, () => {
       // by test/e2e/clients/python-client.test.ts
       'docs/how-to/python-client.md, Use the Python client: python',
       'docs/how-to/python-client.md, Use the Python client: sh',
+      // by test/e2e/targets/rows-over-http.test.ts
+      'docs/how-to/query-over-http.md, Query rows over HTTP: json',
+      'docs/how-to/query-over-http.md, Query rows over HTTP: sh',
+      'docs/how-to/query-over-http.md, Query rows over HTTP: sh',
       'docs/how-to/rest-api.md, Convert over REST: sh',
       'docs/how-to/rest-api.md, Convert over REST: sh',
       // by test/e2e/readme/watches.test.ts
@@ -122,10 +126,6 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'docs/how-to/fatturapa.md',
       'docs/how-to/fhir.md',
       'docs/how-to/hl7-cda.md',
-      // by test/e2e/targets/rows-over-http.test.ts
-      'docs/how-to/query-over-http.md, Query rows over HTTP: json',
-      'docs/how-to/query-over-http.md, Query rows over HTTP: sh',
-      'docs/how-to/query-over-http.md, Query rows over HTTP: sh',
       // by test/e2e/readme/querying.test.ts
       'docs/how-to/query-tables.md',
       'docs/how-to/ubl-peppol.md',
