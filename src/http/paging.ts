@@ -255,7 +255,7 @@ export function linkedPage<T>(c: Context<AppEnv>, place: PagePlace, found: Page<
 /** The lists that can be continued from a cursor; a cursor of one list is refused by the others. */
 type CursorList = 'jobs' | 'workflows' | 'runs';
 
-interface Cursor {
+export interface ListCursor {
   readonly position: ListPosition;
   /** number of the page that the cursor leads to */
   readonly page: number;
@@ -266,7 +266,7 @@ export function cursorParam(list: CursorList) {
   return z
     .string()
     .max(200)
-    .transform((text, context): Cursor => {
+    .transform((text, context): ListCursor => {
       const cursor = parseCursor(list, text);
       if (cursor !== null) return cursor;
       context.issues.push({
@@ -280,15 +280,15 @@ export function cursorParam(list: CursorList) {
     .openapi({
       type: 'string',
       description: 'Continues the list at this place: a value from the `Link` header of an answer.',
-      example: cursorText(list, { position: { side: 'after', id: 7 }, page: 1 }) as unknown as Cursor,
+      example: cursorText(list, { position: { side: 'after', id: 7 }, page: 1 }) as unknown as ListCursor,
     });
 }
 
-function cursorText(list: CursorList, { position: { side, id }, page }: Cursor): string {
+function cursorText(list: CursorList, { position: { side, id }, page }: ListCursor): string {
   return btoa(`${list} ${side} ${id} ${page}`).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-function parseCursor(list: CursorList, text: string): Cursor | null {
+function parseCursor(list: CursorList, text: string): ListCursor | null {
   if (!/^[\w-]+$/.test(text)) return null;
   let plain: string;
   try {
@@ -308,7 +308,7 @@ function parseCursor(list: CursorList, text: string): Cursor | null {
 export async function cursorPage<T>(
   c: Context<AppEnv>,
   list: CursorList,
-  { size = defaultPageSize, cursor }: { readonly size?: number; readonly cursor?: Cursor },
+  { size = defaultPageSize, cursor }: { readonly size?: number; readonly cursor?: ListCursor },
   idOf: (record: T) => number,
   read: (page: number, size: number, position?: ListPosition) => Promise<Page<T>>,
 ) {
