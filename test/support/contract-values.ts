@@ -66,6 +66,8 @@ export const valuesOf =
       cfxml: conversion.name,
       mapping: 'shipment',
       asset: 'swagger-ui.css',
+      target: `metadb:${conversion.sqlSchema}`,
+      table: 'shipment',
       component: path.includes('{group}') ? 'readinessState' : 'readiness',
       group: 'readiness',
       id_key: idKey,
@@ -82,11 +84,13 @@ export const valuesOf =
     return value;
   };
 
-/** The operation's address with its path parameters filled in. */
 /** The path with its values, and the query that the operation does not go without. */
 export const addressOf = (operation: ListedOperation, values: Values): string => {
   const needed = (operation.parameters ?? []).filter((one) => one.in === 'query' && one.required === true);
-  const query = needed.map(({ name, schema }) => [name, String(schema.example)]);
+  const query = needed.map(({ name, schema }) => [
+    name,
+    name === 'target' || name === 'table' ? values(operation, name) : String(schema.example),
+  ]);
   const path = operation.path.replaceAll(/{(\w+)}/g, (_, name: string) => values(operation, name));
   return query.length === 0 ? path : `${path}?${new URLSearchParams(query)}`;
 };
@@ -131,6 +135,7 @@ export const goodBodies = (conversion: Conversion): Readonly<Record<string, unkn
     cfxml: conversion.name,
     keys: [{ table_name: 'shipment', column_name: 'ref', key_type: 'NK' }],
   },
+  queryTarget: { target: `metadb:${conversion.sqlSchema}`, sql: 'select ref from shipment' },
 });
 
 /** An answer without what is different in every one. */

@@ -155,9 +155,7 @@ function fieldsOf({ columns }: TableRecord): readonly object[] {
 
 /** Returns the document paths from which the values of each column come. */
 function lineageOf(lines: readonly MappingRecord[], inputs: readonly DatasetName[]): Record<string, object> {
-  const sources = lines.filter(
-    ({ column_name: column, node_type: kind }) => column !== null && kind !== null,
-  );
+  const sources = lines.filter(({ column_name: column, xpath }) => column !== null && xpath !== null);
   return Object.fromEntries(
     [...Map.groupBy(sources, (line) => line.column_name!)].map(([column, ofColumn]) => [
       column,

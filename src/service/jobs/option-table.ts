@@ -763,7 +763,7 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     [
       'sequence|hash',
-      'the kind of row keys: numbers in sequence (default), or derived from the hash of the document (default with --engine spark, except with -S m)',
+      'the kind of row keys. sequence (default): numbers in sequence; hash: derived from the hash of the document (what --engine spark has without this option, except with -S m)',
     ],
     oneOf(['sequence', 'hash'], (draft, keys) => (draft.keys = keys)),
   ),
@@ -773,7 +773,7 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     [
       'capture|report|fail',
-      'content that the schema does not declare: keep it in _unmapped (default), count it, or reject the document. If you give capture, documents with unknown root elements are kept too',
+      'content that the schema does not declare. capture (default): keep it in _unmapped; if you give it, documents with unknown root elements are kept too; report: count it; fail: reject the document',
     ],
     oneOf(['capture', 'report', 'fail'], (draft, unmapped) => {
       draft.unmapped = unmapped;
@@ -785,21 +785,21 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     [
       'keep|evolve|fail',
-      'if documents have content that the schema has no place for: keep it in _unmapped (default), make the next version of an inferred schema and load by it, or fail and list the paths',
+      'if documents have content that the schema has no place for. keep (default): keep it in _unmapped; evolve: make the next version of an inferred schema and load by it; fail: fail and list the paths',
     ],
     oneOf(['keep', 'evolve', 'fail'], (draft, onDrift) => (draft.onDrift = onDrift)),
   ),
   withValue(
     [null, '--on-error'],
     writers,
-    ['fail|skip', 'if a document is bad: fail the job (default), or skip the document'],
+    ['fail|skip', 'if a document is bad. fail (default): fail the job; skip: skip the document'],
     oneOf(['fail', 'skip'], (draft, onError) => (draft.onError = onError)),
   ),
   flag([null, '--prune'], makers, 'prune', 'omit tables and columns that documents do not use'),
   withValue(
     [null, '--tables'],
     loaders,
-    ['used|all', 'make only tables that get rows (default), or all'],
+    ['used|all', 'used (default): make a table when it first gets a row; all: make all tables'],
     oneOf(['used', 'all'], (draft, tables) => (draft.tables = tables)),
   ),
   withValue(
@@ -807,7 +807,7 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     [
       'none|keys|all',
-      'make no indexes, those of foreign keys (default), or also those of ids and references of the XSD',
+      'none: make no indexes; keys (default): those of foreign keys; all: also those of ids and references of the XSD',
     ],
     oneOf(['none', 'keys', 'all'], (draft, indexes) => (draft.indexes = indexes)),
   ),
@@ -816,7 +816,7 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     [
       'none|table|check',
-      'values that the XSD enumerates: do not keep them (default), keep them in the table _codes, or also add checks in PostgreSQL',
+      'values that the XSD enumerates. none (default): do not keep them; table: keep them in the table _codes; check: also add checks in PostgreSQL',
     ],
     oneOf(['none', 'table', 'check'], (draft, codes) => (draft.codes = codes)),
   ),
@@ -849,7 +849,7 @@ export const toolOptions: readonly OptionSpec[] = [
     makers,
     [
       'fail|wildcard',
-      'if an XSD component is referenced but not defined: fail (default), or accept any content',
+      'if an XSD component is referenced but not defined. fail (default): fail; wildcard: accept any content',
     ],
     oneOf(['fail', 'wildcard'], (draft, missing) => (draft.missing = missing)),
   ),
@@ -863,7 +863,7 @@ export const toolOptions: readonly OptionSpec[] = [
   withValue(
     [null, '--engine'],
     loaders,
-    ['local|spark', 'run on this machine (default) or on Spark'],
+    ['local|spark', 'local (default): run on this machine; spark: run on Spark'],
     oneOf(['local', 'spark'], (draft, engine) => (draft.engine = engine)),
   ),
   withValue([null, '--spark-conf'], loaders, ['K=V', 'set a Spark setting'], sparkSetting, {

@@ -11,7 +11,7 @@ const defaults: readonly (readonly [flag: string, word: string])[] = [
   ['--keys', requestDefaults.keys],
   ['--unmapped', requestDefaults.unmapped],
   ['--on-error', requestDefaults.onError],
-  ['--tables', { used: 'when first needed' }[requestDefaults.tables]],
+  ['--tables', requestDefaults.tables],
   ['--missing', requestDefaults.missing],
   ['--engine', requestDefaults.engine],
 ];
@@ -24,7 +24,7 @@ describe('--help', () => {
     for (const [flag, word] of defaults) {
       const own = new RegExp(String.raw`^ +(-\w, )?${flag} `);
       const line = text.split('\n').find((one) => own.test(one)) ?? `${word} (default)`;
-      expect(line).toMatch(new RegExp(String.raw`${word} \(default\)|\(default ${word}\)`));
+      expect(line).toContain(`${word} (default)`);
     }
   });
 

@@ -46,7 +46,7 @@ class Operations(Transport):
         - `-R, --extra-column NAME[:TYPE] NOW|ID|FILENAME|FILEPATH|=VALUE`: add a column to each table; may be repeated
         - `--root QNAME`: the root element of documents
         - `--prune`: omit tables and columns that documents do not use
-        - `--missing fail|wildcard`: if an XSD component is referenced but not defined: fail (default), or accept any content
+        - `--missing fail|wildcard`: if an XSD component is referenced but not defined. fail (default): fail; wildcard: accept any content
         - `--no-samples`: keep no values of documents in the statistics
 
         **xml2er** loads documents into tables, and makes the tables where there are none:
@@ -85,22 +85,22 @@ class Operations(Transport):
         - `--root QNAME`: the root element of documents
         - `--row-tag QNAME`: the element that starts a document inside a larger file
         - `--concatenated`: accept several documents in one file, one after the other; they are called NAME#1, NAME#2, …
-        - `--keys sequence|hash`: the kind of row keys: numbers in sequence (default), or derived from the hash of the document (default with --engine spark, except with -S m)
+        - `--keys sequence|hash`: the kind of row keys. sequence (default): numbers in sequence; hash: derived from the hash of the document (what --engine spark has without this option, except with -S m)
         - `--validate`: check each document against the XSD first
-        - `--unmapped capture|report|fail`: content that the schema does not declare: keep it in _unmapped (default), count it, or reject the document. If you give capture, documents with unknown root elements are kept too
-        - `--on-drift keep|evolve|fail`: if documents have content that the schema has no place for: keep it in _unmapped (default), make the next version of an inferred schema and load by it, or fail and list the paths
-        - `--on-error fail|skip`: if a document is bad: fail the job (default), or skip the document
+        - `--unmapped capture|report|fail`: content that the schema does not declare. capture (default): keep it in _unmapped; if you give it, documents with unknown root elements are kept too; report: count it; fail: reject the document
+        - `--on-drift keep|evolve|fail`: if documents have content that the schema has no place for. keep (default): keep it in _unmapped; evolve: make the next version of an inferred schema and load by it; fail: fail and list the paths
+        - `--on-error fail|skip`: if a document is bad. fail (default): fail the job; skip: skip the document
         - `--prune`: omit tables and columns that documents do not use
-        - `--tables used|all`: make only tables that get rows (default), or all
-        - `--indexes none|keys|all`: make no indexes, those of foreign keys (default), or also those of ids and references of the XSD
-        - `--codes none|table|check`: values that the XSD enumerates: do not keep them (default), keep them in the table _codes, or also add checks in PostgreSQL
+        - `--tables used|all`: used (default): make a table when it first gets a row; all: make all tables
+        - `--indexes none|keys|all`: none: make no indexes; keys (default): those of foreign keys; all: also those of ids and references of the XSD
+        - `--codes none|table|check`: values that the XSD enumerates. none (default): do not keep them; table: keep them in the table _codes; check: also add checks in PostgreSQL
         - `--views`: make views of business entities (in a folder: views.sql); later loads keep them up to date
         - `--partition COLUMN,…`: with -f delta or iceberg: partition new tables by these columns: COLUMN or TABLE.COLUMN, or year(COLUMN), month(COLUMN), day(COLUMN), hour(COLUMN)
         - `--skip-loaded`: skip documents whose SHA-256 is already in the target
-        - `--missing fail|wildcard`: if an XSD component is referenced but not defined: fail (default), or accept any content
+        - `--missing fail|wildcard`: if an XSD component is referenced but not defined. fail (default): fail; wildcard: accept any content
         - `--no-samples`: keep no values of documents in the statistics
         - `--workers N`: the number of threads (default 1)
-        - `--engine local|spark`: run on this machine (default) or on Spark
+        - `--engine local|spark`: local (default): run on this machine; spark: run on Spark
         - `--spark-conf K=V`: set a Spark setting; may be repeated
 
         **er2xml** writes documents back from tables:
@@ -117,7 +117,7 @@ class Operations(Transport):
         - `-u, --out-user USER`: the user of the target
         - `-p, --out-password PASSWORD`: the password of the target
         - `-S, --savemode e|a|o|i|m|w|p`: e: fail if rows exist; a: append (default); o: overwrite; i: do nothing if rows exist; m: merge, a document replaces the one with its key (databases, Delta, Iceberg); w: make tables only; p: print the DDL
-        - `--on-error fail|skip`: if a document is bad: fail the job (default), or skip the document
+        - `--on-error fail|skip`: if a document is bad. fail (default): fail the job; skip: skip the document
         - `--workers N`: the number of threads (default 1)
 
         **unload** removes documents and their rows from a target:
