@@ -103,7 +103,7 @@ export class PlacedDocuments {
     // each member of a substitution group too wide for one table has a row in a table of its type, too
     const isGroup = this.#tables
       .get(rows[0]!.table_name)!
-      .columns.some(({ role }) => role === 'element_name');
+      .columns.some(({ role, name }) => role === 'element_name' && /^element(?:_\d+)?$/.test(name));
     const fitting = rows.filter(
       ({ source_type: type }, at) =>
         at === 0 || (isGroup && at === 1) || type === nearest || !this.#typeNames.has(type),
