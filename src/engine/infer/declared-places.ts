@@ -164,7 +164,7 @@ export interface DeclaredPlace {
   /** index of the plan node of the declared type, or of the declared element; -1: the schema has no place for the element */
   readonly place: number;
   /**
-   * Elements of one name are the same thing at all places with the same value: the declared type in the source model and the head of the
+   * Elements of one name are the same thing at all places with the same value: the type, the declared type and the head of the
    * substitution group that the element is a member of or, for a plan, the first node that puts values in the same places; -1: unknown
    */
   readonly type: number;
@@ -272,9 +272,11 @@ export function placesOfDeclarations(source: SourceModel, names: NameTable): Dec
     const mixed = actual.some(({ content }) => content === 'mixed');
     const hasWildcard = actual.some(({ anyElement }) => anyElement !== null);
     const hasOthers = actual.some(({ anyAttribute }) => anyAttribute !== null);
+    // an element of a derived type has its rows where those of its declared type are
+    const declaredType = type === declared[0] ? 0 : declared[0]! + 1;
     return {
       place: element,
-      type: type + (head + 1) * types.length,
+      type: type + types.length * (declaredType + (types.length + 1) * (head + 1)),
       mixed,
       ...(hasWildcard ? { hasWildcard: true as const } : {}),
       ...(hasOthers

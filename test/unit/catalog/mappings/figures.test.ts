@@ -126,6 +126,20 @@ describe('figures of a pruned map', () => {
     await expectPrunedFigures(xsd, [document]);
   });
 
+  it('tell an element of a derived type from one within it that is declared with this type', async () => {
+    const xsd = xs(
+      `<xs:element name="r"><xs:complexType>${sequence('<xs:element name="s" type="S" maxOccurs="9"/>')}</xs:complexType></xs:element>
+      ${complex('S', `${sequence('<xs:element name="s" type="Own" minOccurs="0" maxOccurs="9"/><xs:element name="code" type="xs:string" minOccurs="0" maxOccurs="9"/>')}`)}
+      ${extension('Own', 'S', '<xs:attribute name="own"/>')}`,
+    );
+    const own = (body: string): string => `<s xsi:type="Own" own="1"><code>a</code>${body}</s>`;
+    const documents = [`${own(own(own('')))}<s><s/><code/></s>`, `<s>${own('')}</s>`];
+    await expectPrunedFigures(
+      xsd,
+      documents.map((body) => `<r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">${body}</r>`),
+    );
+  });
+
   it('count elements with any of many attributes that only a wildcard allows', async () => {
     const xsd = xs(
       `<xs:element name="r"><xs:complexType>${sequence('<xs:element name="i" type="I" maxOccurs="999"/>')}</xs:complexType></xs:element>${complex('I', '<xs:attribute name="own"/><xs:anyAttribute namespace="urn:w" processContents="skip"/>')}`,
