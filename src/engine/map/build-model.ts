@@ -2,22 +2,20 @@
 import type { QName, SourceModel } from '../model/source-model.ts';
 import type { MapLevel, ModelOptions, RelationalModel } from '../model/relational-model.ts';
 import { uniteSimilarTypes } from './tables/similar-types.ts';
-import { findValueTypes, type ValueTypes } from './tables/value-types.ts';
+import { findValueTypes, type ValueTypes } from './tables/column-types.ts';
 import { chooseRoots } from './chosen-roots.ts';
 import { listIdentityRules } from './tables/identity-rules.ts';
 import { drawModel, type DrawingOptions, type MetContent } from './tables/draw-model.ts';
-import { earlierHeldKeys } from './tables/held-keys.ts';
-import { crowdedLeaves } from './tables/draw/crowded-leaves.ts';
-import { unfoldedPlaces } from './tables/earlier-folds.ts';
-import { needlessPlaces } from './tables/draw/needless-tables.ts';
-import { unitePlacesInParents } from './tables/draw/parent-roles.ts';
+import { earlierHeldKeys, unfoldedPlaces } from './tables/earlier-folds.ts';
+import { crowdedLeaves, needlessPlaces } from './tables/needless-tables.ts';
+import { unitePlacesInParents } from './tables/parent-roles.ts';
 import type { Drawing } from './tables/model-builder.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type AddedColumn } from './tables/finish-model.ts';
-import { addOffsets } from './tables/draw/time-offsets.ts';
+import { addOffsets } from './tables/zones.ts';
 import { metRoots } from './tables/unmet-places.ts';
 import { listMappings } from './mappings.ts';
 import { defaultNaming, type NamingOptions } from './names/identifiers.ts';
-import { earlierTables, groupTables, sharedPlaces } from './names/history/earlier-tables.ts';
+import { earlierTables, groupTables, sharedPlaces } from './names/earlier-tables.ts';
 import {
   NameHistory,
   noPreviousNames,
@@ -25,9 +23,9 @@ import {
   recordedMeanings,
   translationOf,
   withFormerNames,
-} from './names/history/previous.ts';
+} from './names/history.ts';
 import { rememberedTypeNames } from './names/type-names.ts';
-import { namespacesOf } from './names/use-paths.ts';
+import { namespacesOf } from './names/paths.ts';
 
 export interface MappingOptions {
   readonly mapLevel: MapLevel;
@@ -261,4 +259,29 @@ function unusualOptions(
     ...(defaultTextLength === undefined ? {} : { defaultTextLength }),
   };
   return Object.keys(options).length === 0 ? {} : { options };
+}
+
+// The options that a stored model was made with, so that its next version has names and columns of the same kind.
+
+export function namingLike({ options = {}, nameMaxLength }: RelationalModel): NamingOptions {
+  return {
+    nameMode: options.nameMode ?? defaultNaming.nameMode,
+    tablePrefix: options.tablePrefix ?? '',
+    tableSuffix: options.tableSuffix ?? '',
+    rename: new Map(options.rename ?? []),
+    maxBytes: nameMaxLength,
+  };
+}
+
+/**
+ * Returns the columns that were added to the content of tables: in all tables (`-R`), or in those that documents start in. The first table
+ * has them in both cases.
+ */
+export function extraColumnsOf({ tables }: RelationalModel): readonly AddedColumn[] {
+  const extra = tables[0]?.columns.filter(({ role }) => role === 'extra') ?? [];
+  return extra.map(({ name, type, nullable }) => ({
+    name,
+    type,
+    ...(nullable ? { rootsOnly: true as const } : {}),
+  }));
 }

@@ -17,10 +17,9 @@ import type { SourceModel } from '../model/source-model.ts';
 import { rowColumnsOf, rowTables, type RowColumn } from '../model/wide-rows.ts';
 import { hasOffsetBehind } from '../model/zones.ts';
 import { chooseRoots } from './chosen-roots.ts';
-import { lineIdentity } from './line-identity.ts';
-import { createPathPrinter, type PathPrinter } from './names/paths.ts';
-import { NameHistory, recordedMeanings, withFormerNames } from './names/history/previous.ts';
-import { namespacesOf } from './names/use-paths.ts';
+import { lineIdentity } from './mappings.ts';
+import { createPathPrinter, type PathPrinter, namespacesOf } from './names/paths.ts';
+import { NameHistory, recordedMeanings, withFormerNames } from './names/history.ts';
 
 /** The number of paths walked after which visited places are not walked again: the most lines that a map has. */
 const mostSteps = 50_000;

@@ -1,7 +1,7 @@
 /** The source-to-target map: one line for every path and column (docs/decisions/service/catalogue.md, Mapping). */
 import type { MappingEntry, PlanEdge, PlanNode, Table } from '../model/relational-model.ts';
 import { clarkName, type SourceChild, type SourceModel, type ValueType } from '../model/source-model.ts';
-import { saidOfValue } from './tables/draw/element-content.ts';
+import { saidOfValue } from './tables/element-content.ts';
 import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
 import { hasOffsetBehind } from '../model/zones.ts';
 import { createPathPrinter, type PathPrinter } from './names/paths.ts';
@@ -339,4 +339,11 @@ function saidOfChildren(
     for (const substitute of elements[element]!.substitutes) add(substitute, undefined);
   }
   return said;
+}
+
+// The identity of a line of the map.
+
+/** Returns the identity of a line, which is the same in every version of a model: its path, and the kind of content there. */
+export function lineIdentity(line: Pick<MappingEntry, 'xpath' | 'nodeType' | 'sourceType'>): string {
+  return `${line.nodeType} ${line.nodeType === 'any' ? line.sourceType : ''} ${line.xpath}`;
 }

@@ -135,7 +135,7 @@ export interface Column {
   /** absolute XPath of the first source of this column; null for keys and positions */
   readonly xpath: string | null;
   /**
-   * Identifies, with the role, the column's use of the source in every version of the model (`src/engine/map/names/use-paths.ts`). For a
+   * Identifies, with the role, the column's use of the source in every version of the model (`src/engine/map/names/paths.ts`). For a
    * parent key: the child's use in the parent's row; for an extra column: its name.
    */
   readonly path: string;

@@ -2,8 +2,7 @@
 import type { Code, CodeList, EnumeratedValues } from '../metadata/enumerations.ts';
 import { codesTable } from '../model/side-tables.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
-import { stableHash, truncateToBytes } from '../map/names/identifiers.ts';
-import { constraintName } from '../map/names/constraint-name.ts';
+import { stableHash, truncateToBytes, constraintName } from '../map/names/identifiers.ts';
 import { doubleQuoted, qualified, standardLiteral, type Dialect } from './dialect.ts';
 import type { PhysicalTable } from './physical-model.ts';
 

@@ -9,7 +9,7 @@ import { encodedPieces, renderXlsx, type Cell, zip } from './mapping-download.ts
 import { mappingsWithFigures } from './mapping-statistics.ts';
 import { keyedLogicalSchema, findOrigin, findLogicalSchema } from './logical-schema.ts';
 import { formatSpecifications, type ExportFormat } from '../../engine/metadata/formats.ts';
-import { lineIdentity } from '../../engine/map/line-identity.ts';
+import { lineIdentity } from '../../engine/map/mappings.ts';
 import { AppError } from '../../errors.ts';
 import { enumerationsOf } from '../../engine/metadata/enumerations.ts';
 import { dialectOf, type DialectName } from '../../engine/sql/dialects/every-dialect.ts';

@@ -1,7 +1,7 @@
 /** Reads logical schemas and generates artefacts from them. */
 import { inSlices, mapInSlices } from '../../engine/in-slices.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
-import { withZonesOfDocuments } from '../../engine/map/zones-of-documents.ts';
+import { withZonesOfDocuments } from '../../engine/map/tables/zones.ts';
 import { enumerationsOf } from '../../engine/metadata/enumerations.ts';
 import { factsOf } from '../../engine/model/facts.ts';
 import { ddlParagraphs, type DdlCodes } from '../../engine/sql/ddl.ts';
@@ -18,9 +18,8 @@ import type {
 import { oneLine } from '../jobs/mask-secrets.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { inferSourceModel } from '../../engine/infer/source-model.ts';
-import { buildRelationalModel } from '../../engine/map/build-model.ts';
+import { buildRelationalModel, extraColumnsOf, namingLike } from '../../engine/map/build-model.ts';
 import { leaveOutInactive } from '../../engine/map/deactivate.ts';
-import { extraColumnsOf, namingLike } from '../../engine/map/creation-options.ts';
 import { defaultNaming, type NamingOptions } from '../../engine/map/names/identifiers.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import type { NextSchema, NextSchemaSources } from '../../ports/processes.ts';

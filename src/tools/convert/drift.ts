@@ -3,7 +3,7 @@ import { InputError } from '../../engine/diagnostics.ts';
 import { inferSourceModel } from '../../engine/infer/source-model.ts';
 import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
-import { lineIdentity } from '../../engine/map/line-identity.ts';
+import { lineIdentity } from '../../engine/map/mappings.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import type { LoadFindings } from '../load/findings.ts';

@@ -280,7 +280,7 @@ async function metStatistics(
   collected: CollectedStatistics | null,
 ): Promise<DocumentStatistics | undefined> {
   if (!plan.prunes || collected === null) return undefined;
-  const { decidingStatistics } = await import('../../engine/map/deciding-statistics.ts');
+  const { decidingStatistics } = await import('../../engine/map/prune.ts');
   const earlier = [...(statistics === null ? [] : [statistics]), ...ofJobs];
   return decidingStatistics([...earlier, collected.statistics].reduce(mergeStatistics), model);
 }

@@ -1,7 +1,6 @@
 /** A relational model made to the options of a run. It is imported lazily: most runs use a model that is stored. */
-import { buildRelationalModel } from '../../engine/map/build-model.ts';
+import { buildRelationalModel, namingLike } from '../../engine/map/build-model.ts';
 import { chooseRoots } from '../../engine/map/chosen-roots.ts';
-import { namingLike } from '../../engine/map/creation-options.ts';
 import { manyMappings } from '../../engine/map/mappings.ts';
 import { defaultNaming, type NamingOptions } from '../../engine/map/names/identifiers.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';

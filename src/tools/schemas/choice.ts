@@ -2,7 +2,7 @@
  * Chooses the logical schema of a run, with the reason: the one that an option names, the one that made the target, or the origin's
  * default.
  */
-import { lineIdentity } from '../../engine/map/line-identity.ts';
+import { lineIdentity } from '../../engine/map/mappings.ts';
 import type { RelationalModel, MapLevel } from '../../engine/model/relational-model.ts';
 import { knownLogicals, logicalNamed, originNamed } from '../../service/catalog/named.ts';
 import { AppError } from '../../errors.ts';
@@ -15,7 +15,7 @@ import type { MetContent } from '../../engine/map/tables/draw-model.ts';
 import { clarkName, type QName, type SourceModel } from '../../engine/model/source-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
-import { extraColumnsOf } from '../../engine/map/creation-options.ts';
+import { extraColumnsOf } from '../../engine/map/build-model.ts';
 
 /** The schema that a load continues from. */
 export interface SchemaBasis {

@@ -1,7 +1,7 @@
 /** The relational model a run works with: one that is stored, or a new one made to the run's options. */
 import { rootsNamed } from '../../engine/map/chosen-roots.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
-import { extraColumnsOf } from '../../engine/map/creation-options.ts';
+import { extraColumnsOf } from '../../engine/map/build-model.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
 import { isSameName, type QName, type SourceModel } from '../../engine/model/source-model.ts';
 import { knownOrigins } from '../../service/catalog/named.ts';
@@ -227,7 +227,7 @@ async function drawnAfter(
   const idLschma = schemas.find(({ variant }) => !variant)?.idLschma;
   const standard = idLschma === undefined ? null : await catalog.loadLogicalSchema(idOrg, { idLschma });
   if (standard === null) return draw(previous);
-  const { withNamesOf, withoutNamesOf } = await import('../../engine/map/names/history/default-names.ts');
+  const { withNamesOf, withoutNamesOf } = await import('../../engine/map/names/history.ts');
   const model = draw(withNamesOf(previous, standard.model));
   return isPruned && stored.idSch === idSch ? withoutNamesOf(model, standard.model) : model;
 }
@@ -339,7 +339,7 @@ interface DrawnFrom {
   readonly basis: Pick<SchemaBasis, 'stored' | 'isOfTarget'>;
   /** roots of documents that the basis lacks */
   readonly missing: readonly QName[];
-  /** the part of the documents' statistics that decides (src/engine/map/deciding-statistics.ts) */
+  /** the part of the documents' statistics that decides (src/engine/map/prune.ts) */
   readonly statistics: DocumentStatistics;
 }
 

@@ -11,7 +11,7 @@ import { createSystemClock } from '../../../src/runtime/system/clock.ts';
 import { nextModel } from '../../../src/service/catalog/logical-schema.ts';
 import { createSchema } from '../../../src/service/catalog/create-schema.ts';
 import { packRelationalModel, packSourceModel } from '../../../src/engine/model/packed/models.ts';
-import { lineIdentity } from '../../../src/engine/map/line-identity.ts';
+import { lineIdentity } from '../../../src/engine/map/mappings.ts';
 import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
 import type { CachedSet } from '../../../src/ports/stores/catalog.ts';
 import type { FileStore } from '../../../src/ports/files.ts';

@@ -1,4 +1,5 @@
 /** Names of tables and columns: from local names to identifiers, unique and within a limit. */
+import { isReservedColumn } from '../../model/reserved-columns.ts';
 
 export interface NamingOptions {
   /** l lower_case with underscores (default), u UPPER_CASE, c as in the source */
@@ -311,4 +312,40 @@ export function joinedSteps(steps: readonly string[]): string {
     words = [...words, ...next.slice(shared)];
   }
   return words.join('_');
+}
+
+// Default names of constraints.
+
+/**
+ * Returns the name that PostgreSQL gives to an unnamed constraint, as `makeObjectName` in its source code does. The name has at most 63
+ * bytes, or `maxBytes`.
+ */
+export function constraintName(
+  table: string,
+  column: string,
+  label: 'fkey' | 'not_null' | 'idx' | 'codes' | 'ukey',
+  maxBytes = 63,
+): string {
+  const room = maxBytes - `__${label}`.length;
+  let tableBytes = byteLength(table);
+  let columnBytes = byteLength(column);
+  while (tableBytes + columnBytes > room) {
+    if (tableBytes > columnBytes) tableBytes -= 1;
+    else columnBytes -= 1;
+  }
+  return `${truncateToBytes(table, tableBytes)}_${truncateToBytes(column, columnBytes)}_${label}`;
+}
+
+// Replaces names of columns that targets reserve.
+
+/** Returns the name, or, if it is reserved, another one with the same meaning: `xmin` becomes `xmin_value`, `_file` becomes `file`. */
+export function unreservedColumn(
+  name: string,
+  { nameMode, maxBytes }: Pick<NamingOptions, 'nameMode' | 'maxBytes'>,
+): string {
+  if (!isReservedColumn(name)) return name;
+  const plain = name.replace(/^_+/, '');
+  if (plain !== name && plain !== '' && !isReservedColumn(plain)) return plain;
+  const told = `${plain}_${structureWord('value', nameMode)}`;
+  return byteLength(told) <= maxBytes ? told : `${plain.slice(0, maxBytes - 2)}_2`;
 }

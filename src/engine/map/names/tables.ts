@@ -3,9 +3,9 @@ import { listTablePath } from '../../model/column-uses.ts';
 import { hasOwnPrefix, sideTableNames } from '../../model/side-tables.ts';
 import { columnPath, type TableDraft } from '../tables/model-builder.ts';
 import { createStepChooser } from './distinctive-steps.ts';
-import type { NamespaceTeller, NamespaceWord } from './namespaces/table-words.ts';
+import type { NamespaceTeller, NamespaceWord } from './words.ts';
 import { byteLength, joinedSteps, NameScope, type Identifiers, type NamingOptions } from './identifiers.ts';
-import type { PreviousNames } from './history/previous.ts';
+import type { PreviousNames } from './history.ts';
 import type { Roles } from './type-names.ts';
 
 /**

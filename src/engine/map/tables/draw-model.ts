@@ -12,23 +12,20 @@ import type { DocumentStatistics } from '../../infer/statistics.ts';
 import type { MapLevel } from '../../model/relational-model.ts';
 import { clarkName, type QName, type SourceChild, type SourceModel } from '../../model/source-model.ts';
 import { createDeclaredPaths } from '../names/declared-paths.ts';
-import { createPathPrinter, type PathPrinter } from '../names/paths.ts';
+import { createPathPrinter, type PathPrinter, createUsePrinter, type UsePrinter } from '../names/paths.ts';
 import { rememberedTypeNames } from '../names/type-names.ts';
 import { noEarlierTables, type EarlierTables } from '../names/table-paths.ts';
-import { createUsePrinter, type UsePrinter } from '../names/use-paths.ts';
-import type { DrawingContext } from './draw/context.ts';
-import type { RowContext } from './draw/row-context.ts';
-import { DrawnTables } from './draw/drawn-tables.ts';
-import { fillElement } from './draw/element-content.ts';
-import { drawRow } from './draw/rows.ts';
-import type { ColumnTypeOptions } from './column-types.ts';
+import type { DrawingContext } from './drawing-context.ts';
+import { type RowContext, DrawnTables } from './drawn-tables.ts';
+import { fillElement } from './element-content.ts';
+import { drawRow } from './children.ts';
+import type { ColumnTypeOptions, ValueTypes } from './column-types.ts';
 import { DrawingChoices } from './drawing-choices.ts';
 import type { Drawing, EdgeDraft, NodeDraft, TableDraft, UnfoldedChild } from './model-builder.ts';
-import type { HeldKeys } from './held-keys.ts';
+import type { HeldKeys } from './earlier-folds.ts';
 import { MetChildren } from './met-children.ts';
 import { withoutUnmetPlaces } from './unmet-places.ts';
 import { analyseTypes } from './type-graph.ts';
-import type { ValueTypes } from './value-types.ts';
 
 /** The content that documents of a pruned model had. */
 export interface MetContent {

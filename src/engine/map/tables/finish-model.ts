@@ -11,16 +11,19 @@ import {
   type EdgeDraft,
   type TableDraft,
 } from './model-builder.ts';
-import { repeatedSteps } from '../names/alike-elements.ts';
-import { constraintName } from '../names/constraint-name.ts';
+import { repeatedSteps } from '../names/distinctive-steps.ts';
+import {
+  constraintName,
+  NameScope,
+  rememberedIdentifiers,
+  type NamingOptions,
+} from '../names/identifiers.ts';
 import { nameColumns, unsaidSteps, type ReadableNames } from '../names/columns.ts';
-import { createNamespaceTeller } from '../names/namespaces/table-words.ts';
+import { createNamespaceTeller } from '../names/words.ts';
 import { nameContinuations, nameTables } from '../names/tables.ts';
-import { NameScope, rememberedIdentifiers, type NamingOptions } from '../names/identifiers.ts';
-import { noPreviousNames, type PreviousNames } from '../names/history/previous.ts';
+import { noPreviousNames, type PreviousNames, useOfDraft } from '../names/history.ts';
 import { createRoles } from '../names/type-names.ts';
 import { splitTable } from './wide-rows.ts';
-import { useOfDraft } from '../names/history/use-of-draft.ts';
 
 /**
  * A column that `-R` adds: to every table, filled with the same kind of value in every row; or to the tables that documents start in, which

@@ -9,7 +9,7 @@ import type {
   WrittenForm,
 } from '../../model/relational-model.ts';
 import type { BuiltInType, QName, SourceModel, ValueType } from '../../model/source-model.ts';
-import type { UsePrinter } from '../names/use-paths.ts';
+import type { UsePrinter } from '../names/paths.ts';
 
 /** `via` of a parent key that refers to the head of a substitution group or of a family of types, not to a parent element */
 export const hangsFromHead = 'head';
@@ -22,7 +22,7 @@ export interface ColumnDraft {
   /** absolute path of the first source, null for keys and positions */
   xpath: string | null;
   /**
-   * the use that the column has, as printed steps (`src/engine/map/names/use-paths.ts`) below the row's element; for a parent key, below
+   * the use that the column has, as printed steps (`src/engine/map/names/paths.ts`) below the row's element; for a parent key, below
    * the element of the parent's row
    */
   readonly steps: string;
@@ -89,7 +89,7 @@ export interface TableDraft {
   readonly identity: string;
   /** the origins of the rows, for a table that several places may share */
   readonly places: TableOrigin[];
-  /** the use of the source that the table has, in every version of the model (`src/engine/map/names/use-paths.ts`) */
+  /** the use of the source that the table has, in every version of the model (`src/engine/map/names/paths.ts`) */
   readonly usePath: string;
   /** name to use instead of the last step of the path (a shared type's) */
   readonly ownName: string | null;

@@ -8,9 +8,16 @@ import { xsiNamespace } from '../../model/name-labels.ts';
 import { clarkName, type SourceModel } from '../../model/source-model.ts';
 import type { PathPrinter } from '../names/paths.ts';
 import type { ColumnDraft, Drawing, NodeDraft, TableDraft } from './model-builder.ts';
-import { isUnboundedInteger, longDigits, widestInteger } from './column-types.ts';
-import { settleUnion } from './union-values.ts';
-import { someHaveZone } from '../zones-of-documents.ts';
+import {
+  isUnboundedInteger,
+  longDigits,
+  widestInteger,
+  columnTypeOf,
+  widerColumnType,
+} from './column-types.ts';
+import { someHaveZone } from './zones.ts';
+import { inferValue } from '../../infer/source-model.ts';
+import type { ColumnType } from '../../model/relational-model.ts';
 
 /** Returns the indexes of those `roots` that documents started with; all of `roots` if documents had none of them. */
 export function metRoots(
@@ -316,4 +323,40 @@ function usedColumns(
 
 function isOfEveryRow({ role }: ColumnDraft, hangs: boolean): boolean {
   return ['row_key', 'document', 'extra'].includes(role) || (role === 'position' && hangs);
+}
+
+// Types of union columns whose members differ, by the values in documents: a date, if a union of dates and years had only dates.
+
+const whole: readonly ColumnType['kind'][] = ['smallint', 'integer', 'bigint'];
+
+/**
+ * Gives a column that would be text the type that all of its values have, if the union has that type; a different value makes it text
+ * again.
+ */
+export function settleUnion(column: ColumnDraft, met: readonly ValueStatistics[]): void {
+  const values = met.filter(({ count, empty }) => count > empty);
+  const [first, ...others] = values.map((value) => columnTypeOf(inferValue(value)));
+  if (column.type.kind !== 'text' || column.type.list === true || first === undefined) return;
+  const type = memberType(
+    others.reduce(widerColumnType, first),
+    column.members.map((member) => columnTypeOf(member)),
+  );
+  if (type === null) return;
+  column.type = type;
+  // 1 may be a flag or a number
+  column.keepsForm = true;
+  if (met.some(({ empty }) => empty > 0)) column.requiredBy.clear();
+}
+
+/** Returns the member type, or null if no member has the type of the values. */
+function memberType({ kind, list }: ColumnType, members: readonly ColumnType[]): ColumnType | null {
+  const kinds = new Set(members.flatMap((member) => (member.list === true ? [] : [member.kind])));
+  const has = (...some: readonly ColumnType['kind'][]): boolean => !kinds.isDisjointFrom(new Set(some));
+  if (list === true) return null;
+  if (whole.includes(kind) && has(...whole)) return { kind: 'bigint' };
+  if (whole.includes(kind) || kind === 'numeric')
+    return has('numeric', 'double') ? { kind: 'numeric' } : null;
+  if (kind === 'timestamp' || kind === 'timestamptz')
+    return has('timestamp', 'timestamptz') ? { kind } : null;
+  return kind !== 'text' && has(kind) ? { kind } : null;
 }

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { Sql, TransactionSql } from '../../../postgres/connect.ts';
-import { constraintName } from '../../../engine/map/names/constraint-name.ts';
+import { constraintName } from '../../../engine/map/names/identifiers.ts';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { keyIndexStatement, type KeyIndex } from '../../../engine/sql/ddl.ts';

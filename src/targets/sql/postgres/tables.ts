@@ -3,7 +3,7 @@
  * their types, and makes code lists and views.
  */
 import { sqlState, type TransactionSql, type Sql } from '../../../postgres/connect.ts';
-import { constraintName } from '../../../engine/map/names/constraint-name.ts';
+import { constraintName, truncateToBytes } from '../../../engine/map/names/identifiers.ts';
 import {
   codesTable,
   sideTableNames,
@@ -37,7 +37,6 @@ import { relation, type PostgresPublication, offsetBehind } from './publication.
 import { AppError } from '../../../errors.ts';
 import { markedComment, type LoadView } from '../../rows/made-views.ts';
 import { viewsOfModel, type ViewTypes } from '../views.ts';
-import { truncateToBytes } from '../../../engine/map/names/identifiers.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import {
   keyIndexStatement,

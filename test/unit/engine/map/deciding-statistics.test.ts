@@ -1,8 +1,7 @@
 /** What of statistics decides how a pruned model is drawn: the rest may be what it likes. */
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
-import { decidingStatistics } from '../../../../src/engine/map/deciding-statistics.ts';
-import { pruneSourceModel } from '../../../../src/engine/map/prune.ts';
+import { decidingStatistics, pruneSourceModel } from '../../../../src/engine/map/prune.ts';
 import { mergeStatistics } from '../../../../src/engine/infer/merge-statistics.ts';
 import type { DocumentStatistics } from '../../../../src/engine/infer/statistics.ts';
 import type { MapLevel, RelationalModel } from '../../../../src/engine/model/relational-model.ts';

@@ -4,7 +4,7 @@ import { dialectNames, dialectOf } from '../../../../src/engine/sql/dialects/eve
 import { renderDdl } from '../../../../src/engine/sql/ddl.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { leaveOutInactive } from '../../../../src/engine/map/deactivate.ts';
-import { lineIdentity } from '../../../../src/engine/map/line-identity.ts';
+import { lineIdentity } from '../../../../src/engine/map/mappings.ts';
 import { maxRowBytes, columnBytes } from '../../../../src/engine/map/tables/wide-rows.ts';
 import type { MapLevel, RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { compareXml } from '../../../support/documents/canonical-xml.ts';

@@ -1,7 +1,7 @@
 /** Pruned models keep the names of their origin's default without recording them. */
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../../../../src/engine/map/build-model.ts';
-import { withNamesOf, withoutNamesOf } from '../../../../../src/engine/map/names/history/default-names.ts';
+import { withNamesOf, withoutNamesOf } from '../../../../../src/engine/map/names/history.ts';
 import { pruneSourceModel } from '../../../../../src/engine/map/prune.ts';
 import { packRelationalModel, unpackRelationalModel } from '../../../../../src/engine/model/packed/models.ts';
 import type { RelationalModel } from '../../../../../src/engine/model/relational-model.ts';

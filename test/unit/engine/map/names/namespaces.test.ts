@@ -1,6 +1,6 @@
 /** Tables of elements that are called alike in several namespaces are told apart by what the namespaces are called. */
 import { describe, expect, it } from 'vitest';
-import { namespaceWords } from '../../../../../src/engine/map/names/namespaces/table-words.ts';
+import { namespaceWords } from '../../../../../src/engine/map/names/words.ts';
 import { defaultNaming, identifierOf } from '../../../../../src/engine/map/names/identifiers.ts';
 import { buildRelationalModel } from '../../../../../src/engine/map/build-model.ts';
 import { compiled, modelOf } from '../../../../support/models/shredding.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { pruneSourceModel } from '../../../../../src/engine/map/prune.ts';
 import { buildRelationalModel, type MappingOptions } from '../../../../../src/engine/map/build-model.ts';
 import { leaveOutInactive } from '../../../../../src/engine/map/deactivate.ts';
-import { lineIdentity } from '../../../../../src/engine/map/line-identity.ts';
+import { lineIdentity } from '../../../../../src/engine/map/mappings.ts';
 import type { RelationalModel } from '../../../../../src/engine/model/relational-model.ts';
 import { hasOffsetBehind } from '../../../../../src/engine/model/zones.ts';
 import { compiled, inferred, modelOf, outline, statisticsOf } from '../../../../support/models/shredding.ts';

@@ -1,12 +1,10 @@
 /** The state that the steps of one drawing share: the source, the choices made for it, and everything drawn so far. */
-import type { QName, SourceChild, SourceModel } from '../../../model/source-model.ts';
-import type { PathPrinter } from '../../names/paths.ts';
-import type { UsePrinter } from '../../names/use-paths.ts';
-import type { ColumnTypeOptions } from '../column-types.ts';
-import type { DrawingChoices } from '../drawing-choices.ts';
-import type { NodeDraft, TableDraft } from '../model-builder.ts';
-import type { DrawnTables } from './drawn-tables.ts';
-import type { RowContext } from './row-context.ts';
+import type { QName, SourceChild, SourceModel } from '../../model/source-model.ts';
+import type { PathPrinter, UsePrinter } from '../names/paths.ts';
+import type { ColumnTypeOptions } from './column-types.ts';
+import type { DrawingChoices } from './drawing-choices.ts';
+import type { NodeDraft, TableDraft } from './model-builder.ts';
+import type { DrawnTables, RowContext } from './drawn-tables.ts';
 
 export interface DrawingContext {
   readonly model: SourceModel;

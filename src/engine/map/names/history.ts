@@ -2,9 +2,9 @@
  * Names that earlier versions of a model gave, and their meanings. A table or column with the same path and role keeps its name, so that
  * targets can be upgraded. A name that had another meaning is not given again, because a target may still hold the old table or column.
  */
-import { listCountUse, listTablePath, readUse, useOf, useText } from '../../../model/column-uses.ts';
-import { roleStep } from '../../../model/keys.ts';
-import { hasLists } from '../../../model/packed/models.ts';
+import { listCountUse, listTablePath, readUse, useOf, useText } from '../../model/column-uses.ts';
+import { roleStep } from '../../model/keys.ts';
+import { hasLists, withOtherParts } from '../../model/packed/models.ts';
 import type {
   Column,
   ColumnRole,
@@ -12,14 +12,14 @@ import type {
   FormerTable,
   RelationalModel,
   Table,
-} from '../../../model/relational-model.ts';
-import type { SourceModel } from '../../../model/source-model.ts';
-import { rowTables } from '../../../model/wide-rows.ts';
-import { columnBytes, type PreviousParts } from '../../tables/wide-rows.ts';
-import { RowHistory, type HistoricColumn } from './row-history.ts';
-import type { ElementNames } from '../table-paths.ts';
-import { typeTranslation } from '../type-versions.ts';
-import { createUsePrinter, namespacesOf, useTranslation, type UseNamespaces } from '../use-paths.ts';
+} from '../../model/relational-model.ts';
+import type { SourceModel } from '../../model/source-model.ts';
+import { rowTables } from '../../model/wide-rows.ts';
+import { columnBytes, type PreviousParts, maxRowBytes } from '../tables/wide-rows.ts';
+import type { ElementNames } from './table-paths.ts';
+import { typeTranslation } from './type-names.ts';
+import { createUsePrinter, namespacesOf, useTranslation, type UseNamespaces } from './paths.ts';
+import { columnPath, type ColumnDraft, type TableDraft } from '../tables/model-builder.ts';
 
 /** By name in lower case: the path or use that the name belongs to. */
 export type Meanings = ReadonlyMap<string, string>;
@@ -340,4 +340,154 @@ export function namesOf({ name, listNames }: Column): string[] {
 
 function roleOf(use: string): ColumnRole {
   return use.split(' ', 1)[0] as ColumnRole;
+}
+
+// The history of one path's rows over the versions of a model: the tables that held them, and their columns.
+
+export interface HistoricColumn {
+  readonly name: string;
+  /** absent: not known */
+  readonly type?: ColumnType;
+  /** see Column.roles; absent: not known, or it has none */
+  readonly roles?: readonly string[] | undefined;
+  readonly part: number;
+  /** an earlier version had it, but the last one did not */
+  readonly former: boolean;
+  /** the column was in no table that had rows: only its name is reserved (`FormerTable.hadNoRows`) */
+  readonly hadNoRows?: true;
+}
+
+interface RowPart {
+  readonly name: string;
+  bytes: number;
+  readonly columns: Map<string, string>;
+}
+
+/** The history of the rows of one path. Columns are read when they are first needed, because few rows of a large model are drawn again. */
+export class RowHistory {
+  readonly #parts: RowPart[] = [];
+  readonly #columns = new Map<string, HistoricColumn>();
+  readonly #meanings = new Map<string, string>();
+  #unread: (() => void)[] = [];
+  /** false: the rows are in no table, but their names are reserved (`FormerTable.hadNoRows`) */
+  hadRows = false;
+
+  get parts(): readonly RowPart[] {
+    this.#read();
+    return this.#parts;
+  }
+
+  get columns(): ReadonlyMap<string, HistoricColumn> {
+    this.#read();
+    return this.#columns;
+  }
+
+  get meanings(): Map<string, string> {
+    this.#read();
+    return this.#meanings;
+  }
+
+  /** by part: the table that held it */
+  get names(): readonly string[] {
+    return this.#parts.map(({ name }) => name);
+  }
+
+  part(name: string): number {
+    const known = this.#parts.findIndex((part) => part.name === name);
+    return known >= 0 ? known : this.#parts.push({ name, bytes: 0, columns: new Map() }) - 1;
+  }
+
+  /** `read` adds columns. */
+  later(read: () => void): void {
+    this.#unread.push(read);
+  }
+
+  #read(): void {
+    if (this.#unread.length === 0) return;
+    const unread = this.#unread;
+    this.#unread = [];
+    for (const read of unread) read();
+  }
+
+  add(
+    part: number,
+    name: string,
+    use: string,
+    former: boolean,
+    details: Pick<HistoricColumn, 'type' | 'roles' | 'hadNoRows'> = {},
+  ): void {
+    this.#read();
+    this.#parts[part]!.columns.set(name, use);
+    const lower = name.toLowerCase();
+    if (!this.#meanings.has(lower)) this.#meanings.set(lower, use);
+    if (!this.#columns.has(use)) this.#columns.set(use, { name, part, former, ...details });
+  }
+
+  widen(part: number, bytes: number): void {
+    this.#parts[part]!.bytes += bytes;
+  }
+
+  /** Returns the parts of the row. A former column returns to its earlier part while that has room for all of its earlier columns. */
+  previousParts(): PreviousParts {
+    // columns of tables that never had rows need no room
+    const last = this.parts.findLastIndex(({ bytes }) => bytes > 0);
+    return {
+      bytes: this.parts.slice(0, Math.max(last, 0) + 1).map(({ bytes }) => bytes),
+      partOf: (use) => {
+        const known = this.columns.get(use);
+        if (known === undefined || known.hadNoRows === true) return undefined;
+        if (known.former && this.parts[known.part]!.bytes > maxRowBytes) return undefined;
+        return known.part;
+      },
+    };
+  }
+}
+
+// The use of a column that is being drawn.
+
+/** Returns the use as `useOf` gives it for the column of a finished model. */
+export function useOfDraft(column: ColumnDraft, table: TableDraft): string {
+  const leadsTo = column.role === 'parent_key' ? column.parent : column.child;
+  return useText(column.role, columnPath(column, table), leadsTo?.usePath ?? null);
+}
+
+// Names that pruned models have from the default of their origin (`RelationalModel.keepsDefaultNames`). The default may have a hundred
+// times as many names as they do, so its names are looked up when a next version is drawn, and not recorded with each model.
+
+/** Returns the model as if it had recorded the names of `standard`, the default of its origin, that it does not have. */
+export function withNamesOf(model: RelationalModel, standard: RelationalModel): RelationalModel {
+  const history = new NameHistory(standard, recordedMeanings(standard, namespacesOf(model)));
+  const pathOf = new Map(model.tables.map(({ name, path }) => [name.toLowerCase(), path]));
+  // a default that was drawn later may give this name to another table
+  const others = history
+    .formerTables(model)
+    .filter(({ name, path }) => (pathOf.get(name.toLowerCase()) ?? path) === path)
+    .map((table): FormerTable => ({ ...table, hadNoRows: true }));
+  return withOtherParts(model, { formerTables: [...(model.formerTables ?? []), ...others] });
+}
+
+/** Returns the model without the former names that `standard` has. */
+export function withoutNamesOf(model: RelationalModel, standard: RelationalModel): RelationalModel {
+  const { formerTables = [], ...rest } = model;
+  const known = new Map<string, Set<string>>();
+  const add = (table: string, columns: readonly string[]): void => {
+    const names = known.get(table);
+    if (names === undefined) known.set(table, new Set(columns));
+    else for (const name of columns) names.add(name);
+  };
+  for (const { name, columns } of standard.tables) {
+    add(name, columns.flatMap(namesOf));
+    for (const { listNames } of columns) if (listNames !== undefined) add(listNames.table, []);
+  }
+  for (const { name, columns } of standard.formerTables ?? [])
+    add(
+      name,
+      columns.map((column) => column.name),
+    );
+  const own = formerTables.flatMap((table): FormerTable[] => {
+    const names = known.get(table.name);
+    const columns = table.columns.filter(({ name }) => names?.has(name) !== true);
+    return names !== undefined && columns.length === 0 ? [] : [{ ...table, columns }];
+  });
+  return { ...rest, ...(own.length === 0 ? {} : { formerTables: own }), keepsDefaultNames: true };
 }

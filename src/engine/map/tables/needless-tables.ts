@@ -1,5 +1,7 @@
 /** Finds tables that would only link others: their content can as well be read in the row that it belongs to. */
-import type { ColumnDraft, Drawing, TableDraft } from '../model-builder.ts';
+import { type ColumnDraft, type Drawing, type TableDraft, hangsFromHead } from './model-builder.ts';
+import type { SourceModel } from '../../model/source-model.ts';
+import { isUrType } from './type-graph.ts';
 
 /** the most columns that such a table may add to a row, and that the row may then have */
 const mostColumns = 24;
@@ -139,4 +141,29 @@ function tablesBelow({ tables }: Drawing): Map<TableDraft, Set<TableDraft>> {
       below.set(parent, hanging.add(table));
     }
   return below;
+}
+
+// Finds tables that refer to very many others, or that hold elements with no type in common, and that have no tables below them: each place
+// gets a table of its own instead.
+
+/** the most tables that the keys of one table refer to: with more, a reader can no longer see how they belong together */
+const mostParentsOfLeaf = 16;
+
+/** Returns the first paths of such tables. A table with rows below it stays one table, because the tables below would multiply as well. */
+export function crowdedLeaves({ tables }: Drawing, { types }: SourceModel): string[] {
+  const inner = new Set<TableDraft>();
+  for (const table of tables)
+    for (const { role, parent } of table.columns) {
+      if (parent !== null) inner.add(parent);
+      if (role === 'child_key') inner.add(table);
+    }
+  return tables.flatMap((table) => {
+    const { origin } = table;
+    if (inner.has(table) || !('declared' in origin)) return [];
+    const keys = table.columns.filter(({ role }) => role === 'parent_key');
+    const parents = new Set(keys.map(({ parent }) => parent));
+    const hangs = keys.some(({ via }) => via[0] === hangsFromHead);
+    const hasNoType = [...table.openers].some(({ type }) => isUrType(types[type]!));
+    return (parents.size > mostParentsOfLeaf || hasNoType) && !hangs ? origin.declared.slice(0, 1) : [];
+  });
 }

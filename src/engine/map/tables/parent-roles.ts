@@ -1,7 +1,7 @@
 /** Replaces several uses of a shared table in rows of one other table by one key and a column that says which use a row is. */
-import { useText, withoutMarks } from '../../../model/column-uses.ts';
-import type { PreviousNames } from '../../names/history/previous.ts';
-import type { ElementNames } from '../../names/table-paths.ts';
+import { useText, withoutMarks } from '../../model/column-uses.ts';
+import type { PreviousNames } from '../names/history.ts';
+import type { ElementNames } from '../names/table-paths.ts';
 import {
   hangsFromHead,
   newColumn,
@@ -9,8 +9,8 @@ import {
   type Drawing,
   type EdgeDraft,
   type TableDraft,
-} from '../model-builder.ts';
-import { elementNames, key } from './row-context.ts';
+} from './model-builder.ts';
+import { elementNames, key } from './drawn-tables.ts';
 
 /** Returns the use of the one key that replaces all keys to rows of `parent`. */
 export function sharedKeyUse(parent: TableDraft): string {

@@ -5,15 +5,15 @@ import {
   type SourceElement,
   type SourceType,
   type ValueType,
-} from '../../../model/source-model.ts';
-import type { ValueConstraint } from '../../../model/relational-model.ts';
-import { columnTypeOf, formOf, itemBaseOf, type ColumnTypeOptions } from '../column-types.ts';
-import { hangsFromHead, newNode, type NodeDraft } from '../model-builder.ts';
-import { formOfFixed, type FormOfValues } from '../written-forms.ts';
-import { derivedTypesOf, isTextAlone } from '../type-graph.ts';
+} from '../../model/source-model.ts';
+import type { ValueConstraint } from '../../model/relational-model.ts';
+import { columnTypeOf, formOf, itemBaseOf, type ColumnTypeOptions } from './column-types.ts';
+import { hangsFromHead, newNode, type NodeDraft } from './model-builder.ts';
+import { formOfFixed, type FormOfValues } from './written-forms.ts';
+import { derivedTypesOf, isTextAlone } from './type-graph.ts';
 import { drawChild } from './children.ts';
-import type { DrawingContext } from './context.ts';
-import { plainText, type RowContext } from './row-context.ts';
+import type { DrawingContext } from './drawing-context.ts';
+import { plainText, type RowContext } from './drawn-tables.ts';
 
 const plainValue: ValueType = { variety: 'atomic', base: 'string', facets: {} };
 

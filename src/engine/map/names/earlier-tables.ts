@@ -2,13 +2,13 @@
  * Finds the tables that hold the rows of each place after all versions of a model so far. A place with the same path keeps its table, even
  * if its type is renamed or other places start to share that type (docs/decisions/model/names-and-their-history.md).
  */
-import { readUse, useText } from '../../../model/column-uses.ts';
-import { passing } from '../../../model/packed/reader.ts';
-import type { RelationalModel } from '../../../model/relational-model.ts';
-import type { Drawing, TableDraft } from '../../tables/model-builder.ts';
-import { noEarlierTables, type EarlierTables, type ElementNames, type Together } from '../table-paths.ts';
-import { createUsePrinter, namespacesOf } from '../use-paths.ts';
-import type { EarlierMeanings, NameHistory } from './previous.ts';
+import { readUse, useText } from '../../model/column-uses.ts';
+import { passing } from '../../model/packed/reader.ts';
+import type { RelationalModel } from '../../model/relational-model.ts';
+import type { Drawing, TableDraft } from '../tables/model-builder.ts';
+import { noEarlierTables, type EarlierTables, type ElementNames, type Together } from './table-paths.ts';
+import { createUsePrinter, namespacesOf } from './paths.ts';
+import type { EarlierMeanings, NameHistory } from './history.ts';
 
 /** Last step of a key that refers to the head of a family of types or elements: the place is that of the head. */
 const headStep = '/(head)';

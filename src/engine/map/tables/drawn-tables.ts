@@ -1,12 +1,12 @@
 /** The tables of a drawing: which rows share one, and which uses of the source share a column. */
-import { useText } from '../../../model/column-uses.ts';
-import { widerColumnType, widerSourceType } from '../column-types.ts';
-import { holdsNames, type QName, type SourceModel } from '../../../model/source-model.ts';
-import type { ColumnRole, ValueConstraint } from '../../../model/relational-model.ts';
-import type { DeclaredPaths } from '../../names/declared-paths.ts';
-import { placeOf, TablePaths, type EarlierTables, type Together } from '../../names/table-paths.ts';
-import type { UsePrinter } from '../../names/use-paths.ts';
-import type { DrawingChoices } from '../drawing-choices.ts';
+import { useText } from '../../model/column-uses.ts';
+import { widerColumnType, widerSourceType } from './column-types.ts';
+import { holdsNames, type QName, type SourceModel } from '../../model/source-model.ts';
+import type { ColumnRole, ValueConstraint, ColumnType } from '../../model/relational-model.ts';
+import type { DeclaredPaths } from '../names/declared-paths.ts';
+import { placeOf, TablePaths, type EarlierTables, type Together } from '../names/table-paths.ts';
+import type { UsePrinter } from '../names/paths.ts';
+import type { DrawingChoices } from './drawing-choices.ts';
 import {
   newColumn,
   newNode,
@@ -14,16 +14,11 @@ import {
   type ColumnDraft,
   type NewColumn,
   type TableDraft,
-} from '../model-builder.ts';
-import {
-  elementNames,
-  flag,
-  key,
-  ordinal,
-  plainText,
-  type RowContext,
-  type TableIdentity,
-} from './row-context.ts';
+  type NodeDraft,
+  type TableOrigin,
+} from './model-builder.ts';
+import { roleStep } from '../../model/keys.ts';
+import type { MetChild } from './met-children.ts';
 
 /** Says whether several rows may occur at the place of an identity. */
 interface Repeating {
@@ -417,4 +412,44 @@ export class DrawnTables {
 
 function isSameConstraint(a: ValueConstraint | null, b: ValueConstraint | null): boolean {
   return a?.kind === b?.kind && a?.value === b?.value;
+}
+
+// The position at which an element is drawn, and columns that do not come from the source.
+
+export const key: ColumnType = { kind: 'bigint' };
+export const ordinal: ColumnType = { kind: 'integer' };
+export const flag: ColumnType = { kind: 'boolean' };
+export const plainText: ColumnType = { kind: 'text' };
+
+/** Returns the column with the names of the elements that rows of a table are. `isOfRoles`: see ElementNames. */
+export function elementNames(isOfRoles: boolean, xpath: string): NewColumn {
+  const named = { role: 'element_name', type: plainText, xpath } as const;
+  return isOfRoles
+    ? { ...named, nameParts: ['role'], steps: roleStep }
+    : { ...named, nameParts: ['element'] };
+}
+
+/** The position at which an element is drawn: the row it belongs to, and how its columns are distinguished there. */
+export interface RowContext {
+  readonly table: TableDraft;
+  /** printed steps (`src/engine/map/names/paths.ts`) below the row's element: identity of columns within the table */
+  readonly columnKey: string;
+  /** local names below the row's element: words of column names */
+  readonly nameParts: readonly string[];
+  readonly path: readonly string[];
+  readonly xpath: string;
+  /** the node that opens this row, if values here are guaranteed as far as the element itself is; null below optional folds */
+  readonly guarantor: NodeDraft | null;
+  /** the documentation of the element that is folded here; the documentation of a row's own element is in its table */
+  readonly documentation?: string | undefined;
+  /** the content that documents had in the element that is folded here; other content of it is not drawn */
+  readonly met?: MetChild | null;
+  /** elements, by index, that have rows of their own in one of the types that share this row, and so in all of these types */
+  readonly apart?: ReadonlySet<number>;
+}
+
+/** The identity of a table: rows with the same identity belong to one table, within a drawing and across the versions of a model. */
+export interface TableIdentity {
+  readonly identity: string;
+  readonly origin: TableOrigin;
 }
