@@ -7,8 +7,9 @@ const pure = ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts', 'test/rule
 
 /** What `npm run test:unit` leaves out: each of these takes many seconds, starts servers or processes, or reads whole corpora. */
 const longUnits = [
-  'test/unit/access/oidc.test.ts',
-  'test/unit/adapters/{embedded-postgres,look-processes,moved-database,schema-compiler,unread-answers}.test.ts',
+  'test/unit/service/access/oidc.test.ts',
+  'test/unit/process/{embedded-postgres,look-processes,moved-database,schema-compiler}.test.ts',
+  'test/unit/runtime/unread-answers.test.ts',
   'test/unit/engine/{deep-nesting,hard-demands}.test.ts',
   'test/unit/engine/infer/{against-xsd,kernel-collector,statistics}.test.ts',
   'test/unit/engine/map/{build-model,deciding-statistics,wide-rows}.test.ts',
@@ -21,8 +22,8 @@ const longUnits = [
   'test/unit/engine/xml/conformance/**',
   'test/unit/engine/xml/{limits,wasm-tokenizer,window-borders}.test.ts',
   'test/unit/engine/xsd/{corpus,limits,w3c-suite}.test.ts',
-  'test/unit/jobs/{process-runner,service,successive-runs,worker}.test.ts',
-  'test/unit/tools/inputs/{archive-bombs,list-files}.test.ts',
+  'test/unit/service/jobs/{process-runner,service,successive-runs,worker}.test.ts',
+  'test/unit/inputs/{archive-bombs,list-files}.test.ts',
   'test/unit/tools/load/one-document.test.ts',
   'test/unit/tools/spark/**',
   'test/unit/tools/validation/validators.test.ts',

@@ -1,4 +1,4 @@
-/** Jobs that wait for their next attempt. The lengths of their pauses are proven by test/unit/jobs/worker.test.ts. */
+/** Jobs that wait for their next attempt. The lengths of their pauses are proven by test/unit/service/jobs/worker.test.ts. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Sql } from '../../../src/postgres/connect.ts';
 import type { JobAnswer, ServiceClient } from './client.ts';
