@@ -12,7 +12,7 @@ import {
 } from '../../src/engine/model/side-tables.ts';
 import { postgresql } from '../../src/engine/sql/dialects/postgresql.ts';
 import { statusOf } from '../../src/http/problem.ts';
-import { toolOptions, type OptionSpec } from '../../src/service/jobs/option-table.ts';
+import { optionGroups, toolOptions, type OptionSpec } from '../../src/service/jobs/option-table.ts';
 import { tools, type Tool } from '../../src/service/jobs/request/tools.ts';
 import { createMemoryAdapters } from '../../test/support/memory/adapters.ts';
 
@@ -48,12 +48,18 @@ const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.s
 
 function optionsPage(): string {
   const sections = tools.flatMap((tool) => {
-    const options = toolOptions.filter((option) => option.tools.includes(tool));
-    return [`## ${tool}`, purposeOf[tool], table(['option', 'value', 'meaning'], options.map(optionRow))];
+    const own = toolOptions.filter((option) => option.tools.includes(tool));
+    const groups = Object.entries(optionGroups).flatMap(([group, names]) => {
+      const options = names.flatMap((name) => own.filter(({ long }) => long === name));
+      return options.length === 0
+        ? []
+        : [`### ${group} of ${tool}`, table(['option', 'value', 'meaning'], options.map(optionRow))];
+    });
+    return [`## ${tool}`, purposeOf[tool], ...groups];
   });
   return page(
     'Options of the commands',
-    '`npx COMMAND --help` prints the same lists. Over REST, an option is an item of an execution: `{"command": "-o", "enabled": true, "value": "metadb:orders"}`. Options marked with * are only for the command line.',
+    '`npx COMMAND --help all` prints the same lists, `npx COMMAND --help` the options that most loads need. Over REST, an option is an item of an execution: `{"command": "-o", "enabled": true, "value": "metadb:orders"}`. Options marked with * are only for the command line.',
     ...sections,
   );
 }

@@ -878,12 +878,63 @@ export function findOption(tool: Tool, name: string, from: OptionOrigin): Option
   return from === 'rest' && !option.overRest ? null : option;
 }
 
-/** The lines of a tool's usage text. */
-export function usageLines(tool: Tool): string[] {
-  return toolOptions
-    .filter((option) => option.tools.includes(tool))
-    .map((option) => {
-      const flags = option.short === null ? `    ${option.long}` : `${option.short}, ${option.long}`;
-      return `  ${`${flags} ${option.usage[0]}`.trimEnd().padEnd(34)}  ${option.usage[1]}`;
-    });
-}
+/** The options under the headings of help texts and documentation. */
+export const optionGroups = {
+  Input: [
+    '--from',
+    '--query',
+    '--xml-column',
+    '--after',
+    '--row-tag',
+    '--concatenated',
+    '--root',
+    '--credential',
+    '--in',
+    '--document',
+    '--version',
+    '--at',
+  ],
+  Schema: [
+    '--xsd',
+    '--entry',
+    '--missing',
+    '--name',
+    '--origin',
+    '--logical',
+    '--parent',
+    '--map',
+    '--prune',
+    '--use-stats',
+    '--validate',
+  ],
+  Target: [
+    '--out',
+    '--format',
+    '--parquet-version',
+    '--out-user',
+    '--out-password',
+    '--savemode',
+    '--key',
+    '--history',
+    '--delete-missing',
+    '--skip-loaded',
+    '--keys',
+    '--tables',
+    '--indexes',
+    '--codes',
+    '--views',
+    '--partition',
+  ],
+  Names: [
+    '--prefix',
+    '--suffix',
+    '--namemode',
+    '--rename',
+    '--name-max-len',
+    '--default-varchar-len',
+    '--extra-column',
+  ],
+  Errors: ['--on-error', '--unmapped', '--on-drift'],
+  Speed: ['--workers', '--engine', '--spark-conf'],
+  Run: ['--skip', '--parsemode', '--no-samples', '--job', '--json', '--quiet'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;

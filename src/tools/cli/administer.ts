@@ -10,6 +10,7 @@ import type { Adapters } from '../../ports/adapters.ts';
 import { openInstallation, type OwnAdapters } from '../../runtime/open-installation.ts';
 import { commands, optionValues, shells, toolCommands } from '../operator/every-command.ts';
 import { UsageError, type Command, type OptionName, type Options } from '../operator/specification.ts';
+import { describe } from './help.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 
 const exitCodes = { completed: 0, failed: 1, usage: 2 } as const;
@@ -35,16 +36,11 @@ function usage(): string {
     ),
     ...lastLines,
   ];
-  const width = 44;
   return [
-    ...lines.map(([call, meaning]) => {
-      const line = `conversion-job-service ${call}`.trimEnd();
-      return line.length > width
-        ? `${line}\n${' '.repeat(width + 2)}${meaning}`
-        : `${line.padEnd(width)}  ${meaning}`;
-    }),
+    ...lines.flatMap(([call, meaning]) => describe(`conversion-job-service ${call}`.trimEnd(), meaning, 46)),
     '',
-    `--json prints JSON. Scopes: ${allScopes.join(', ')}.`,
+    '--json prints JSON. Scopes:',
+    `${allScopes.join(', ')}.`,
     'Exit code: 0 done, 1 failed, 2 wrong usage.',
   ].join('\n');
 }

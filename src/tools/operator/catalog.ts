@@ -149,7 +149,7 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
   ddl: {
     words: ['NAME|ID'],
     options: ['org', 'logical', 'dialect', 'codes'],
-    meaning: `the statements that make the tables; --dialect ${dialectNames.join('|')}; --codes table|check: with enumerated values`,
+    meaning: `the statements that make the tables; --dialect ${dialectNames.join(', ')}; --codes table|check: with enumerated values`,
     async run(opened, [which = ''], options) {
       const dialect = dialectOf(options);
       const { idOrg, idSch, idLschma } = await namedSchema(opened, which, options);
