@@ -108,6 +108,7 @@ const parts = {
   pgbouncer: { how: 'Debian: pgbouncer', programs: ['pgbouncer'] },
   postgresql: { how: 'Debian: postgresql', programs: ['initdb'] },
   promtool: { how: 'Debian: prometheus', programs: ['promtool'], variable: 'PROMTOOL' },
+  ps: { how: 'Debian: procps', programs: ['ps'] },
   psql: { how: 'Debian: postgresql-client', programs: ['psql'], variable: 'PSQL' },
   root: { how: 'run as root', find: isRoot },
   's3 server': {

@@ -34,7 +34,7 @@ import { createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { writeNewFile } from '../../storage/staging/durable-file.ts';
 import { lockFile } from '../../storage/staging/lock.ts';
-import { processTable } from '../process-table.ts';
+import { processTable } from '../running.ts';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { userInfo } from 'node:os';
 import postgres from 'postgres';

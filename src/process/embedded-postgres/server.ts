@@ -3,7 +3,7 @@
  * adopts it. Its owner (`owner.json`) stops it: a live service, or the idle watcher that a tool leaves behind. A service takes over
  * from a watcher or a dead owner; a process that merely joined never stops it.
  */
-import { processTable } from '../process-table.ts';
+import { processTable } from '../running.ts';
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { launcher } from '../../installation.ts';

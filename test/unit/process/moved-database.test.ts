@@ -9,7 +9,7 @@ import {
   startEmbeddedPostgres,
   stopEmbeddedPostgres,
 } from '../../../src/process/embedded-postgres/server.ts';
-import { processTable } from '../../../src/process/process-table.ts';
+import { processTable } from '../../../src/process/running.ts';
 import { eventually } from '../../support/service/waiting.ts';
 
 let home: string;

@@ -1,18 +1,18 @@
 /** The table of processes as `ps` tells it, beside the one that this system has. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { processesOfPs, processTable, type ProcessTable } from '../../../src/process/process-table.ts';
+import { needs } from '../../support/needs.ts';
+import { processesOfPs, processTable, type ProcessTable } from '../../../src/process/running.ts';
 
 const tables: readonly (readonly [name: string, table: ProcessTable])[] = [
   ['this system', processTable],
   ['ps', processesOfPs],
 ];
-const hasPs = spawnSync('ps', ['-p', String(process.pid)], { stdio: 'ignore' }).status === 0;
-
 for (const [name, table] of tables)
-  it.skipIf(name === 'ps' && !hasPs)(
+  it(
     `processes, from ${name}, have a start, a user and arguments`,
+    name === 'ps' ? needs('ps') : {},
     async () => {
       const child = spawn('sleep', ['4321'], { stdio: 'ignore' });
       const ended = once(child, 'exit');
