@@ -186,6 +186,28 @@ export function catalogueSuite(session: () => Session): void {
     });
   });
 
+  describe('rows of a target', () => {
+    it('are listed, and queried', async () => {
+      const { client, stranger, conversion, supports } = session();
+      const target = `metadb:${conversion.sqlSchema}`;
+      const list = `/v2/target/rows?target=${target}&table=manifest&size=2`;
+      const statement = { target, sql: 'select number from manifest order by number' };
+      if (!supports('queryTarget')) {
+        expect((await client.fetch(list)).status).toBe(501);
+        expect((await client.post('/v2/target/query', statement)).status).toBe(501);
+        return;
+      }
+      const page = await client.get<{ content: unknown[][]; columns: { name: string }[] }>(list);
+      expect(page.content).toHaveLength(2);
+      const number = page.columns.findIndex(({ name }) => name === 'number');
+      const found = await client.post<{ rows: unknown[][] }>('/v2/target/query', statement);
+      expect(found.body.rows.map(([one]) => one)).toEqual(
+        expect.arrayContaining(page.content.map((row) => row[number])),
+      );
+      expect((await stranger.fetch(list)).status).toBe(404);
+    });
+  });
+
   describe('a diagram', () => {
     it('is computed, drawn, saved, and refused with a script', async () => {
       const { client, conversion } = session();

@@ -47,6 +47,8 @@ const onEdge = {
   createSchema: 'nothing can be isolated in workerd: xsd2er as a job compiles elsewhere',
   exportSchema: 'workerd runs no processes',
   importSchema: 'workerd runs no processes',
+  listTargetRows: 'workerd runs no processes',
+  queryTarget: 'workerd runs no processes',
   listLoggers: 'the platform keeps the log',
   getLogger: 'the platform keeps the log',
   setLoggerLevel: 'the platform keeps the log',

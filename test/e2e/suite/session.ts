@@ -69,6 +69,7 @@ const everyScope = [
   'schemas:read',
   'schemas:write',
   'files:upload',
+  'rows:read',
   'migrate',
   'admin',
 ];
