@@ -1,7 +1,7 @@
 /** Places the elements of documents in the catalogue's map: which lines speak of them, and in which tables they should have rows. */
 import type { Table } from '../../../src/engine/model/relational-model.ts';
 import { isElement, type ElementNode } from '../documents/generator.ts';
-import { keyOf, wholeParticle, xsiUri, type Complex, type Schema } from '../schema/terms.ts';
+import { keyOf, wholeParticle, withDerived, xsiUri, type Complex, type Schema } from '../schema/terms.ts';
 import { MapTree, type MapLine, type Place } from './map-tree.ts';
 
 export type Row = Readonly<Record<string, string | null>>;
@@ -189,8 +189,8 @@ export class PlacedDocuments {
     const { type } = node;
     if (type?.kind !== 'complex' || !type.mixed || type.isAnyType || wholeParticle(type) !== null)
       return undefined;
-    // the declared type has the rows that types derived from it need
-    if (!node.isDerived) return undefined;
+    // the declared type, and one that others are derived from, have the rows that derived types need
+    if (!node.isDerived || withDerived(type).length > 1) return undefined;
     return lines.find(
       (line) => line.node_type === 'text' && this.#tables.get(line.table_name)!.kind === 'element',
     );

@@ -13,6 +13,7 @@ import {
 } from '../../support/service/client.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { useTrial } from '../../support/service/trial.ts';
+import { eventually } from '../../support/service/waiting.ts';
 
 const open = '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">';
 const whole = `${open}<xs:element name="note" type="xs:string"/></xs:schema>`;
@@ -123,8 +124,12 @@ describe('an XSD address of a hostile server', { timeout: 120_000 }, () => {
     expect(
       (await readdir(join(home.directory, 'tmp'))).filter((name) => name.startsWith('addresses-')),
     ).toEqual([]);
-    const children = await readFile(`/proc/${service.pid}/task/${service.pid}/children`, 'latin1');
-    for (const pid of children.trim().split(' '))
-      expect(await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')).not.toContain('service/fetch');
+    await eventually('the processes that fetch end', async () => {
+      const children = await readFile(`/proc/${service.pid}/task/${service.pid}/children`, 'latin1');
+      const commands = await Promise.all(
+        children.split(' ').map((pid) => readFile(`/proc/${pid.trim()}/cmdline`, 'latin1').catch(() => '')),
+      );
+      return commands.some((command) => command.includes('service/fetch')) ? null : true;
+    });
   });
 });
