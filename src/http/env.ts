@@ -16,6 +16,8 @@ export interface AppEnv {
     trace: TraceContext;
     /** path that the host takes off requests; '' for none */
     basePath: string;
+    /** number of path segments in front of the application that its host has left in the path */
+    segmentsBefore: number;
     /** set on every operation that needs a key */
     principal: Principal;
     /** query parameters that the sign-in of a host reads, and which are no parameters of operations */

@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';
 import type { AssetStore } from '../../ports/files.ts';
 import { clientPath } from '../auth.ts';
+import { yaml } from '../../engine/metadata/dbt.ts';
 import { wantsHtml, negotiate, escapeHtml, isoTimestamp } from '../problem.ts';
 import type { AppEnv } from '../env.ts';
 import { createGroup, json, problemsOnly, rawOperation, notSent } from '../operation.ts';
@@ -126,6 +127,9 @@ function findOperations(groups, phrase) {
 const styles = `.swagger-ui .renderedMarkdown code, .swagger-ui .opblock-summary-path { overflow-wrap: anywhere; }
 `;
 
+/** RFC 9512 */
+const yamlType = 'application/yaml';
+
 const ownFiles: ReadonlyMap<string, string> = new Map([
   [startScript, start],
   [ownStyles, styles],
@@ -139,20 +143,65 @@ const OpenApiDocument = z.looseObject({}).openapi('OpenApiDocument', {
 /** `document` gives the OpenAPI document for a server address. */
 export function createDocRoutes(assets: AssetStore, document: (serverUrl: string) => object) {
   const webhookText = JSON.stringify(createWebhookDocument());
-  // open to everybody, and half a megabyte to write: the text is kept for the address it was last asked for at
-  let last: { readonly serverUrl: string; readonly text: string } | null = null;
-  const textFor = (serverUrl: string): string => {
-    if (last?.serverUrl !== serverUrl) last = { serverUrl, text: JSON.stringify(document(serverUrl)) };
-    return last.text;
+  // open to everybody, and half a megabyte to write: each text is kept
+  const texts = new Map<string, string>();
+  const kept = (name: string, write: () => string): string => {
+    if (!texts.has(name)) texts.set(name, write());
+    return texts.get(name)!;
   };
+  /** The server is relative to the address of the document: `.` beside it, `..` above it. */
+  const documentJson = (serverUrl: '.' | '..'): string =>
+    kept(serverUrl, () => JSON.stringify(document(serverUrl)));
 
   const describe = (c: Context<AppEnv>): Response => {
-    const path = clientPath(c);
+    const inFolder = clientPath(c).endsWith('/');
     c.header('Vary', 'Accept');
     if (wantsHtml(c.req.header('Accept')))
-      return c.html(pageIn(path.endsWith('/') ? '' : 'doc/'), 200, { 'Content-Security-Policy': pageCsp });
-    return c.body(textFor(path.replace(/\/doc\/?$/, '') || '/'), 200, { 'Content-Type': 'application/json' });
+      return c.html(pageIn(inFolder ? '' : 'doc/'), 200, { 'Content-Security-Policy': pageCsp });
+    return c.body(documentJson(inFolder ? '..' : '.'), 200, { 'Content-Type': 'application/json' });
   };
+
+  const openApiJson = rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/openapi.json',
+      operationId: 'getOpenApiJson',
+      summary: 'Get the OpenAPI document as JSON',
+      description: 'The OpenAPI document, whatever `Accept` says. `servers` is relative to its address.',
+      tags: ['doc'],
+      security: [],
+      responses: {
+        200: json(OpenApiDocument, 'The document.'),
+        ...problemsOnly(401, 403, 404, 500),
+      },
+    }),
+    (c) => c.body(documentJson('.'), 200, { 'Content-Type': 'application/json' }),
+  );
+
+  const openApiYaml = rawOperation(
+    createRoute({
+      method: 'get',
+      path: '/openapi.yaml',
+      operationId: 'getOpenApiYaml',
+      summary: 'Get the OpenAPI document as YAML',
+      description: 'The document of `/openapi.json` in YAML.',
+      tags: ['doc'],
+      security: [],
+      responses: {
+        200: {
+          description: 'The document.',
+          content: { [yamlType]: { schema: { type: 'string' as const } } },
+        },
+        ...problemsOnly(401, 403, 404, 500),
+      },
+    }),
+    (c) =>
+      c.body(
+        kept('yaml', () => yaml(JSON.parse(documentJson('.')) as Parameters<typeof yaml>[0])),
+        200,
+        { 'Content-Type': yamlType },
+      ),
+  );
 
   const doc = rawOperation(
     createRoute({
@@ -160,7 +209,8 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
       path: '/doc',
       operationId: 'getInterfaceDescription',
       summary: 'Read this description',
-      description: 'A browsable page where `Accept` names text/html, else this OpenAPI document.',
+      description:
+        'A browsable page where `Accept` names text/html, else this OpenAPI document, which `/openapi.json` and `/openapi.yaml` give, too.',
       tags: ['doc'],
       security: [],
       responses: {
@@ -230,7 +280,7 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
     },
   );
 
-  const group = createGroup([doc, webhooks, asset]);
+  const group = createGroup([doc, openApiJson, openApiYaml, webhooks, asset]);
   group.get('/doc/', describe);
   return group;
 }

@@ -87,16 +87,15 @@ const ServiceIndex = z
     name: z.string(),
     version: z.string(),
     links: z.object({ doc: z.string(), health: z.string(), openapi: z.string() }).openapi('ServiceLinks', {
-      example: { doc: '/doc', health: '/actuator/health', openapi: '/doc' },
+      example: { doc: '/doc', health: '/actuator/health', openapi: '/openapi.json' },
     }),
   })
   .openapi('ServiceIndex', {
-    description:
-      'What answers here, and paths to go on with; `openapi` is the OpenAPI document where `Accept` is application/json.',
+    description: 'What answers here, and paths to go on with.',
     example: {
       name: 'conversion-job-service',
       version: '1.0.0',
-      links: { doc: '/doc', health: '/actuator/health', openapi: '/doc' },
+      links: { doc: '/doc', health: '/actuator/health', openapi: '/openapi.json' },
     },
   });
 
@@ -122,7 +121,11 @@ export function createPageRoutes(build: BuildInfo, { pageEnabled }: Pick<Config,
       {
         name: build.name,
         version: build.version,
-        links: { doc: `${prefix}/doc`, health: `${prefix}/actuator/health`, openapi: `${prefix}/doc` },
+        links: {
+          doc: `${prefix}/doc`,
+          health: `${prefix}/actuator/health`,
+          openapi: `${prefix}/openapi.json`,
+        },
       },
       200,
     );

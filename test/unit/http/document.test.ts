@@ -1,5 +1,6 @@
 /** The OpenAPI document, and the pages of /doc. */
 import { describe, expect, it } from 'vitest';
+import { readYaml } from '../engine/metadata/block-yaml.ts';
 import { createTestApp } from '../../support/memory/adapters.ts';
 
 interface Operation {
@@ -144,6 +145,8 @@ const listed = [
   'GET /v2/admin/audit/{page}',
   'POST /v2/file/upload/token',
   'GET /doc',
+  'GET /openapi.json',
+  'GET /openapi.yaml',
   'GET /',
   'GET /doc/{asset}',
   'GET /doc/webhooks',
@@ -237,11 +240,11 @@ describe('the OpenAPI document', () => {
       ({ type, example }) => type === 'application/json' && example === undefined,
     );
     // documents of their own, and a view of errors that has no answer of its own
-    expect(silent.map(({ at }) => at).filter((at) => !/ \/(?:doc(?:\/webhooks)?|error) /.test(at))).toEqual(
-      [],
-    );
+    expect(
+      silent.map(({ at }) => at).filter((at) => !/ \/(?:doc(?:\/webhooks)?|openapi.json|error) /.test(at)),
+    ).toEqual([]);
     for (const { at, type, examples = {} } of contents) {
-      if (type !== 'application/problem+json' || / \/(?:doc|error)/.test(at)) continue;
+      if (type !== 'application/problem+json' || / \/(?:doc|openapi|error)/.test(at)) continue;
       const codes = Object.keys(examples);
       expect([at, codes.length > 0]).toEqual([at, true]);
       for (const code of codes) expect(document.components.examples[code]).toMatchObject({ value: { code } });
@@ -323,6 +326,19 @@ describe('the OpenAPI document', () => {
     for (const [, name] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
       expect(Object.keys(document.components.schemas)).toContain(name);
     }
+  });
+});
+
+describe('GET /openapi.json and /openapi.yaml', () => {
+  it('give the document of /doc, whatever Accept says', async () => {
+    const { app, document } = await readDocument();
+    const init = { headers: { Accept: 'text/html' } };
+    const asJson = await app.request('/openapi.json', init);
+    expect(asJson.headers.get('Content-Type')).toBe('application/json');
+    expect(await asJson.json()).toEqual(document);
+    const asYaml = await app.request('/openapi.yaml', init);
+    expect(asYaml.headers.get('Content-Type')).toBe('application/yaml');
+    expect(readYaml(await asYaml.text())).toEqual(document);
   });
 });
 

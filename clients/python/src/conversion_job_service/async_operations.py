@@ -1691,12 +1691,36 @@ class AsyncOperations(AsyncTransport):
     ) -> models.OpenApiDocument:
         """Read this description.
 
-        A browsable page where `Accept` names text/html, else this OpenAPI document."""
+        A browsable page where `Accept` names text/html, else this OpenAPI document, which `/openapi.json` and `/openapi.yaml` give, too."""
         return cast("models.OpenApiDocument", await self._json(
             "GET",
             "/doc",
             accept="application/json",
         ))
+
+    async def get_open_api_json(
+        self,
+    ) -> models.OpenApiDocument:
+        """Get the OpenAPI document as JSON.
+
+        The OpenAPI document, whatever `Accept` says. `servers` is relative to its address."""
+        return cast("models.OpenApiDocument", await self._json(
+            "GET",
+            "/openapi.json",
+            accept="application/json",
+        ))
+
+    async def get_open_api_yaml(
+        self,
+    ) -> None:
+        """Get the OpenAPI document as YAML.
+
+        The document of `/openapi.json` in YAML."""
+        await self._nothing(
+            "GET",
+            "/openapi.yaml",
+            accept="*/*",
+        )
 
     async def get_webhook_description(
         self,

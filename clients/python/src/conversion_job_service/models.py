@@ -1520,7 +1520,7 @@ class ErrorAttributes(TypedDict):
 
 
 class ServiceIndex(TypedDict):
-    """What answers here, and paths to go on with; `openapi` is the OpenAPI document where `Accept` is application/json."""
+    """What answers here, and paths to go on with."""
 
     name: str
     """Name of the service."""
