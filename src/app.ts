@@ -19,6 +19,7 @@ import { createFileRoutes } from './http/routes/files.ts';
 import { createMappingRoutes } from './http/routes/mappings.ts';
 import { createPageRoutes } from './http/routes/page.ts';
 import { createMetrics, routeOf } from './http/metrics.ts';
+import { createProblemRoutes } from './http/routes/problem-pages.ts';
 import { createTransferRoutes } from './http/routes/transfer.ts';
 import { createErrorHandler, problemResponse } from './http/problem.ts';
 import { createRenderings } from './http/operation.ts';
@@ -97,6 +98,8 @@ export function createApp(
   app.route('/', createActuatorRoutes(adapters, metrics, guards));
   app.route('/', createErrorPageRoutes(adapters.clock));
   app.route('/', createPageRoutes(adapters.build, config));
+  // before the assets of /doc
+  app.route('/', createProblemRoutes());
   app.route('/', createDocRoutes(adapters.assets, createOpenApiDocument(app)));
 
   // A route, not only `notFound`: a host that mounts this application keeps the routes and drops the handler.

@@ -5,7 +5,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { AppError, errorCatalogue, isOutage, type ErrorCode, type ErrorDetail } from '../errors.ts';
 import { fixedLimits } from '../config/limits.ts';
 import type { Clock, Logger } from '../ports/environment.ts';
-import { clientPath } from './auth.ts';
+import { clientPath, rootReference } from './auth.ts';
 import type { AppEnv } from './env.ts';
 import { parseAccept } from 'hono/utils/accept';
 
@@ -87,6 +87,7 @@ export const Problem = z
     detail: z.string(),
     instance: z.string(),
     code: z.string(),
+    help: z.string(),
     errors: z.array(ProblemLocation),
     timestamp: z.string(),
     error: z.string(),
@@ -103,6 +104,7 @@ export const Problem = z
       detail: 'id must be an integer from 0 to 9223372036854775807',
       instance: '/v2/executions/get/x',
       code: 'invalid_parameter',
+      help: '../../../doc/problems/invalid_parameter',
       errors: [{ pointer: '/path/id', detail: 'must be an integer from 0 to 9223372036854775807' }],
       timestamp: '2026-09-21T14:13:21.301+00:00',
       error: 'Bad Request',
@@ -120,6 +122,11 @@ function reasonPhrase(status: number): string {
   return reasonOf[status] ?? 'None';
 }
 
+/** The URN of an error code. */
+export function problemType(code: ErrorCode): string {
+  return `urn:svc:problem:${code}`;
+}
+
 /** The answer for one error. */
 export function problemResponse(
   c: Context<AppEnv>,
@@ -129,12 +136,13 @@ export function problemResponse(
 ): Response {
   const status = statusOf[problem.code];
   const body: z.infer<typeof Problem> = {
-    type: `urn:svc:problem:${problem.code}`,
+    type: problemType(problem.code),
     title: errorCatalogue[problem.code].title,
     status,
     detail: problem.detail,
     instance: clientPath(c),
     code: problem.code,
+    help: `${rootReference(c)}doc/problems/${problem.code}`,
     errors: (problem.errors ?? [])
       .slice(0, fixedLimits.problemErrors)
       .map(({ pointer, detail }) => ({ pointer, detail })),

@@ -123,8 +123,10 @@ function findOperations(groups, phrase) {
 }
 `;
 
-/** Long words of code break, so that a phone shows the page in its own width. */
-const styles = `.swagger-ui .renderedMarkdown code, .swagger-ui .opblock-summary-path { overflow-wrap: anywhere; }
+/** Styles of the reference and of the pages of problems. Long words of code break, so that a phone shows the page in its own width. */
+const styles = `body.problems { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+.problems td, .problems th { padding: 0.2rem 1rem 0.2rem 0; text-align: left; vertical-align: top; }
+.swagger-ui .renderedMarkdown code, .swagger-ui .opblock-summary-path { overflow-wrap: anywhere; }
 `;
 
 /** RFC 9512 */

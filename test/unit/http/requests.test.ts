@@ -19,6 +19,7 @@ describe('problems', () => {
       detail: 'there is no such job',
       instance: '/v2/executions/get/12',
       code: 'not_found',
+      help: '../../../doc/problems/not_found',
       errors: [],
       timestamp: '2026-09-21T14:13:20.000+00:00',
       error: 'Not Found',

@@ -48,6 +48,8 @@ class Problem(TypedDict):
     """The path that was asked for."""
     code: str
     """The stable name of the fault, for programs."""
+    help: str
+    """Reference, relative to the address of the request, to a page that explains the code."""
     errors: list[ProblemPlace]
     """The wrong places of the request; at most 100."""
     timestamp: str
@@ -1536,5 +1538,24 @@ class ServiceLinks(TypedDict):
     """Whether the service is well."""
     openapi: str
     """The interface, for programs."""
+
+
+class ProblemKind(TypedDict):
+    """The meaning of an error code. Texts are Markdown of one paragraph."""
+
+    code: str
+    """The stable name of the fault, for programs."""
+    type: str
+    """`type` of its problem documents."""
+    status: int
+    """The status of the answer."""
+    title: str
+    """The code in words."""
+    retryable: bool
+    """Whether the same request may succeed later."""
+    cause: str
+    """What happened."""
+    remedy: str
+    """What to do."""
 
 OpenApiDocument: TypeAlias = "dict[str, Any]"

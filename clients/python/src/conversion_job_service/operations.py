@@ -1686,6 +1686,32 @@ class Operations(Transport):
             accept="application/json",
         ))
 
+    def list_problem_kinds(
+        self,
+    ) -> list[models.ProblemKind]:
+        """List the error codes.
+
+        Every `code` of a problem document, with what it means and what to do."""
+        return cast("list[models.ProblemKind]", self._json(
+            "GET",
+            "/doc/problems",
+            accept="application/json",
+        ))
+
+    def get_problem_kind(
+        self,
+        code: str,
+    ) -> models.ProblemKind:
+        """Read what an error code means.
+
+        What the error code means, and what to do. `help` of a problem document leads here."""
+        return cast("models.ProblemKind", self._json(
+            "GET",
+            "/doc/problems/{code}",
+            accept="application/json",
+            path={"code": code},
+        ))
+
     def get_interface_description(
         self,
     ) -> models.OpenApiDocument:
