@@ -12,6 +12,7 @@ import { createCredentialRoutes } from './http/routes/credentials.ts';
 import { createDiagramRoutes } from './http/routes/diagrams.ts';
 import { createDocRoutes, createErrorPageRoutes } from './http/routes/docs.ts';
 import { createOpenApiDocument, registerComponents } from './http/openapi/document.ts';
+import { compressed } from './http/compression.ts';
 import type { AppEnv } from './http/env.ts';
 import { createFollowers, requestId, securityHeaders } from './http/middleware.ts';
 import { createExecutionRoutes } from './http/routes/executions.ts';
@@ -56,6 +57,7 @@ export function createApp(
     behind(basePath),
     requestId(adapters.clock, adapters.logger, adapters.tracer, routeOf),
     securityHeaders,
+    compressed(adapters.compressor),
   );
   if (config.corsOrigins.length > 0) {
     app.use(
@@ -65,6 +67,7 @@ export function createApp(
         exposeHeaders: [
           'X-Request-Id',
           'Content-Disposition',
+          'ETag',
           'Idempotency-Replayed',
           'Link',
           'Location',

@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import type { Principal } from '../service/access/keys.ts';
 import type { TraceContext } from '../service/jobs/trace-context.ts';
+import type { StaticContent } from './validators.ts';
 import type { HeldConnection } from '../ports/network.ts';
 
 /** The values that middleware sets for the handlers of one request. */
@@ -24,6 +25,8 @@ export interface AppEnv {
     hostParameters?: readonly string[];
     /** checks whether that key or token may still do this; used by long-running answers */
     mayGoOn: () => Promise<boolean>;
+    /** content of the answer, if it belongs to the program */
+    staticContent?: StaticContent;
     /** object that the audit log names beside the action, unless the path contains it */
     auditSubject?: string;
   };

@@ -5,6 +5,7 @@ import { closestWord } from '../engine/closest-word.ts';
 import { AppError, type ErrorDetail } from '../errors.ts';
 import { uploadTokenSchemeName } from './auth.ts';
 import type { AppEnv } from './env.ts';
+import { conditional, tagHeader } from './validators.ts';
 import { negotiate, Problem } from './problem.ts';
 import { createSlots, type Slots } from '../service/transfer/run-transfer.ts';
 
@@ -126,8 +127,8 @@ function withoutHead(route: RouteConfig, allow: string): MiddlewareHandler<AppEn
 }
 
 /**
- * Adds the checks that all operations share, after those of the key and the body: unknown query parameters (400), and an `Accept` that
- * excludes every media type of the answer (406).
+ * Adds the checks that all operations share, after those of the key and the body: unknown query parameters (400), an `Accept` that
+ * excludes every media type of the answer (406), and the tag of a conditional GET.
  */
 function withChecks(route: RouteConfig): RouteConfig {
   const checks: MiddlewareHandler<AppEnv>[] = [];
@@ -146,10 +147,25 @@ function withChecks(route: RouteConfig): RouteConfig {
       return next();
     });
   }
+  const isConditional = 'x-conditional' in route;
+  if (isConditional) checks.push(conditional);
   return {
     ...route,
     middleware: [...([route.middleware ?? []].flat() as MiddlewareHandler<AppEnv>[]), ...checks],
-    responses: { ...problemsOnly(400, ...(offered.length > 0 ? [406] : [])), ...route.responses },
+    responses: {
+      ...problemsOnly(400, ...(offered.length > 0 ? [406] : [])),
+      ...(isConditional ? withTags(route.responses) : route.responses),
+    },
+  };
+}
+
+/** The answers of a conditional GET. */
+function withTags(responses: RouteConfig['responses']): RouteConfig['responses'] {
+  const whole = responses[200] as { readonly headers?: object };
+  return {
+    ...responses,
+    200: { ...whole, headers: { ...whole.headers, ...tagHeader } } as RouteConfig['responses'][string],
+    304: { description: 'Not changed since the answer whose tag `If-None-Match` names.', headers: tagHeader },
   };
 }
 

@@ -16,6 +16,7 @@ import {
   undeclared,
   rawOperation,
 } from '../operation.ts';
+import { conditionalGet } from '../validators.ts';
 import { bodyId, int64, logicalSchemaQuery } from '../paging.ts';
 
 const tags = ['diagrams'];
@@ -115,6 +116,7 @@ export function createDiagramRoutes(
 
   const get = rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/diagram/get/{idSch}',
       operationId: 'getDiagram',

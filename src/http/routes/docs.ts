@@ -8,6 +8,15 @@ import { yaml } from '../../engine/metadata/dbt.ts';
 import { wantsHtml, negotiate, escapeHtml, isoTimestamp } from '../problem.ts';
 import type { AppEnv } from '../env.ts';
 import { createGroup, json, problemsOnly, rawOperation, notSent } from '../operation.ts';
+import {
+  conditional,
+  conditionalGet,
+  createStaticContent,
+  hashedName,
+  sendStatic,
+  splitHashedName,
+  type StaticContent,
+} from '../validators.ts';
 import { createWebhookDocument } from '../openapi/webhook-document.ts';
 import type { Clock } from '../../ports/environment.ts';
 
@@ -24,21 +33,30 @@ const contentTypes: Readonly<Record<string, string>> = {
   png: 'image/png',
 };
 
-/** Links are relative to `…/doc` or `…/doc/`, so that the page works below any prefix, known to the application or not. */
-const pageIn = (folder: string): string => `<!DOCTYPE html>
+const pageFiles = [
+  'swagger-ui.css',
+  ownStyles,
+  'favicon-32x32.png',
+  'swagger-ui-bundle.js',
+  startScript,
+] as const;
+type PageFile = (typeof pageFiles)[number];
+
+/** `addressOf`: the address of a file, relative to that of the page. */
+const pageHtml = (addressOf: (file: PageFile) => string): string => `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Conversion Job Service: interface</title>
-<link rel="stylesheet" href="${folder}swagger-ui.css">
-<link rel="stylesheet" href="${folder}${ownStyles}">
-<link rel="icon" type="image/png" href="${folder}favicon-32x32.png">
+<link rel="stylesheet" href="${addressOf('swagger-ui.css')}">
+<link rel="stylesheet" href="${addressOf(ownStyles)}">
+<link rel="icon" type="image/png" href="${addressOf('favicon-32x32.png')}">
 </head>
 <body>
 <div id="reference"></div>
-<script src="${folder}swagger-ui-bundle.js"></script>
-<script src="${folder}${startScript}"></script>
+<script src="${addressOf('swagger-ui-bundle.js')}"></script>
+<script src="${addressOf(startScript)}"></script>
 </body>
 </html>
 `;
@@ -144,27 +162,52 @@ const OpenApiDocument = z.looseObject({}).openapi('OpenApiDocument', {
 
 /** `document` gives the OpenAPI document for a server address. */
 export function createDocRoutes(assets: AssetStore, document: (serverUrl: string) => object) {
-  const webhookText = JSON.stringify(createWebhookDocument());
-  // open to everybody, and half a megabyte to write: each text is kept
-  const texts = new Map<string, string>();
-  const kept = (name: string, write: () => string): string => {
-    if (!texts.has(name)) texts.set(name, write());
-    return texts.get(name)!;
+  // open to everybody, and half a megabyte to write: each content is kept
+  const contents = new Map<string, Promise<StaticContent>>();
+  const kept = (name: string, write: () => string): Promise<StaticContent> => {
+    if (!contents.has(name)) contents.set(name, createStaticContent(write()));
+    return contents.get(name)!;
   };
   /** The server is relative to the address of the document: `.` beside it, `..` above it. */
-  const documentJson = (serverUrl: '.' | '..'): string =>
+  const documentJson = (serverUrl: '.' | '..'): Promise<StaticContent> =>
     kept(serverUrl, () => JSON.stringify(document(serverUrl)));
 
-  const describe = (c: Context<AppEnv>): Response => {
+  const files = new Map<string, StaticContent>();
+  /** Returns a file of the page; null if there is none of that name. */
+  async function readFile(name: string): Promise<StaticContent | null> {
+    const known = files.get(name);
+    if (known !== undefined) return known;
+    const bytes = ownFiles.get(name) ?? (await readAsset(assets, name));
+    if (bytes === null) return null;
+    const content = await createStaticContent(bytes);
+    files.set(name, content);
+    return content;
+  }
+
+  /** Its links are relative to `…/doc` or `…/doc/`, so that the page works below any prefix, known to the application or not. */
+  async function writePage(folder: string): Promise<string> {
+    const names = new Map(
+      await Promise.all(
+        pageFiles.map(async (name) => {
+          const file = await readFile(name);
+          return [name, file === null ? name : hashedName(name, file.digest)] as const;
+        }),
+      ),
+    );
+    return pageHtml((file) => folder + names.get(file)!);
+  }
+
+  const describe = async (c: Context<AppEnv>): Promise<Response> => {
     const inFolder = clientPath(c).endsWith('/');
     c.header('Vary', 'Accept');
     if (wantsHtml(c.req.header('Accept')))
-      return c.html(pageIn(inFolder ? '' : 'doc/'), 200, { 'Content-Security-Policy': pageCsp });
-    return c.body(documentJson(inFolder ? '..' : '.'), 200, { 'Content-Type': 'application/json' });
+      return c.html(await writePage(inFolder ? '' : 'doc/'), 200, { 'Content-Security-Policy': pageCsp });
+    return sendStatic(c, await documentJson(inFolder ? '..' : '.'), 'application/json');
   };
 
   const openApiJson = rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/openapi.json',
       operationId: 'getOpenApiJson',
@@ -177,11 +220,12 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
         ...problemsOnly(401, 403, 404, 500),
       },
     }),
-    (c) => c.body(documentJson('.'), 200, { 'Content-Type': 'application/json' }),
+    async (c) => sendStatic(c, await documentJson('.'), 'application/json'),
   );
 
   const openApiYaml = rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/openapi.yaml',
       operationId: 'getOpenApiYaml',
@@ -197,16 +241,13 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
         ...problemsOnly(401, 403, 404, 500),
       },
     }),
-    (c) =>
-      c.body(
-        kept('yaml', () => yaml(JSON.parse(documentJson('.')) as Parameters<typeof yaml>[0])),
-        200,
-        { 'Content-Type': yamlType },
-      ),
+    async (c) =>
+      sendStatic(c, await kept('yaml', () => yaml(document('.') as Parameters<typeof yaml>[0])), yamlType),
   );
 
   const doc = rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/doc',
       operationId: 'getInterfaceDescription',
@@ -231,6 +272,7 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
 
   const webhooks = rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/doc/webhooks',
       operationId: 'getWebhookDescription',
@@ -244,17 +286,23 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
         ...problemsOnly(401, 403, 404, 500),
       },
     }),
-    (c) => c.body(webhookText, 200, { 'Content-Type': 'application/json' }),
+    async (c) =>
+      sendStatic(
+        c,
+        await kept('webhooks', () => JSON.stringify(createWebhookDocument())),
+        'application/json',
+      ),
   );
 
   const asset = rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/doc/{asset}',
       operationId: 'getInterfaceDescriptionAsset',
       summary: 'Get a file of the browsable page',
       description:
-        'Scripts and styles of the browsable page; they change with the version of the program alone.',
+        'Scripts and styles of the browsable page. Under a name with its digest, as the page has it, a file may be cached for ever.',
       tags: ['doc'],
       security: [],
       request: { params: z.object({ asset: z.string().openapi({ example: 'swagger-ui.css' }) }) },
@@ -272,18 +320,16 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
       },
     }),
     async (c) => {
-      const name = c.req.param('asset') ?? '';
-      const content = ownFiles.get(name) ?? (await readAsset(assets, name));
+      const { name, digest } = splitHashedName(c.req.param('asset') ?? '');
+      const content = await readFile(name);
       if (content === null) throw new AppError('not_found', 'there is no such file');
-      return c.body(content, 200, {
-        'Content-Type': contentTypes[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
-        'Cache-Control': 'public, max-age=3600',
-      });
+      const type = contentTypes[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream';
+      return sendStatic(c, content, type, digest === content.digest);
     },
   );
 
   const group = createGroup([doc, openApiJson, openApiYaml, webhooks, asset]);
-  group.get('/doc/', describe);
+  group.get('/doc/', conditional, describe);
   return group;
 }
 

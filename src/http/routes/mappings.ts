@@ -10,6 +10,7 @@ import type { Config } from '../../config/shape.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { ListSlice, CatalogStore } from '../../ports/stores/catalog.ts';
 import type { AppEnv } from '../env.ts';
+import { conditionalGet } from '../validators.ts';
 import type { Guards } from '../auth.ts';
 import { bytesType, chooseFormat, savedFile } from '../download.ts';
 import { jsonArray } from '../long-answers.ts';
@@ -78,6 +79,7 @@ interface Shared extends Pick<Adapters, 'catalog'> {
 function getOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/mapping/get/{idSch}',
       operationId: 'listMappings',
@@ -104,6 +106,7 @@ function getOperation({ catalog, guard, renderings }: Shared) {
 function statisticsOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/mapping/get_stats/{idSch}',
       operationId: 'listMappingStatistics',
@@ -135,6 +138,7 @@ function statisticsOperation({ catalog, guard, renderings }: Shared) {
 function statisticsOfJobOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/mapping/get_stats/{idSch}/{idJob}',
       operationId: 'listMappingStatisticsOfJob',
@@ -167,6 +171,7 @@ function statisticsOfJobOperation({ catalog, guard, renderings }: Shared) {
 function compareOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/mapping/compare/{from}/{to}',
       operationId: 'compareMappings',
@@ -203,6 +208,7 @@ function compareOperation({ catalog, guard, renderings }: Shared) {
 function downloadOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/mapping/download/{idSch}',
       operationId: 'downloadMappings',

@@ -6,6 +6,7 @@ import { rootReference } from '../auth.ts';
 import type { AppEnv } from '../env.ts';
 import { acceptedType, createGroup, problemsOnly, rawOperation } from '../operation.ts';
 import { escapeHtml, problemType, statusOf, wantsHtml } from '../problem.ts';
+import { conditionalGet } from '../validators.ts';
 
 const ProblemKind = z
   .object({
@@ -19,7 +20,15 @@ const ProblemKind = z
   })
   .openapi('ProblemKind', {
     description: 'The meaning of an error code. Texts are Markdown of one paragraph.',
-    example: kindOf('commands_disabled'),
+    example: {
+      code: 'commands_disabled',
+      type: 'urn:svc:problem:commands_disabled',
+      status: 403,
+      title: 'Running commands is switched off',
+      retryable: false,
+      cause: 'The installation does not run conversion commands.',
+      remedy: 'Ask the operator to set `cmd.enabled=true` and to restart the service.',
+    },
   });
 
 function kindOf(code: ErrorCode): z.infer<typeof ProblemKind> {
@@ -104,6 +113,7 @@ function inAcceptedForm(
   forms: { readonly json: object; html(): string; markdown(): string },
 ): Response {
   c.header('Vary', 'Accept');
+  c.header('Cache-Control', 'no-cache');
   if (wantsHtml(c.req.header('Accept')))
     return c.html(forms.html(), 200, { 'Content-Security-Policy': pagePolicy });
   const type = acceptedType(c, ['application/json', 'text/markdown', 'text/html']);
@@ -123,6 +133,7 @@ export function createProblemRoutes() {
 
   const list = rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/doc/problems',
       operationId: 'listProblemKinds',
@@ -147,6 +158,7 @@ export function createProblemRoutes() {
 
   const one = rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/doc/problems/{code}',
       operationId: 'getProblemKind',

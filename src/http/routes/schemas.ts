@@ -51,6 +51,7 @@ import {
 } from './catalog-shapes.ts';
 import { longText } from '../long-answers.ts';
 import { wire } from '../problem.ts';
+import { conditionalGet } from '../validators.ts';
 import { bytesType, chooseFormat, savedFile } from '../download.ts';
 import { exportFormats, formatSpecifications } from '../../engine/metadata/formats.ts';
 
@@ -115,6 +116,7 @@ type Shared = ReturnType<typeof sharedOf>;
 function allOperation({ catalog, guard }: Shared) {
   return operation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/all',
       operationId: 'listSchemas',
@@ -142,6 +144,7 @@ function allOperation({ catalog, guard }: Shared) {
 function getOperation({ catalog, guard }: Shared) {
   return operation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/{id}',
       operationId: 'getSchema',
@@ -173,6 +176,7 @@ const ddlQuery = dialectQuery.extend({
 function ddlOperation({ adapters, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/ddl/{idSch}',
       operationId: 'getSchemaDdl',
@@ -215,6 +219,7 @@ function ddlOperation({ adapters, guard, renderings }: Shared) {
 function familyOperation({ catalog, guard }: Shared) {
   return operation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/family/{idSch}',
       operationId: 'listSchemaFamily',
@@ -237,6 +242,7 @@ function familyOperation({ catalog, guard }: Shared) {
 function maxLengthOperation({ catalog, guard }: Shared) {
   return operation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/get/max/length/{idSch}',
       operationId: 'getSchemaMaxLength',
@@ -387,6 +393,7 @@ function dictionaryOperation(
 ) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/dictionary/{idSch}',
       operationId: 'getSchemaDictionary',
@@ -432,6 +439,7 @@ function dictionaryOperation(
 function viewsOperation(adapters: Pick<Adapters, 'catalog'>, guards: Guards, renderings: Slots) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/views/{idSch}',
       operationId: 'getSchemaViews',
@@ -490,6 +498,7 @@ const MetadataDocument = z.looseObject({}).openapi('MetadataDocument', {
 function exportAsOperation(adapters: Pick<Adapters, 'catalog' | 'jobs'>, guards: Guards, renderings: Slots) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/export_as/{idSch}',
       operationId: 'exportSchemaAs',

@@ -357,7 +357,7 @@ describe('GET /doc', () => {
     const { app } = await createTestApp();
     const answer = await app.request('/doc', { headers: accept === undefined ? {} : { Accept: accept } });
     expect(answer.headers.get('Content-Type')).toContain(type);
-    expect(answer.headers.get('Vary')).toBe('Accept');
+    expect(answer.headers.get('Vary')).toMatch(/^Accept\b/);
   });
 
   it('is a page that loads from the service alone, under a strict policy', async () => {
@@ -373,7 +373,7 @@ describe('GET /doc', () => {
     expect(await (await app.request('/doc/start.js')).text()).toContain('SwaggerUIBundle');
     const style = await app.request('/doc/swagger-ui.css');
     expect([style.status, style.headers.get('Content-Type')]).toEqual([200, 'text/css; charset=utf-8']);
-    expect(style.headers.get('Cache-Control')).toContain('max-age');
+    expect(style.headers.get('Cache-Control')).toBe('no-cache');
     for (const name of ['none.js', '..%2fpackage.json', 'package.json', '__proto__']) {
       expect([name, (await app.request(`/doc/${name}`)).status]).toEqual([name, 404]);
     }

@@ -1766,7 +1766,7 @@ class Operations(Transport):
     ) -> bytes:
         """Get a file of the browsable page.
 
-        Scripts and styles of the browsable page; they change with the version of the program alone."""
+        Scripts and styles of the browsable page. Under a name with its digest, as the page has it, a file may be cached for ever."""
         return self._bytes(
             "GET",
             "/doc/{asset}",
