@@ -41,7 +41,7 @@ export function json<S extends z.ZodType>(schema: S, description: string): JsonC
   return { description, content: { 'application/json': { schema } } };
 }
 
-/** A status that the API lists and that is never sent: with content, generated clients would mistake it for another answer. */
+/** A status that the API lists and that is never sent. */
 export const notSent = { description: 'Not used.' } as const;
 
 /** Describes an answer whose body is not part of the API: the text beside the status is meant for people. */
@@ -154,9 +154,21 @@ function withChecks(route: RouteConfig): RouteConfig {
     middleware: [...([route.middleware ?? []].flat() as MiddlewareHandler<AppEnv>[]), ...checks],
     responses: {
       ...problemsOnly(400, ...(offered.length > 0 ? [406] : [])),
-      ...(isConditional ? withTags(route.responses) : route.responses),
+      ...withContentOfBoth(isConditional ? withTags(route.responses) : route.responses),
     },
   };
+}
+
+/**
+ * Gives 200 and 201 the same content if the API lists both and only one of them is sent: generators of clients take the content of
+ * either.
+ */
+function withContentOfBoth(responses: RouteConfig['responses']): RouteConfig['responses'] {
+  const [ok, created] = [responses[200], responses[201]];
+  if (ok === undefined || created === undefined) return responses;
+  const sent = 'content' in ok ? ok : created;
+  const both = (own: object) => ({ ...sent, ...own }) as RouteConfig['responses'][string];
+  return { ...responses, 200: both(ok), 201: both(created) };
 }
 
 /** The answers of a conditional GET. */

@@ -17,6 +17,7 @@ import {
   splitHashedName,
   type StaticContent,
 } from '../validators.ts';
+import { commonHeaderNames } from '../openapi/headers.ts';
 import { createWebhookDocument } from '../openapi/webhook-document.ts';
 import type { Clock } from '../../ports/environment.ts';
 
@@ -64,8 +65,10 @@ const pageHtml = (addressOf: (file: PageFile) => string): string => `<!DOCTYPE h
 /**
  * The server of the document is told by the page's own address: only the browser knows every prefix in front of it.
  * The examples of optional parameters become words here, as the page would send them along with every call that is tried.
+ * Headers that every answer has are not repeated for each.
  */
-const start = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const start = `const commonHeaders = ${JSON.stringify(commonHeaderNames)};
+const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
 follow();
@@ -76,6 +79,8 @@ fetch(address, { headers: { Accept: 'application/json' } })
     spec.servers = [{ url: address.replace(/\\/doc$/, '') }];
     for (const path of Object.values(spec.paths)) for (const operation of Object.values(path)) {
       for (const parameter of operation.parameters ?? []) if (parameter.required !== true) tellExample(parameter);
+      for (const { headers = {} } of Object.values(operation.responses))
+        for (const name of commonHeaders) delete headers[name];
     }
     const ui = SwaggerUIBundle({
       spec,

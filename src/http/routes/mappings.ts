@@ -12,7 +12,7 @@ import type { ListSlice, CatalogStore } from '../../ports/stores/catalog.ts';
 import type { AppEnv } from '../env.ts';
 import { conditionalGet } from '../validators.ts';
 import type { Guards } from '../auth.ts';
-import { bytesType, chooseFormat, savedFile } from '../download.ts';
+import { bytesType, chooseFormat, savedFile, dispositionHeader } from '../download.ts';
 import { jsonArray } from '../long-answers.ts';
 import { createGroup, json, problems, rawOperation, notSent, operation } from '../operation.ts';
 import { linkHeader, linkSlice, sliceOf, sliceQuery, int64, logicalSchemaQuery, bodyId } from '../paging.ts';
@@ -221,11 +221,7 @@ function downloadOperation({ catalog, guard, renderings }: Shared) {
       responses: {
         200: {
           description: 'The file.',
-          headers: z.object({
-            'Content-Disposition': z
-              .string()
-              .openapi({ example: 'attachment; filename="donuts-mapping.xlsx"' }),
-          }),
+          headers: dispositionHeader,
           content: {
             [mediaTypes.xlsx[0]]: { schema: ByteArrayResource },
             [bytesType]: { schema: ByteArrayResource },

@@ -175,6 +175,18 @@ export function createPageRoutes(build: BuildInfo, { pageEnabled }: Pick<Config,
               'application/json': json(ServiceIndex, '').content['application/json'],
               'text/html': { schema: z.string() },
             },
+            headers: {
+              'Cross-Origin-Opener-Policy': {
+                description: 'Of the page: windows of other origins have no access to it.',
+                schema: { type: 'string' },
+                example: 'same-origin',
+              },
+              'Permissions-Policy': {
+                description: 'Of the page: what it does not use of the browser.',
+                schema: { type: 'string' },
+                example: 'camera=(), geolocation=(), microphone=()',
+              },
+            },
           },
           ...problemsOnly(401, 403, 404, 500),
         },

@@ -18,7 +18,7 @@ import {
 import type { Config } from '../../config/shape.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { Slots } from '../../service/transfer/run-transfer.ts';
-import { clientPath, type Guards } from '../auth.ts';
+import { type Guards } from '../auth.ts';
 import { creatingOperation, type IdempotencyAdapters } from '../idempotency.ts';
 import { jsonBody } from '../json-body.ts';
 import {
@@ -52,7 +52,7 @@ import {
 import { longText } from '../long-answers.ts';
 import { wire } from '../problem.ts';
 import { conditionalGet } from '../validators.ts';
-import { bytesType, chooseFormat, savedFile } from '../download.ts';
+import { bytesType, chooseFormat, savedFile, dispositionHeader } from '../download.ts';
 import { exportFormats, formatSpecifications } from '../../engine/metadata/formats.ts';
 
 const tags = ['schemas'];
@@ -321,9 +321,9 @@ function createOperation({ adapters, config, createGuard }: Shared) {
           ...json(SchemaDetails, 'The schema.'),
           headers: {
             Location: {
-              description: 'The schema.',
+              description: 'The schema; relative to the address of the request.',
               schema: { type: 'string' },
-              example: '/v2/schema/11',
+              example: '11',
             },
           },
         },
@@ -343,7 +343,7 @@ function createOperation({ adapters, config, createGuard }: Shared) {
         defaultTextLength: body.default_varchar_len,
         idParentSch: body.id_parent_sch,
       });
-      c.header('Location', clientPath(c).replace(/create$/, String(created.id_sch)));
+      c.header('Location', String(created.id_sch));
       return c.json(wire(created), 201);
     },
   );
@@ -406,11 +406,7 @@ function dictionaryOperation(
       responses: {
         200: {
           description: 'The file.',
-          headers: z.object({
-            'Content-Disposition': z
-              .string()
-              .openapi({ example: 'attachment; filename="donuts-dictionary.xlsx"' }),
-          }),
+          headers: dispositionHeader,
           content: {
             [dictionaryTypes.xlsx[0]]: { schema: ByteArrayResource },
             [bytesType]: { schema: ByteArrayResource },
@@ -511,9 +507,7 @@ function exportAsOperation(adapters: Pick<Adapters, 'catalog' | 'jobs'>, guards:
       responses: {
         200: {
           description: 'The file.',
-          headers: z.object({
-            'Content-Disposition': z.string().openapi({ example: 'attachment; filename="donuts.dbml"' }),
-          }),
+          headers: dispositionHeader,
           content: {
             'application/zip': { schema: ByteArrayResource },
             [bytesType]: { schema: ByteArrayResource },

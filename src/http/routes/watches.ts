@@ -256,7 +256,11 @@ function createOperation({ adapters, config, withBody }: Shared) {
         201: {
           ...json(Watch, 'The watch.'),
           headers: {
-            Location: { description: 'The watch.', schema: { type: 'string' }, example: '/v2/watches/3' },
+            Location: {
+              description: 'The watch; relative to the address of the request.',
+              schema: { type: 'string' },
+              example: 'watches/3',
+            },
           },
         },
         ...problems(400, 409, 413, 415),
@@ -266,7 +270,7 @@ function createOperation({ adapters, config, withBody }: Shared) {
       await refuseProto(c);
       const watch = await createWatch(adapters, config, c.get('principal').idOrg, c.req.valid('json'));
       c.set('auditSubject', `watch ${watch.id_watch}`);
-      return c.json(wire(watch), 201, { Location: `/v2/watches/${watch.id_watch}` });
+      return c.json(wire(watch), 201, { Location: `watches/${watch.id_watch}` });
     },
   );
 }

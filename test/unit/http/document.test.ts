@@ -15,7 +15,10 @@ interface Operation {
     example?: unknown;
     schema: { example?: unknown };
   }[];
-  readonly responses: Record<string, { description: string; content?: Record<string, unknown> }>;
+  readonly responses: Record<
+    string,
+    { description: string; content?: Record<string, unknown>; headers?: Record<string, unknown> }
+  >;
 }
 
 interface Document {
@@ -36,6 +39,7 @@ interface Document {
       }
     >;
     examples: Record<string, { readonly value: object }>;
+    headers: Record<string, object>;
     securitySchemes: Record<string, { type: string; scheme?: string; in?: string; name?: string }>;
   };
 }
@@ -281,6 +285,37 @@ describe('the OpenAPI document', () => {
         expect(description).toBeTruthy();
         if (Number(status) >= 400 && status !== '503')
           expect(Object.keys(content)).toEqual(['application/problem+json']);
+      }
+    }
+  });
+
+  it('declares the same content for 200 and 201 where the contract lists both', async () => {
+    const { operations } = await readDocument();
+    const both = operations.filter(({ responses }) => '200' in responses && '201' in responses);
+    expect(both.length).toBeGreaterThan(8);
+    for (const { path, responses } of both) {
+      const [ok, created] = [responses['200']!, responses['201']!];
+      expect([path, created.content]).toEqual([path, ok.content]);
+    }
+    const create = operations.find(({ path }) => path === '/v2/schema/create')!;
+    expect(create.responses['200']!.content).toMatchObject({
+      'application/json': { schema: { $ref: '#/components/schemas/SchemaDetails' } },
+    });
+  });
+
+  it('declares headers that are there, those of every answer among them', async () => {
+    const { document, operations } = await readDocument();
+    for (const { path, responses } of operations) {
+      for (const [status, { headers = {} }] of Object.entries(responses)) {
+        expect([path, status, Object.keys(headers)]).toEqual([
+          path,
+          status,
+          expect.arrayContaining(['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control']),
+        ]);
+        for (const [name, header] of Object.entries(headers)) {
+          const { $ref } = header as { readonly $ref?: string };
+          if ($ref !== undefined) expect(document.components.headers).toHaveProperty([name]);
+        }
       }
     }
   });
