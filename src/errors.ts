@@ -226,6 +226,34 @@ export const errorCatalogue = {
     remedy:
       'Repeat the request once. If the fault comes again, report it with `request_id` and the lines of the log with this id.',
   },
+  // The server refuses these requests before it knows an operation.
+  malformed_request: {
+    title: 'The request is not HTTP as the service reads it',
+    retryable: false,
+    cause:
+      'The request line, a header or the framing of the body is wrong, the header `Host` is missing or given twice, or the request was sent with TLS to a port without TLS.',
+    remedy:
+      'Send HTTP/1.1 with one `Host` header, and check that the address begins with `http:` or `https:` as the port wants it.',
+  },
+  request_timeout: {
+    title: 'The request did not arrive in time',
+    retryable: true,
+    cause: 'The headers of the request did not arrive within 30 seconds.',
+    remedy: 'Send the request again, on a new connection.',
+  },
+  headers_too_large: {
+    title: 'The headers are over their limit',
+    retryable: false,
+    cause: 'The request line and the headers together have more than 16 KiB.',
+    remedy: 'Send fewer or shorter headers and query parameters. Cookies are never needed.',
+  },
+  method_unknown: {
+    title: 'The method is not known',
+    retryable: false,
+    cause: 'The method of the request is none that HTTP registers.',
+    remedy: 'Use a method that `/doc` lists. Methods are written in upper case.',
+    page: 'endpoints.md',
+  },
 } as const satisfies Record<string, ErrorMeaning>;
 
 export type ErrorCode = keyof typeof errorCatalogue;

@@ -27,6 +27,7 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   invalid_body: 400,
   malformed_json: 400,
   missing_body: 400,
+  malformed_request: 400,
   unknown_option: 400,
   invalid_option: 400,
   path_not_allowed: 400,
@@ -41,6 +42,7 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   not_found: 404,
   method_not_allowed: 405,
   not_acceptable: 406,
+  request_timeout: 408,
   job_not_terminal: 409,
   conflict: 409,
   payload_too_large: 413,
@@ -49,7 +51,9 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   idempotency_key_reused: 422,
   unprocessable_input: 422,
   too_many_requests: 429,
+  headers_too_large: 431,
   internal_error: 500,
+  method_unknown: 501,
   runtime_unsupported: 501,
   service_unavailable: 503,
 };
@@ -62,12 +66,14 @@ const reasonOf: Readonly<Record<number, string>> = {
   404: 'Not Found',
   405: 'Method Not Allowed',
   406: 'Not Acceptable',
+  408: 'Request Timeout',
   409: 'Conflict',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   416: 'Range Not Satisfiable',
   422: 'Unprocessable Content',
   429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',
   501: 'Not Implemented',
   503: 'Service Unavailable',
@@ -127,31 +133,58 @@ export function problemType(code: ErrorCode): string {
   return `urn:svc:problem:${code}`;
 }
 
+interface ProblemFacts {
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly errors?: readonly ErrorDetail[];
+}
+
+/** The problem document of one error. `root`: reference to the root of the application from the address of the request. */
+export function problemBody(
+  { code, detail, errors = [] }: ProblemFacts,
+  request: {
+    readonly path: string;
+    readonly root: string;
+    readonly requestId: string;
+    readonly nowMs: number;
+  },
+): z.infer<typeof Problem> {
+  const status = statusOf[code];
+  return {
+    type: problemType(code),
+    title: errorCatalogue[code].title,
+    status,
+    detail,
+    instance: request.path,
+    code,
+    help: `${request.root}doc/problems/${code}`,
+    errors: errors
+      .slice(0, fixedLimits.problemErrors)
+      .map(({ pointer, detail: what }) => ({ pointer, detail: what })),
+    timestamp: isoTimestamp(request.nowMs),
+    error: reasonPhrase(status),
+    path: request.path,
+    request_id: request.requestId,
+  };
+}
+
 /** The answer for one error. */
 export function problemResponse(
   c: Context<AppEnv>,
   clock: Clock,
-  problem: { readonly code: ErrorCode; readonly detail: string; readonly errors?: readonly ErrorDetail[] },
+  problem: ProblemFacts,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  const status = statusOf[problem.code];
-  const body: z.infer<typeof Problem> = {
-    type: problemType(problem.code),
-    title: errorCatalogue[problem.code].title,
-    status,
-    detail: problem.detail,
-    instance: clientPath(c),
-    code: problem.code,
-    help: `${rootReference(c)}doc/problems/${problem.code}`,
-    errors: (problem.errors ?? [])
-      .slice(0, fixedLimits.problemErrors)
-      .map(({ pointer, detail }) => ({ pointer, detail })),
-    timestamp: isoTimestamp(clock.nowMs()),
-    error: reasonPhrase(status),
+  const body = problemBody(problem, {
     path: clientPath(c),
-    request_id: c.get('requestId'),
-  };
-  return c.body(JSON.stringify(body), status, { ...headers, 'Content-Type': 'application/problem+json' });
+    root: rootReference(c),
+    requestId: c.get('requestId'),
+    nowMs: clock.nowMs(),
+  });
+  return c.body(JSON.stringify(body), statusOf[problem.code], {
+    ...headers,
+    'Content-Type': 'application/problem+json',
+  });
 }
 
 /** Returns the application's `onError`: known errors become their problem, all others 500 with the request id only. */

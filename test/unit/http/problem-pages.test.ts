@@ -21,7 +21,7 @@ describe('GET /doc/problems/{code}', async () => {
     expect(await markdown.text()).toContain(remedy);
     const page = await read(`/doc/problems/${code}`, 'text/html,application/xhtml+xml,*/*;q=0.8');
     expect(page.headers.get('Content-Type')).toContain('text/html');
-    expect(page.headers.get('Vary')).toBe('Accept');
+    expect(page.headers.get('Vary')).toBe('Accept, Accept-Encoding');
     const html = await page.text();
     expect(html).toContain(`<h1><code>${code}</code></h1>`);
     expect(html).not.toContain('`');
