@@ -67,6 +67,7 @@ export function createApp(
         exposeHeaders: [
           'X-Request-Id',
           'Content-Disposition',
+          'Deprecation',
           'ETag',
           'Idempotency-Replayed',
           'Link',
@@ -75,6 +76,7 @@ export function createApp(
           'RateLimit',
           'RateLimit-Policy',
           'Retry-After',
+          'Sunset',
         ],
       }),
     );

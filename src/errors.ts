@@ -5,9 +5,9 @@ export interface ErrorMeaning {
   readonly title: string;
   /** false: the same request fails again; true: it may pass later */
   readonly retryable: boolean;
-  /** what happened */
+  /** reason of the error */
   readonly cause: string;
-  /** what to do */
+  /** advice to the caller */
   readonly remedy: string;
   /** page of the documentation that says more, relative to docs/reference; absent if the texts say all */
   readonly page?: string;

@@ -1,9 +1,16 @@
-/** The context of a request for handlers: its id, its caller, the connection. */
+/** The context of a request for handlers: its id, its caller, the connection, and the content of its answer. */
 import type { Context } from 'hono';
 import type { Principal } from '../service/access/keys.ts';
 import type { TraceContext } from '../service/jobs/trace-context.ts';
-import type { StaticContent } from './validators.ts';
-import type { HeldConnection } from '../ports/network.ts';
+import type { Coding, Compressor, HeldConnection } from '../ports/network.ts';
+
+/** Content of the program itself. It is hashed once, and compressed once for each coding. */
+export interface StaticContent {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** 16 hexadecimal digits of its SHA-256 */
+  readonly digest: string;
+  compressed(compressor: Compressor, coding: Coding): Promise<Uint8Array<ArrayBuffer>>;
+}
 
 /** The values that middleware sets for the handlers of one request. */
 export interface AppEnv {

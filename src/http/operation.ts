@@ -4,6 +4,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { closestWord } from '../engine/closest-word.ts';
 import { AppError, type ErrorDetail } from '../errors.ts';
 import { uploadTokenSchemeName } from './auth.ts';
+import { announce, deprecationOf, describeDeprecation } from './deprecation.ts';
 import type { AppEnv } from './env.ts';
 import { conditional, tagHeader } from './validators.ts';
 import { negotiate, Problem } from './problem.ts';
@@ -128,9 +129,12 @@ function withoutHead(route: RouteConfig, allow: string): MiddlewareHandler<AppEn
 
 /**
  * Adds the checks that all operations share, after those of the key and the body: unknown query parameters (400), an `Accept` that
- * excludes every media type of the answer (406), and the tag of a conditional GET.
+ * excludes every media type of the answer (406), the tag of a conditional GET, and the announcement of a deprecation.
  */
-function withChecks(route: RouteConfig): RouteConfig {
+function withChecks(defined: RouteConfig): RouteConfig {
+  const deprecation = deprecationOf(defined);
+  const route = deprecation === undefined ? defined : describeDeprecation(defined, deprecation);
+  const announcing = deprecation === undefined ? [] : [announce(deprecation)];
   const checks: MiddlewareHandler<AppEnv>[] = [];
   // an upload reports a wrong token before any other fault, so its handler checks the parameters
   if (!(route.security ?? []).some((scheme) => uploadTokenSchemeName in scheme)) {
@@ -151,7 +155,11 @@ function withChecks(route: RouteConfig): RouteConfig {
   if (isConditional) checks.push(conditional);
   return {
     ...route,
-    middleware: [...([route.middleware ?? []].flat() as MiddlewareHandler<AppEnv>[]), ...checks],
+    middleware: [
+      ...announcing,
+      ...([route.middleware ?? []].flat() as MiddlewareHandler<AppEnv>[]),
+      ...checks,
+    ],
     responses: {
       ...problemsOnly(400, ...(offered.length > 0 ? [406] : [])),
       ...withContentOfBoth(isConditional ? withTags(route.responses) : route.responses),

@@ -4,8 +4,8 @@
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
-import type { AppEnv } from './env.ts';
-import type { Compressor, Coding } from '../ports/network.ts';
+import type { AppEnv, StaticContent } from './env.ts';
+import type { Coding } from '../ports/network.ts';
 
 /** A GET marked so sends `ETag`, and 304 for an `If-None-Match` that has it. */
 export const conditionalGet = { 'x-conditional': true } as const;
@@ -35,14 +35,7 @@ export const conditional: MiddlewareHandler<AppEnv> = async (c, next) => {
   });
 };
 
-/** Content of the program itself. It is hashed once, and compressed once for each coding. */
-export interface StaticContent {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** 16 hexadecimal digits of its SHA-256 */
-  readonly digest: string;
-  compressed(compressor: Compressor, coding: Coding): Promise<Uint8Array<ArrayBuffer>>;
-}
-
+/** Hashes content of the program. */
 export async function createStaticContent(content: string | Uint8Array<ArrayBuffer>): Promise<StaticContent> {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).subarray(0, 8);

@@ -65,7 +65,7 @@ interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-/** What Node keeps of the answer that is being written to a connection. */
+/** A connection with the answer that Node is writing to it. */
 interface AnsweredSocket extends Socket {
   readonly _httpMessage?: {
     readonly headersSent: boolean;

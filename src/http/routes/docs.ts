@@ -6,7 +6,7 @@ import type { AssetStore } from '../../ports/files.ts';
 import { clientPath } from '../auth.ts';
 import { yaml } from '../../engine/metadata/dbt.ts';
 import { wantsHtml, negotiate, escapeHtml, isoTimestamp } from '../problem.ts';
-import type { AppEnv } from '../env.ts';
+import type { AppEnv, StaticContent } from '../env.ts';
 import { createGroup, json, problemsOnly, rawOperation, notSent } from '../operation.ts';
 import {
   conditional,
@@ -15,7 +15,6 @@ import {
   hashedName,
   sendStatic,
   splitHashedName,
-  type StaticContent,
 } from '../validators.ts';
 import { commonHeaderNames } from '../openapi/headers.ts';
 import { createWebhookDocument } from '../openapi/webhook-document.ts';
@@ -103,7 +102,7 @@ fetch(address, { headers: { Accept: 'application/json' } })
 /** A key that was given is kept for this tab, over reloads, and goes with it. */
 function keepKey() {
   const keeping = (original, system) => (payload) => {
-    // what is given takes effect once this returns
+    // a key takes effect once this returns
     setTimeout(() => {
       const given = system.authSelectors.authorized();
       if (given === undefined || given.size === 0) sessionStorage.removeItem('authorized');

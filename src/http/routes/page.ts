@@ -8,17 +8,10 @@ import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { BuildInfo } from '../../ports/adapters.ts';
 import { wantsHtml } from '../problem.ts';
-import type { AppEnv } from '../env.ts';
+import type { AppEnv, StaticContent } from '../env.ts';
 import { clientPath } from '../auth.ts';
 import { packedFiles } from '../packed-page.ts';
-import {
-  conditional,
-  createStaticContent,
-  hashedName,
-  sendStatic,
-  splitHashedName,
-  type StaticContent,
-} from '../validators.ts';
+import { conditional, createStaticContent, hashedName, sendStatic, splitHashedName } from '../validators.ts';
 import { createGroup, json, problemsOnly, rawOperation } from '../operation.ts';
 
 // The choices that the page offers: the options of the tools, as on their command lines, and the dialects of the DDL.
