@@ -347,6 +347,13 @@ const jobMembers: MemberTexts = {
     kind: 'What is uploaded: documents, or an XSD set.',
     max_bytes: 'Most bytes that the upload may have, where that is to be less than the limit of the service.',
   },
+  ExportedSchema: {
+    error: 'Whether the run failed. A failed run is 200, too; a refused request is a problem document.',
+  },
+  ImportedSchemas: {
+    error:
+      'Whether the run failed, and nothing was changed. A failed run is 200, too; a refused request is a problem document.',
+  },
   ExportSchemaRequest: {
     az_output_path:
       'Location in cloud storage instead of a folder: its URL, ending in a slash, and a shared-access query.',

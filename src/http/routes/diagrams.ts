@@ -125,7 +125,7 @@ export function createDiagramRoutes(
         'By `Accept`: its data as JSON, or the drawing itself as SVG, the saved one where there is one.',
       tags,
       ...guards.require('schemas:read'),
-      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: logicalSchemaQuery },
+      request: { params: z.object({ idSch: int64('The schema.', 1) }), query: logicalSchemaQuery },
       responses: {
         200: {
           description: 'The diagram.',

@@ -27,7 +27,7 @@ import { followJobLog, readJobLog, streamJobLog, type LogEvent } from '../../ser
 import { connectionOf, type AppEnv } from '../env.ts';
 
 const tags = ['executions'];
-const workflowParam = z.object({ id: int64('The workflow.', 4) });
+const workflowParam = z.object({ id: int64('The workflow.', 1) });
 const jobParam = z.object({ id_job: int64('The job.') });
 
 export function createExecutionRoutes(

@@ -21,7 +21,7 @@ import { setActivation } from '../../service/catalog/activation.ts';
 import { jsonBody } from '../json-body.ts';
 
 const tags = ['mappings'];
-const schemaParam = z.object({ idSch: int64('The schema.', 11) });
+const schemaParam = z.object({ idSch: int64('The schema.', 1) });
 
 const compareQuery = z.object({
   all: z
@@ -181,7 +181,7 @@ function compareOperation({ catalog, guard, renderings }: Shared) {
       tags,
       ...guard,
       request: {
-        params: z.object({ from: int64('The one schema.', 11), to: int64('The other schema.', 12) }),
+        params: z.object({ from: int64('The one schema.', 1), to: int64('The other schema.', 2) }),
         query: compareQuery,
       },
       responses: {
@@ -258,13 +258,15 @@ function sliced<T>(c: Context<AppEnv>, all: readonly T[], slice: ListSlice | und
 const id = z.int().min(0).openapi({ format: 'int64' });
 const maxSelected = 10_000;
 
+const atLeastOne = { error: 'must have an item, or be left out' };
+
 const members = {
   id_sch: bodyId(),
-  ids: z.array(bodyId()).max(maxSelected).optional(),
-  xpaths: z.array(z.string().min(1)).max(maxSelected).optional(),
+  ids: z.array(bodyId()).min(1, atLeastOne).max(maxSelected).optional(),
+  xpaths: z.array(z.string().min(1)).min(1, atLeastOne).max(maxSelected).optional(),
 };
 
-const example = { id_sch: 11, ids: [31], xpaths: ['/items/item/topping'] };
+const example = { id_sch: 1, xpaths: ['/orders/order/note'] };
 
 function selection(name: string, verb: string) {
   return z
@@ -273,7 +275,7 @@ function selection(name: string, verb: string) {
       error: 'must name ids or xpaths',
     })
     .openapi(name, {
-      description: `Which lines of the map that is shown to ${verb}: at least one of \`ids\` and \`xpaths\` has items. An element takes with it all that lies below it.`,
+      description: `Which lines of the map that is shown to ${verb}: at least one of \`ids\` and \`xpaths\` is given. An element takes with it all that lies below it.`,
       minProperties: 2,
       example,
     });

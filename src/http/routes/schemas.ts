@@ -56,7 +56,7 @@ import { bytesType, chooseFormat, savedFile, dispositionHeader } from '../downlo
 import { exportFormats, formatSpecifications } from '../../engine/metadata/formats.ts';
 
 const tags = ['schemas'];
-const schemaParam = z.object({ idSch: int64('The schema.', 11) });
+const schemaParam = z.object({ idSch: int64('The schema.', 1) });
 
 type SchemaRouteAdapters = Pick<
   Adapters,
@@ -153,7 +153,7 @@ function getOperation({ catalog, guard }: Shared) {
         'The source schema by its id, with the logical schema that the last load used (before any load, and after `schema/generate`, the newest), or, with `id_lschma`, that one.',
       tags,
       ...guard,
-      request: { params: z.object({ id: int64('The schema.', 11) }), query: logicalSchemaQuery },
+      request: { params: z.object({ id: int64('The schema.', 1) }), query: logicalSchemaQuery },
       responses: { 200: json(XMLSchema, 'The schema.'), ...problems(400) },
     }),
     async (c) => {
@@ -360,7 +360,7 @@ function removeOperation({ guards, catalog }: Shared) {
         'With its logical schemas, mappings and statistics. Rows that were loaded stay in their targets. Refused while a job that has not ended uses it.',
       tags,
       ...guards.require('schemas:write'),
-      request: { params: z.object({ id: int64('The schema.', 11) }) },
+      request: { params: z.object({ id: int64('The schema.', 1) }) },
       responses: { ...removed, ...problems(400, 409) },
     }),
     async (c) => {
@@ -402,7 +402,7 @@ function dictionaryOperation(
         '`Accept` or `format` chooses a workbook (the default) or Markdown. Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A sheet, or section, of its own has each enumerated type once: code, label, documentation.',
       tags: ['schemas'],
       ...guards.require('schemas:read'),
-      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: dictionaryQuery },
+      request: { params: z.object({ idSch: int64('The schema.', 1) }), query: dictionaryQuery },
       responses: {
         200: {
           description: 'The file.',
@@ -444,7 +444,7 @@ function viewsOperation(adapters: Pick<Adapters, 'catalog'>, guards: Guards, ren
         'CREATE VIEW statements, one for each entity: rows that repeat and have much to say. A view has a row for each row of its table, with the name of the document, what identifies and dates the rows above, all values of the rows themselves, amounts with the sign that a credit or debit beside them gives, names and identifiers of what hangs from them once (parties by their role), and texts that repeat below them, joined by line ends. The comment says what a row is.',
       tags: ['schemas'],
       ...guards.require('schemas:read'),
-      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: dialectQuery },
+      request: { params: z.object({ idSch: int64('The schema.', 1) }), query: dialectQuery },
       responses: {
         200: {
           description: 'The statements; none where the schema has no entity of weight.',
@@ -503,7 +503,7 @@ function exportAsOperation(adapters: Pick<Adapters, 'catalog' | 'jobs'>, guards:
         'The tables of a logical schema with their columns, keys, references, what they mean (path and documentation) and, where the schema enumerates them, the values that there can be. JSON Schema and Avro are sent as text unless `Accept` prefers JSON.',
       tags: ['schemas'],
       ...guards.require('schemas:read'),
-      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: exportQuery },
+      request: { params: z.object({ idSch: int64('The schema.', 1) }), query: exportQuery },
       responses: {
         200: {
           description: 'The file.',

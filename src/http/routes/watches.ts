@@ -1,4 +1,5 @@
 /** Watches, /v2/watches: the shapes of watches and their files, and the routes (docs/how-to/watches.md). */
+import { demoFiles } from '../openapi/demo-files.ts';
 import { z, createRoute } from '@hono/zod-openapi';
 import type { WatchFileStatus } from '../../ports/stores/watches.ts';
 import {
@@ -43,10 +44,10 @@ const name = plainText(200);
 const every = plainText(200);
 
 const example = {
-  name: 'statements',
-  location: 'inbox/statements',
-  pattern: '**/*.xml.gz',
-  target: 'metadb:bank',
+  name: 'orders',
+  location: demoFiles.documents,
+  pattern: '**/*.xml',
+  target: 'metadb:orders',
   options: { '--keys': 'hash' },
   every: '5m',
 };

@@ -1,4 +1,5 @@
 /** The OpenAPI document, and the pages of /doc. */
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readYaml } from '../engine/metadata/block-yaml.ts';
 import { createTestApp } from '../../support/memory/adapters.ts';
@@ -15,6 +16,7 @@ interface Operation {
     example?: unknown;
     schema: { example?: unknown };
   }[];
+  readonly requestBody?: object;
   readonly responses: Record<
     string,
     { description: string; content?: Record<string, unknown>; headers?: Record<string, unknown> }
@@ -356,6 +358,53 @@ describe('the OpenAPI document', () => {
         if (format !== null) expect(parameter.schema).toMatchObject({ type: 'integer', format });
       }
     }
+  });
+
+  it('names files of the demo in the examples of requests', async () => {
+    const { document, operations } = await readDocument();
+    const asked = operations.flatMap(({ requestBody, parameters }) => [requestBody, parameters]);
+    const structures = ['ExecutionRequest', 'CreateSchemaRequest', 'NewWatch'].map(
+      (name) => document.components.schemas[name],
+    );
+    const named = [...JSON.stringify([asked, structures]).matchAll(/"((?:demo|uploads)\/[^"*]*)/g)].map(
+      ([, path]) => path!,
+    );
+    expect(named.length).toBeGreaterThan(10);
+    for (const path of named)
+      expect([path, existsSync(new URL(`../../../scripts/${path}`, import.meta.url))]).toEqual([path, true]);
+  });
+
+  it('has examples alone as values of optional parameters, which the page tells in words', async () => {
+    const { operations } = await readDocument();
+    for (const { path, parameters = [] } of operations) {
+      for (const parameter of parameters) {
+        const { schema } = parameter;
+        for (const one of [parameter, schema]) {
+          expect([path, parameter.name, one]).not.toEqual([
+            path,
+            parameter.name,
+            expect.objectContaining({ default: expect.anything() }),
+          ]);
+          expect(one).not.toHaveProperty('examples');
+        }
+      }
+    }
+  });
+
+  it('says what the forms of requests do not: lists are not empty, and which members exclude each other', async () => {
+    const { document } = await readDocument();
+    const { schemas } = document.components;
+    for (const [name, lists] of [
+      ['ActivateMappingRequest', ['ids', 'xpaths']],
+      ['DeactivateMappingRequest', ['ids', 'xpaths']],
+      ['CreateSchemaRequest', ['xsd', 'xml']],
+    ] as const)
+      for (const list of lists) expect(schemas[name]!.properties![list]).toMatchObject({ minItems: 1 });
+    expect(schemas['ExportSchemaRequest']).toMatchObject({
+      description: 'Exactly one of `output_path` and `az_output_path` is given.',
+    });
+    for (const name of ['ExportedSchema', 'ImportedSchemas'])
+      expect(schemas[name]!.properties!['error']!.description).toContain('A failed run is 200, too');
   });
 
   it('refers to nothing that is not there', async () => {

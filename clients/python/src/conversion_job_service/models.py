@@ -503,12 +503,14 @@ StoredPath: TypeAlias = "str"
 
 class ExportedSchema(TypedDict):
     error: bool
-    """Whether it failed. Failures are problem documents, so an answer with 200 or 201 says false."""
+    """Whether the run failed. A failed run is 200, too; a refused request is a problem document."""
     az_output_path: str
     """The location without its query; empty for a folder."""
 
 
 class ExportSchemaRequest(TypedDict):
+    """Exactly one of `output_path` and `az_output_path` is given."""
+
     origin_id: str
     """The schema; all its versions go along."""
     output_path: NotRequired[str]
@@ -529,12 +531,14 @@ class ExportSchemaRequest(TypedDict):
 
 class ImportedSchemas(TypedDict):
     error: bool
-    """Whether it failed. Failures are problem documents, so an answer with 200 or 201 says false."""
+    """Whether the run failed, and nothing was changed. A failed run is 200, too; a refused request is a problem document."""
     origin_ids: str
     """Every version, oldest first, by comma and space; empty on error."""
 
 
 class ImportSchemaRequest(TypedDict):
+    """`input_path` alone is the folder of the package. With `az_input_path`, the package is copied from there to `input_path` first."""
+
     input_path: str
     """Folder that holds the package; with `az_input_path`, the one it is copied to first."""
     az_input_path: NotRequired[str]
@@ -779,7 +783,7 @@ class ActivateMappingResponse(TypedDict):
 
 
 class ActivateMappingRequest(TypedDict):
-    """Which lines of the map that is shown to switch on: at least one of `ids` and `xpaths` has items. An element takes with it all that lies below it."""
+    """Which lines of the map that is shown to switch on: at least one of `ids` and `xpaths` is given. An element takes with it all that lies below it."""
 
     id_sch: int
     """The schema."""
@@ -801,7 +805,7 @@ class DeactivateMappingResponse(TypedDict):
 
 
 class DeactivateMappingRequest(TypedDict):
-    """Which lines of the map that is shown to switch off: at least one of `ids` and `xpaths` has items. An element takes with it all that lies below it."""
+    """Which lines of the map that is shown to switch off: at least one of `ids` and `xpaths` is given. An element takes with it all that lies below it."""
 
     id_sch: int
     """The schema."""
