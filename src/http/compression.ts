@@ -41,6 +41,7 @@ export function compressed(compressor: Compressor | undefined): MiddlewareHandle
       headers.has('Content-Encoding') ||
       headers.has('Content-Range') ||
       headers.has('Accept-Ranges') ||
+      /\bno-transform\b/i.test(headers.get('Cache-Control') ?? '') ||
       Number(headers.get('Content-Length') ?? smallest) < smallest
     )
       return;

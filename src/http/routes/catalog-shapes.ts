@@ -308,5 +308,5 @@ export const CreateSchemaRequest = z
   .openapi('CreateSchemaRequest', {
     description:
       'Paths are those that uploads returned, or addresses such as `s3://BUCKET/PREFIX/` and `https://HOST/set.xsd`, read with `credential` or a source of the operator; at least one of `xsd` and `xml`. With `id_parent_sch` it becomes the next version of that schema.',
-    example: { name: 'orders', xsd: [...demoFiles.xsdFiles], map_level: 3 },
+    example: { name: 'orders of an XSD set', xsd: [...demoFiles.xsdFiles], map_level: 3 },
   });

@@ -61,6 +61,8 @@ describe('answers', () => {
     const own = new Hono<AppEnv>().use(compressed(compressor)).get('/own/:kind', (c) => {
       const { kind } = c.req.param();
       if (kind === 'pieces') return c.body(pieces(), 200, { 'Content-Type': 'text/plain' });
+      if (kind === 'as-it-is')
+        return c.body(pieces(), 200, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-transform' });
       if (kind === 'events') return c.body(pieces(), 200, { 'Content-Type': 'text/event-stream' });
       return c.body(new Uint8Array(5000), 200, { 'Content-Type': kind.replace('_', '/') });
     });
@@ -157,6 +159,7 @@ describe('answers', () => {
       '/own/application_octet-stream',
       '/own/application_vnd.openxmlformats-officedocument.spreadsheetml.sheet',
       '/own/events',
+      '/own/as-it-is',
       '/doc/favicon-32x32.png',
       '/v2/executions/get/x',
     ]) {
