@@ -311,7 +311,19 @@ const contents: Record<string, { schema: z.ZodType }> = {
   },
 };
 
-const jobLogResponses = { 200: { description: 'The log, or a part of it.', content: contents } };
+const jobLogResponses = {
+  200: {
+    description: 'The log, or a part of it.',
+    content: contents,
+    headers: {
+      'X-Accel-Buffering': {
+        description: 'Of an event stream: proxies do not hold it back.',
+        schema: { type: 'string' as const },
+        example: 'no',
+      },
+    },
+  },
+};
 
 interface LogQuestion {
   readonly idOrg: number;
