@@ -16,6 +16,7 @@ interface DescribedAnswer {
 }
 
 interface Content {
+  readonly schema?: { readonly type?: string };
   example?: unknown;
   examples?: Record<string, { readonly $ref: string }>;
 }
@@ -67,7 +68,12 @@ export function showExamples(method: string, path: string, operation: Described)
       if (type === 'application/problem+json') {
         shown.examples = examplesOf(Number(status), path, operation);
         codes.push(...Object.keys(shown.examples));
-      } else if (answer !== undefined && Number(status) < 300 && isOfType(answer, type))
+      } else if (
+        answer !== undefined &&
+        Number(status) < 300 &&
+        isOfType(answer, type) &&
+        isOfForm(answer, shown)
+      )
         shown.example = answer;
     }
   }
@@ -88,6 +94,11 @@ function takesIdempotencyKey({ parameters = [] }: Described): boolean {
 
 function readsJson({ requestBody }: Described): boolean {
   return requestBody?.content?.['application/json'] !== undefined;
+}
+
+/** One recorded answer may stand for several media types, of which some are arrays. */
+function isOfForm(answer: unknown, { schema }: Content): boolean {
+  return schema?.type === undefined || (schema.type === 'array') === Array.isArray(answer);
 }
 
 /** The log is text within its JSON, a script is text alone. */

@@ -29,9 +29,6 @@ const common: Readonly<Record<string, Header>> = {
   'Cross-Origin-Resource-Policy': text('Pages of other origins may not embed the answer.', 'same-origin'),
 };
 
-/** Names of the headers that every answer has. */
-export const commonHeaderNames: readonly string[] = Object.keys(common);
-
 /** Headers of every answer to a request with a key. */
 const ofKeys: Readonly<Record<string, Header>> = {
   'RateLimit-Policy': text(
@@ -49,6 +46,9 @@ const ofContent: Readonly<Record<string, Header>> = {
   Vary: text('The request headers that the form of the answer depends on.', 'Accept, Accept-Encoding'),
   'Content-Encoding': text('`br` or `gzip`, if `Accept-Encoding` allowed it.', 'gzip'),
 };
+
+/** Names of the headers that almost every answer has. */
+export const commonHeaderNames: readonly string[] = [...Object.keys(common), ...Object.keys(ofContent)];
 
 /** Headers that say how to repeat a refused request. */
 const ofRefusals: Readonly<Record<string, Header>> = {

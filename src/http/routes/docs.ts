@@ -64,7 +64,7 @@ const pageHtml = (addressOf: (file: PageFile) => string): string => `<!DOCTYPE h
 /**
  * The server of the document is told by the page's own address: only the browser knows every prefix in front of it.
  * The examples of optional parameters become words here, as the page would send them along with every call that is tried.
- * Headers that every answer has are not repeated for each.
+ * Headers that almost every answer has are not repeated for each.
  */
 const start = `const commonHeaders = ${JSON.stringify(commonHeaderNames)};
 const dark = matchMedia('(prefers-color-scheme: dark)');
