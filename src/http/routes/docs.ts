@@ -64,7 +64,8 @@ const pageHtml = (addressOf: (file: PageFile) => string): string => `<!DOCTYPE h
 /**
  * The server of the document is told by the page's own address: only the browser knows every prefix in front of it.
  * The examples of optional parameters become words here, as the page would send them along with every call that is tried.
- * Headers that almost every answer has are not repeated for each.
+ * Headers of errors, and those that almost every answer has, are left out: each reference takes
+ * the page time.
  */
 const start = `const commonHeaders = ${JSON.stringify(commonHeaderNames)};
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -78,8 +79,10 @@ fetch(address, { headers: { Accept: 'application/json' } })
     spec.servers = [{ url: address.replace(/\\/doc$/, '') }];
     for (const path of Object.values(spec.paths)) for (const operation of Object.values(path)) {
       for (const parameter of operation.parameters ?? []) if (parameter.required !== true) tellExample(parameter);
-      for (const { headers = {} } of Object.values(operation.responses))
-        for (const name of commonHeaders) delete headers[name];
+      for (const [status, response] of Object.entries(operation.responses)) {
+        if (status >= '400') delete response.headers;
+        for (const name of commonHeaders) delete response.headers?.[name];
+      }
     }
     const ui = SwaggerUIBundle({
       spec,

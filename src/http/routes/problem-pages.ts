@@ -121,16 +121,16 @@ function inAcceptedForm(
   return c.body(forms.markdown(), 200, { 'Content-Type': 'text/markdown; charset=utf-8' });
 }
 
-export function createProblemRoutes() {
-  const inEveryForm = (schema: z.ZodType, description: string) => ({
-    description,
-    content: {
-      'application/json': { schema },
-      'text/html': { schema: z.string() },
-      'text/markdown': { schema: z.string() },
-    },
-  });
+const inEveryForm = (schema: z.ZodType, description: string) => ({
+  description,
+  content: {
+    'application/json': { schema },
+    'text/html': { schema: z.string() },
+    'text/markdown': { schema: z.string() },
+  },
+});
 
+export function createProblemRoutes() {
   const list = rawOperation(
     createRoute({
       ...conditionalGet,

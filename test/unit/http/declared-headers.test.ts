@@ -57,6 +57,10 @@ describe('the headers of answers', () => {
     operations = operationsOf(document).filter(({ method }) => method !== 'TRACE');
   });
 
+  function named(method: string, path: string): ListedOperation {
+    return operations.find((one) => one.method === method && one.path === path)!;
+  }
+
   /** Returns the headers of the answer that the operation does not declare. */
   async function check(
     operation: ListedOperation,
@@ -113,8 +117,6 @@ describe('the headers of answers', () => {
 
   it('of created, replayed, awaited and limited answers are declared, too', async () => {
     const headers = { Authorization: `Bearer ${test.key}`, 'Content-Type': 'application/json' };
-    const named = (method: string, path: string): ListedOperation =>
-      operations.find((one) => one.method === method && one.path === path)!;
     const undeclared: string[] = [];
     for (const [path, body] of [
       ['/v2/admin/orgs', { name: 'third' }],
