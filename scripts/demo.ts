@@ -1,9 +1,11 @@
 /**
  * `npm run demo`: starts the service on the embedded database, converts the orders of scripts/demo over REST, shows
- * what came out, and stops. `-- --serve` stays up; `-- --home FOLDER` keeps the demo's data elsewhere.
+ * what came out, and stops. The files that the examples of /doc name are put into the home. `-- --serve` stays up; `-- --home FOLDER` keeps the demo's data elsewhere.
  */
-import { readFile } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import postgres from 'postgres';
+import { demoFiles } from '../src/http/openapi/demo-files.ts';
 import { createApiClient } from './demo/api-client.ts';
 import type { ApiClient, CommandItem, Job } from './demo/api-client.ts';
 import { archiveFolder } from './demo/archive.ts';
@@ -154,6 +156,11 @@ try {
   title('Service');
   const home = await chooseHomeFolder(options.home ?? null);
   place = `The demo's data is in ${home}: remove that folder to begin anew.`;
+  for (const [from, to] of [
+    ['demo/documents/', demoFiles.documents],
+    ['demo/xsd/', demoFiles.xsd],
+  ] as const)
+    await cp(new URL(from, import.meta.url), join(home, 'files/1', to), { recursive: true });
   service = await startService(home, options.serve ? await freePort(servePort) : 0);
   await convertAndShow(service, startedMs);
   title(`Done in ${seconds(startedMs, Date.now())}.`);

@@ -12,6 +12,7 @@ import { createCredentialRoutes } from './http/routes/credentials.ts';
 import { createDiagramRoutes } from './http/routes/diagrams.ts';
 import { createDocRoutes, createErrorPageRoutes } from './http/routes/docs.ts';
 import { createOpenApiDocument, registerComponents } from './http/openapi/document.ts';
+import { compressed } from './http/compression.ts';
 import type { AppEnv } from './http/env.ts';
 import { createFollowers, requestId, securityHeaders } from './http/middleware.ts';
 import { createExecutionRoutes } from './http/routes/executions.ts';
@@ -19,6 +20,7 @@ import { createFileRoutes } from './http/routes/files.ts';
 import { createMappingRoutes } from './http/routes/mappings.ts';
 import { createPageRoutes } from './http/routes/page.ts';
 import { createMetrics, routeOf } from './http/metrics.ts';
+import { createProblemRoutes } from './http/routes/problem-pages.ts';
 import { createTransferRoutes } from './http/routes/transfer.ts';
 import { createErrorHandler, problemResponse } from './http/problem.ts';
 import { createRenderings } from './http/operation.ts';
@@ -55,6 +57,7 @@ export function createApp(
     behind(basePath),
     requestId(adapters.clock, adapters.logger, adapters.tracer, routeOf),
     securityHeaders,
+    compressed(adapters.compressor),
   );
   if (config.corsOrigins.length > 0) {
     app.use(
@@ -64,6 +67,8 @@ export function createApp(
         exposeHeaders: [
           'X-Request-Id',
           'Content-Disposition',
+          'Deprecation',
+          'ETag',
           'Idempotency-Replayed',
           'Link',
           'Location',
@@ -71,6 +76,7 @@ export function createApp(
           'RateLimit',
           'RateLimit-Policy',
           'Retry-After',
+          'Sunset',
         ],
       }),
     );
@@ -97,6 +103,8 @@ export function createApp(
   app.route('/', createActuatorRoutes(adapters, metrics, guards));
   app.route('/', createErrorPageRoutes(adapters.clock));
   app.route('/', createPageRoutes(adapters.build, config));
+  // before the assets of /doc
+  app.route('/', createProblemRoutes());
   app.route('/', createDocRoutes(adapters.assets, createOpenApiDocument(app)));
 
   // A route, not only `notFound`: a host that mounts this application keeps the routes and drops the handler.

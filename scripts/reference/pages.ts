@@ -1,8 +1,9 @@
 /** The pages of docs/reference that are written from the registries of the code: path from the project's root to text. */
+import { readFileSync } from 'node:fs';
 import { createApp } from '../../src/app.ts';
 import { limitProperties } from '../../src/config/limits.ts';
 import { properties, readConfig } from '../../src/config/properties.ts';
-import { errorCatalogue, type ErrorCode } from '../../src/errors.ts';
+import { errorCatalogue, type ErrorCode, type ErrorMeaning } from '../../src/errors.ts';
 import {
   codesTable,
   mergeColumns,
@@ -185,20 +186,29 @@ function columnTable(columns: readonly SideColumn[], key: readonly string[]): st
 }
 
 function errorCodesPage(): string {
-  const codes = Object.keys(errorCatalogue) as ErrorCode[];
+  const codes = (Object.keys(errorCatalogue) as ErrorCode[]).toSorted((a, b) => statusOf[a] - statusOf[b]);
   return page(
     'Error codes',
-    'An error of the REST interface is a problem document (RFC 9457, `application/problem+json`). Its member `code` has one of these codes. [Troubleshooting](../troubleshooting.md#by-error-code) says what to do.',
+    'An error of the REST interface is a problem document (RFC 9457, `application/problem+json`). `code` is one of the codes below, `detail` describes the case, `errors` has the places in the request, and `request_id` finds it in the log of the service. `help` leads to a page of the service, `/doc/problems/CODE`, which has the same texts as this page.',
     table(
       ['code', 'status', 'meaning', 'retry'],
-      codes
-        .toSorted((a, b) => statusOf[a] - statusOf[b])
-        .map((one) => [
-          code(one),
-          String(statusOf[one]),
-          errorCatalogue[one].title,
-          errorCatalogue[one].retryable ? 'yes, later' : 'no',
-        ]),
+      codes.map((one) => [
+        `[${code(one)}](#${one})`,
+        String(statusOf[one]),
+        errorCatalogue[one].title,
+        errorCatalogue[one].retryable ? 'yes, later' : 'no',
+      ]),
     ),
+    ...codes.flatMap((one) => {
+      const { cause, remedy, page: more }: ErrorMeaning = errorCatalogue[one];
+      return [`## ${one}`, cause, more === undefined ? remedy : `${remedy} See ${linkTo(more)}.`];
+    }),
   );
+}
+
+/** A link to a page, named by its heading. */
+function linkTo(path: string): string {
+  const [, title] =
+    /^# (.+)$/m.exec(readFileSync(new URL(`../../${folder}/${path}`, import.meta.url), 'utf8')) ?? [];
+  return `[${title}](${path})`;
 }

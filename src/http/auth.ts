@@ -264,13 +264,25 @@ function createRateLimiter(
 
 // The application's own address, as its clients see it behind hosts and proxies.
 
-/** Records the prefix that a host has stripped from the requests. */
+/** Records the prefix that a host has stripped from the requests, and the length of one that it has left in front of them. */
 export function behind(basePath: string): MiddlewareHandler<AppEnv> {
   const prefix = basePath.replace(/\/+$/, '');
   return async (c, next) => {
     c.set('basePath', prefix);
+    c.set('segmentsBefore', routePath(c).split('/').length - 2);
     await next();
   };
+}
+
+/**
+ * Returns the reference from the address of the request to the root of the application: '' or `../../`. It holds below any prefix, those
+ * of proxies included, because it names none.
+ */
+export function rootReference(c: Context): string {
+  const before = (c.get('segmentsBefore') as number | undefined) ?? 0;
+  const depth = c.req.path.split('/').length - 2 - before;
+  // the root of a host's route has no slash at its end
+  return depth < 0 ? `${c.req.path.slice(c.req.path.lastIndexOf('/') + 1)}/` : '../'.repeat(depth);
 }
 
 /** Returns the path of the current request, including the prefix of the application. */

@@ -9,6 +9,15 @@ import { acceptedType } from './operation.ts';
 /** Bytes of any kind: generators of clients that know bytes by this type alone ask for it. */
 export const bytesType = 'application/octet-stream';
 
+/** Documents `Content-Disposition`, for use as `headers` of an answer. */
+export const dispositionHeader = {
+  'Content-Disposition': {
+    description: 'The name to save the file under (RFC 6266).',
+    schema: { type: 'string' as const },
+    example: 'attachment; filename="orders.csv"; filename*=UTF-8\'\'orders.csv',
+  },
+};
+
 /** `Content-Disposition` of a download (RFC 6266): a plain name for all, the exact one for those that read it. */
 function attachment(name: string): string {
   const plain = name.replaceAll(/[^\w .()-]/g, '_');

@@ -6,7 +6,7 @@ const chunkCharacters = 64 * 1024;
 /** Chunks after which other requests have their turn, however fast the client takes them. */
 const chunksInTurn = 8;
 
-/** A long array as JSON, written piece by piece as the client takes it: its whole text is never held. */
+/** A long array as JSON, written piece by piece as the client takes it. */
 export function jsonArray(c: Context<AppEnv>, values: Iterable<unknown>): Response {
   return longText(c, arrayPieces(values), 'application/json');
 }

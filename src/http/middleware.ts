@@ -123,6 +123,9 @@ const unlessSet: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
+/** The security headers of an answer that is neither a page nor cached. */
+export const securityHeaderValues: Readonly<Record<string, string>> = { ...always, ...unlessSet };
+
 export const securityHeaders: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   for (const [name, value] of Object.entries(always)) c.res.headers.set(name, value);

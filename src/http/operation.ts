@@ -4,7 +4,9 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { closestWord } from '../engine/closest-word.ts';
 import { AppError, type ErrorDetail } from '../errors.ts';
 import { uploadTokenSchemeName } from './auth.ts';
+import { announce, deprecationOf, describeDeprecation } from './deprecation.ts';
 import type { AppEnv } from './env.ts';
+import { conditional, tagHeader } from './validators.ts';
 import { negotiate, Problem } from './problem.ts';
 import { createSlots, type Slots } from '../service/transfer/run-transfer.ts';
 
@@ -40,7 +42,7 @@ export function json<S extends z.ZodType>(schema: S, description: string): JsonC
   return { description, content: { 'application/json': { schema } } };
 }
 
-/** A status that the API lists and that is never sent: with content, generated clients would mistake it for another answer. */
+/** A status that the API lists and that is never sent. */
 export const notSent = { description: 'Not used.' } as const;
 
 /** Describes an answer whose body is not part of the API: the text beside the status is meant for people. */
@@ -126,10 +128,13 @@ function withoutHead(route: RouteConfig, allow: string): MiddlewareHandler<AppEn
 }
 
 /**
- * Adds the checks that all operations share, after those of the key and the body: unknown query parameters (400), and an `Accept` that
- * excludes every media type of the answer (406).
+ * Adds the checks that all operations share, after those of the key and the body: unknown query parameters (400), an `Accept` that
+ * excludes every media type of the answer (406), the tag of a conditional GET, and the announcement of a deprecation.
  */
-function withChecks(route: RouteConfig): RouteConfig {
+function withChecks(defined: RouteConfig): RouteConfig {
+  const deprecation = deprecationOf(defined);
+  const route = deprecation === undefined ? defined : describeDeprecation(defined, deprecation);
+  const announcing = deprecation === undefined ? [] : [announce(deprecation)];
   const checks: MiddlewareHandler<AppEnv>[] = [];
   // an upload reports a wrong token before any other fault, so its handler checks the parameters
   if (!(route.security ?? []).some((scheme) => uploadTokenSchemeName in scheme)) {
@@ -146,10 +151,41 @@ function withChecks(route: RouteConfig): RouteConfig {
       return next();
     });
   }
+  const isConditional = 'x-conditional' in route;
+  if (isConditional) checks.push(conditional);
   return {
     ...route,
-    middleware: [...([route.middleware ?? []].flat() as MiddlewareHandler<AppEnv>[]), ...checks],
-    responses: { ...problemsOnly(400, ...(offered.length > 0 ? [406] : [])), ...route.responses },
+    middleware: [
+      ...announcing,
+      ...([route.middleware ?? []].flat() as MiddlewareHandler<AppEnv>[]),
+      ...checks,
+    ],
+    responses: {
+      ...problemsOnly(400, ...(offered.length > 0 ? [406] : [])),
+      ...withContentOfBoth(isConditional ? withTags(route.responses) : route.responses),
+    },
+  };
+}
+
+/**
+ * Gives 200 and 201 the same content if the API lists both and only one of them is sent: generators of clients take the content of
+ * either.
+ */
+function withContentOfBoth(responses: RouteConfig['responses']): RouteConfig['responses'] {
+  const [ok, created] = [responses[200], responses[201]];
+  if (ok === undefined || created === undefined) return responses;
+  const sent = 'content' in ok ? ok : created;
+  const both = (own: object) => ({ ...sent, ...own }) as RouteConfig['responses'][string];
+  return { ...responses, 200: both(ok), 201: both(created) };
+}
+
+/** The answers of a conditional GET. */
+function withTags(responses: RouteConfig['responses']): RouteConfig['responses'] {
+  const whole = responses[200] as { readonly headers?: object };
+  return {
+    ...responses,
+    200: { ...whole, headers: { ...whole.headers, ...tagHeader } } as RouteConfig['responses'][string],
+    304: { description: 'Not changed since the answer whose tag `If-None-Match` names.', headers: tagHeader },
   };
 }
 

@@ -29,7 +29,7 @@ function integerUpTo(max: bigint, detail: string) {
 }
 
 /** An id in a path or query: decimal digits, 0 … 2^63-1. Ids that cannot exist come out as 0, which no record has. */
-export function int64(meaning: string, example = 7) {
+export function int64(meaning: string, example = 2) {
   return integerUpTo(maxInt64, 'must be an integer from 0 to 9223372036854775807').openapi({
     type: 'integer',
     format: 'int64',

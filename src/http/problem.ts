@@ -5,7 +5,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { AppError, errorCatalogue, isOutage, type ErrorCode, type ErrorDetail } from '../errors.ts';
 import { fixedLimits } from '../config/limits.ts';
 import type { Clock, Logger } from '../ports/environment.ts';
-import { clientPath } from './auth.ts';
+import { clientPath, rootReference } from './auth.ts';
 import type { AppEnv } from './env.ts';
 import { parseAccept } from 'hono/utils/accept';
 
@@ -27,6 +27,7 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   invalid_body: 400,
   malformed_json: 400,
   missing_body: 400,
+  malformed_request: 400,
   unknown_option: 400,
   invalid_option: 400,
   path_not_allowed: 400,
@@ -41,6 +42,7 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   not_found: 404,
   method_not_allowed: 405,
   not_acceptable: 406,
+  request_timeout: 408,
   job_not_terminal: 409,
   conflict: 409,
   payload_too_large: 413,
@@ -49,7 +51,9 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   idempotency_key_reused: 422,
   unprocessable_input: 422,
   too_many_requests: 429,
+  headers_too_large: 431,
   internal_error: 500,
+  method_unknown: 501,
   runtime_unsupported: 501,
   service_unavailable: 503,
 };
@@ -62,12 +66,14 @@ const reasonOf: Readonly<Record<number, string>> = {
   404: 'Not Found',
   405: 'Method Not Allowed',
   406: 'Not Acceptable',
+  408: 'Request Timeout',
   409: 'Conflict',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   416: 'Range Not Satisfiable',
   422: 'Unprocessable Content',
   429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',
   501: 'Not Implemented',
   503: 'Service Unavailable',
@@ -87,6 +93,7 @@ export const Problem = z
     detail: z.string(),
     instance: z.string(),
     code: z.string(),
+    help: z.string(),
     errors: z.array(ProblemLocation),
     timestamp: z.string(),
     error: z.string(),
@@ -103,6 +110,7 @@ export const Problem = z
       detail: 'id must be an integer from 0 to 9223372036854775807',
       instance: '/v2/executions/get/x',
       code: 'invalid_parameter',
+      help: '../../../doc/problems/invalid_parameter',
       errors: [{ pointer: '/path/id', detail: 'must be an integer from 0 to 9223372036854775807' }],
       timestamp: '2026-09-21T14:13:21.301+00:00',
       error: 'Bad Request',
@@ -120,30 +128,63 @@ function reasonPhrase(status: number): string {
   return reasonOf[status] ?? 'None';
 }
 
+/** The URN of an error code. */
+export function problemType(code: ErrorCode): string {
+  return `urn:svc:problem:${code}`;
+}
+
+interface ProblemFacts {
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly errors?: readonly ErrorDetail[];
+}
+
+/** The problem document of one error. `root`: reference to the root of the application from the address of the request. */
+export function problemBody(
+  { code, detail, errors = [] }: ProblemFacts,
+  request: {
+    readonly path: string;
+    readonly root: string;
+    readonly requestId: string;
+    readonly nowMs: number;
+  },
+): z.infer<typeof Problem> {
+  const status = statusOf[code];
+  return {
+    type: problemType(code),
+    title: errorCatalogue[code].title,
+    status,
+    detail,
+    instance: request.path,
+    code,
+    help: `${request.root}doc/problems/${code}`,
+    errors: errors
+      .slice(0, fixedLimits.problemErrors)
+      .map(({ pointer, detail: what }) => ({ pointer, detail: what })),
+    timestamp: isoTimestamp(request.nowMs),
+    error: reasonPhrase(status),
+    path: request.path,
+    request_id: request.requestId,
+  };
+}
+
 /** The answer for one error. */
 export function problemResponse(
   c: Context<AppEnv>,
   clock: Clock,
-  problem: { readonly code: ErrorCode; readonly detail: string; readonly errors?: readonly ErrorDetail[] },
+  problem: ProblemFacts,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  const status = statusOf[problem.code];
-  const body: z.infer<typeof Problem> = {
-    type: `urn:svc:problem:${problem.code}`,
-    title: errorCatalogue[problem.code].title,
-    status,
-    detail: problem.detail,
-    instance: clientPath(c),
-    code: problem.code,
-    errors: (problem.errors ?? [])
-      .slice(0, fixedLimits.problemErrors)
-      .map(({ pointer, detail }) => ({ pointer, detail })),
-    timestamp: isoTimestamp(clock.nowMs()),
-    error: reasonPhrase(status),
+  const body = problemBody(problem, {
     path: clientPath(c),
-    request_id: c.get('requestId'),
-  };
-  return c.body(JSON.stringify(body), status, { ...headers, 'Content-Type': 'application/problem+json' });
+    root: rootReference(c),
+    requestId: c.get('requestId'),
+    nowMs: clock.nowMs(),
+  });
+  return c.body(JSON.stringify(body), statusOf[problem.code], {
+    ...headers,
+    'Content-Type': 'application/problem+json',
+  });
 }
 
 /** Returns the application's `onError`: known errors become their problem, all others 500 with the request id only. */

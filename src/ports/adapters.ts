@@ -6,7 +6,7 @@ import type { Clock, HealthProbe, Logger, ServiceLog, OperationFigureSource, Tra
 import type { IdempotencyStore } from './stores/idempotency.ts';
 import type { JobStore } from './stores/jobs.ts';
 import type { ProcessRunner, TransferProgram, ProcessFigures, SchemaCompiler } from './processes.ts';
-import type { HostCallers, HostResolver, TokenVerifier } from './network.ts';
+import type { Compressor, HostCallers, HostResolver, TokenVerifier } from './network.ts';
 import type { TargetReader } from './target-reader.ts';
 import type { WatchStore } from './stores/watches.ts';
 
@@ -67,6 +67,8 @@ export interface Adapters {
   readonly tokens?: TokenVerifier;
   /** knows the callers of a host with a sign-in of its own; absent if there is none */
   readonly callers?: HostCallers;
+  /** absent if the runtime, or a proxy in front of it, compresses answers */
+  readonly compressor?: Compressor;
   readonly runtime: RuntimeInfo;
   /** absent if the runtime does not report them */
   readonly process?: ProcessFigures;

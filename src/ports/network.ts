@@ -1,5 +1,5 @@
 /**
- * The network as the service sees it: held connections, addresses of callers, requests to the outside, bearer tokens, and the locations of
+ * The network as the service sees it: held connections, compression of answers, addresses of callers, requests to the outside, bearer tokens, and the locations of
  * watches.
  */
 import type { Scope } from './stores/access.ts';
@@ -12,6 +12,19 @@ export interface HeldConnection {
   heldBy(idOrg: number, idKey: string): void;
   /** The answer continues as long as its reader likes, and the reader can resume it: `giveWay` ends it if there is no room. */
   followedUntil(giveWay: () => void): void;
+}
+
+/** A content coding of answers, as `Content-Encoding` names it. */
+export type Coding = 'br' | 'gzip';
+
+/** Compresses answers. */
+export interface Compressor {
+  /** the preferred one first */
+  readonly codings: readonly Coding[];
+  /** compresses quickly, as the bytes come */
+  stream(coding: Coding): ReadableWritablePair<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>;
+  /** compresses thoroughly, for content that is sent many times */
+  whole(coding: Coding, bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 // Callers of an application that is mounted in another one which has its own sign-in.

@@ -1,10 +1,11 @@
 /** HTTP servers of this program: their limits, and how they end. */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket, AddressInfo } from 'node:net';
 import type { HeldConnection } from '../ports/network.ts';
-import { serve } from '@hono/node-server';
+import { getRequestListener, RequestError } from '@hono/node-server';
 import { fixedLimits } from '../config/limits.ts';
 import { ConfigError } from '../config/wrong-settings.ts';
+import { faultOfHead, refusedRequest, refuseUnreadable } from './refused-requests.ts';
 import type { OpenedService } from './open-service.ts';
 
 // Handles `Expect: 100-continue` (RFC 9110 section 10.1.1).
@@ -232,29 +233,6 @@ function sizeOf(answers: ReadonlySet<ServerResponse>): number {
   return bytes;
 }
 
-type RequestHead = Pick<IncomingMessage, 'rawHeaders' | 'socket' | 'headers' | 'httpVersion'>;
-
-/**
- * Returns whether a request needs no answer: its connection was closed in the middle, it has several hosts, or other servers may read
- * its body as longer or shorter.
- */
-export function needsNoAnswer(incoming: RequestHead): boolean {
-  return incoming.socket.destroyed || hasSeveralHosts(incoming) || hasOddCoding(incoming);
-}
-
-/** RFC 9112 section 6.1: a coding beside chunks is none that we undo, and HTTP/1.0 knows no coding. */
-function hasOddCoding({ headers, httpVersion }: RequestHead): boolean {
-  const coding = headers['transfer-encoding'];
-  return coding !== undefined && (httpVersion === '1.0' || coding.trim().toLowerCase() !== 'chunked');
-}
-
-/** Detects several Host headers (RFC 9112 section 3.2): a proxy may have checked a different one. */
-function hasSeveralHosts({ rawHeaders }: RequestHead): boolean {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === 'host') hosts += 1;
-  return hosts > 1;
-}
-
 /** Resolves once it listens, with its address. ConfigError if the port is not available. */
 export function listen(
   fetch: OpenedService['fetch'],
@@ -267,23 +245,39 @@ export function listen(
   let bound: BoundConnections;
   const answer = (
     request: Request,
-    { incoming }: { readonly incoming: RequestHead },
-  ): Response | Promise<Response> =>
-    // bare, as the parser's own refusals are
-    needsNoAnswer(incoming)
-      ? new Response(null, { status: 400, headers: { Connection: 'close' } })
-      : fetch(request, { svcConnection: bound.of(incoming) });
+    {
+      incoming,
+    }: { readonly incoming: Pick<IncomingMessage, 'rawHeaders' | 'socket' | 'headers' | 'httpVersion'> },
+  ): Response | Promise<Response> => {
+    // its connection was closed while it waited for its turn
+    if (incoming.socket.destroyed) return new Response(null, { status: 400 });
+    const fault = faultOfHead(incoming);
+    return fault === null ? fetch(request, { svcConnection: bound.of(incoming) }) : refusedRequest(fault);
+  };
   return new Promise((resolve, reject) => {
     // No limit on the whole request: an upload may take hours. One on silence instead.
     const serverOptions = {
       requestTimeout: 0,
       headersTimeout: fixedLimits.requestHeadMs,
       keepAliveTimeout: fixedLimits.keepAliveMs,
+      // faultOfHead answers it
+      requireHostHeader: false,
     };
-    const server = serve({ fetch: answer, hostname, port, serverOptions }, (info: AddressInfo) => {
-      const name = info.family === 'IPv6' ? `[${info.address}]` : info.address;
-      resolve({ server, url: `http://${name}:${info.port}` });
-    }) as Server;
+    const server = createServer(
+      serverOptions,
+      getRequestListener(answer, {
+        hostname,
+        errorHandler: (error) =>
+          error instanceof RequestError
+            ? refusedRequest(`the address of the request is wrong: ${error.message}`)
+            : new Response(null, { status: 500 }),
+      }),
+    );
+    server.listen(port, hostname, () => {
+      const { family, address, port: actual } = server.address() as AddressInfo;
+      const name = family === 'IPv6' ? `[${address}]` : address;
+      resolve({ server, url: `http://${name}:${actual}` });
+    });
     const refused = (error: NodeJS.ErrnoException): void => {
       const code = error.code ?? error.message;
       const advice = listenAdvice[code] ?? 'conversion-job-service doctor examines this machine';
@@ -294,6 +288,7 @@ export function listen(
     server.setTimeout(fixedLimits.idleConnectionMs);
     bound = boundConnections(server, { connections, unreadBytes: fixedLimits.unreadBytes });
     continueOnRead(server);
+    refuseUnreadable(server);
   });
 }
 

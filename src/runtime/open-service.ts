@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { readBuildInfo } from './build-info.ts';
+import { createCompressor } from './system/compressor.ts';
 import { createHostResolver } from '../network/checked-http.ts';
 import { createOidcVerifier } from './system/oidc-verifier.ts';
 import { createProcessFigures } from './system/process-figures.ts';
@@ -86,6 +87,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     const adapters: Adapters = {
       health: createHealth(opened, { running: () => worker?.running() ?? 0, accepting: () => accepting }),
       assets: createPackageAssetStore(),
+      compressor: createCompressor(),
       runtime: { name: 'node', version: process.versions.node, capabilities: { commands: true } },
       process: createProcessFigures(),
       build: await readBuildInfo(),

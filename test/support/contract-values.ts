@@ -66,6 +66,7 @@ export const valuesOf =
       cfxml: conversion.name,
       mapping: 'shipment',
       asset: 'swagger-ui.css',
+      code: 'not_found',
       target: `metadb:${conversion.sqlSchema}`,
       table: 'shipment',
       component: path.includes('{group}') ? 'readinessState' : 'readiness',

@@ -23,7 +23,13 @@ export interface DocumentOperation {
   readonly security?: readonly Readonly<Record<string, unknown>>[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: unknown }>> };
   readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: unknown }>> }>
+    Record<
+      string,
+      {
+        readonly content?: Readonly<Record<string, { readonly schema: unknown }>>;
+        readonly headers?: Readonly<Record<string, unknown>>;
+      }
+    >
   >;
 }
 
@@ -81,6 +87,8 @@ export function createDocumentChecker(document: OpenApiDocument): DocumentChecke
       const { method, path, responses } = operation;
       const declared = responses[String(status)];
       if (declared === undefined) return [`${status} is not declared: ${text.slice(0, 300)}`];
+      const undeclared = undeclaredHeaders(declared.headers ?? {}, headers);
+      if (undeclared.length > 0) return [`${status} with undeclared headers: ${undeclared.join(', ')}`];
       const type = (headers.get('Content-Type') ?? '').split(';')[0]!.trim();
       const content = declared.content ?? {};
       if (status >= 400 && status !== 503 && type !== 'application/problem+json')
@@ -116,6 +124,22 @@ export function createDocumentChecker(document: OpenApiDocument): DocumentChecke
         : broken(validator(['components', 'schemas', name]), example);
     },
   };
+}
+
+/** Headers of the connection and of the message itself (RFC 9110 sections 6.6 and 8, RFC 9112). */
+const ofMessage = new Set([
+  'content-type',
+  'content-length',
+  'date',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+]);
+
+/** Names of the sent headers that are not declared. */
+export function undeclaredHeaders(declared: Readonly<Record<string, unknown>>, sent: Headers): string[] {
+  const names = new Set(Object.keys(declared).map((name) => name.toLowerCase()));
+  return [...sent.keys()].filter((name) => !names.has(name) && !ofMessage.has(name));
 }
 
 /** Clients are told that answers may gain members; tests are told of each that is sent and not described. */

@@ -317,6 +317,22 @@ function setLevelOperation({ adapters, guard }: Shared) {
   );
 }
 
+const acceptRangesHeader = {
+  'Accept-Ranges': {
+    description: '`Range` may ask for a part.',
+    schema: { type: 'string' as const },
+    example: 'bytes',
+  },
+};
+
+const contentRangeHeader = {
+  'Content-Range': {
+    description: 'The bytes of the answer, and how many there are.',
+    schema: { type: 'string' as const },
+    example: 'bytes 0-499/1234',
+  },
+};
+
 function logfileOperation({ adapters, get }: Shared) {
   return rawOperation(
     createRoute({
@@ -328,9 +344,18 @@ function logfileOperation({ adapters, get }: Shared) {
         'The last 1 MiB that this process wrote to its log, a JSON object a line. `Range` asks for a part, by bytes from the start of ' +
         'the process on.',
       responses: {
-        200: { description: 'What is held of the log.', content: { 'text/plain': { schema: z.string() } } },
-        206: { description: 'A part of it.', content: { 'text/plain': { schema: z.string() } } },
-        ...problems(416),
+        200: {
+          description: 'What is held of the log.',
+          content: { 'text/plain': { schema: z.string() } },
+          headers: acceptRangesHeader,
+        },
+        206: {
+          description: 'A part of it.',
+          content: { 'text/plain': { schema: z.string() } },
+          headers: { ...acceptRangesHeader, ...contentRangeHeader },
+        },
+        ...problems(),
+        416: { ...problems(416)[416], headers: contentRangeHeader },
       },
     }),
     (c) => {

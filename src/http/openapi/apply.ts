@@ -1,24 +1,22 @@
 /**
- * Adds recorded answers and errors of a service, and headers of all answers, to its operations. `npm run examples` records them again from a service that converts
+ * Adds recorded answers and errors of a service to its operations. `npm run examples` records them again from a service that converts
  * the orders of the demo.
  */
 import type { ErrorCode } from '../../errors.ts';
-import { apiKeySchemeName } from '../auth.ts';
 import recorded from './recorded.json' with { type: 'json' };
 
 interface Described {
   readonly parameters?: readonly object[];
   readonly requestBody?: { readonly content?: Readonly<Record<string, unknown>> };
-  readonly security?: readonly Readonly<Record<string, unknown>>[];
   readonly responses?: Readonly<Record<string, DescribedAnswer>>;
 }
 
 interface DescribedAnswer {
   readonly content?: Readonly<Record<string, Content>>;
-  headers?: Readonly<Record<string, unknown>>;
 }
 
 interface Content {
+  readonly schema?: { readonly type?: string };
   example?: unknown;
   examples?: Record<string, { readonly $ref: string }>;
 }
@@ -70,7 +68,12 @@ export function showExamples(method: string, path: string, operation: Described)
       if (type === 'application/problem+json') {
         shown.examples = examplesOf(Number(status), path, operation);
         codes.push(...Object.keys(shown.examples));
-      } else if (answer !== undefined && Number(status) < 300 && isOfType(answer, type))
+      } else if (
+        answer !== undefined &&
+        Number(status) < 300 &&
+        isOfType(answer, type) &&
+        isOfForm(answer, shown)
+      )
         shown.example = answer;
     }
   }
@@ -93,35 +96,13 @@ function readsJson({ requestBody }: Described): boolean {
   return requestBody?.content?.['application/json'] !== undefined;
 }
 
+/** One recorded answer may stand for several media types, of which some are arrays. */
+function isOfForm(answer: unknown, { schema }: Content): boolean {
+  return schema?.type === undefined || (schema.type === 'array') === Array.isArray(answer);
+}
+
 /** The log is text within its JSON, a script is text alone. */
 function isOfType(answer: unknown, type: string): boolean {
   if (type.endsWith('json')) return typeof answer !== 'string' || answer.startsWith('uploads/');
   return type === 'text/plain' && typeof answer === 'string';
-}
-
-/** The headers of every answer to a request with a key, by their names. */
-export const rateLimitHeaders = {
-  'RateLimit-Policy': {
-    description:
-      'The limit of requests of a key (draft-ietf-httpapi-ratelimit-headers): at most `q` requests, which are replenished in `w` seconds.',
-    schema: { type: 'string' as const },
-    example: '"default";q=200;w=2',
-  },
-  RateLimit: {
-    description:
-      'The rest of that limit: `r` requests may follow at once, and all are replenished after `t` seconds without requests.',
-    schema: { type: 'string' as const },
-    example: '"default";r=199;t=1',
-  },
-};
-
-/** Adds the headers of rate limits to the answers of an operation that needs a key, except to 401: that key is unknown. */
-export function declareRateLimits({ security = [], responses = {} }: Described): void {
-  if (security.length === 0 || !security.every((scheme) => apiKeySchemeName in scheme)) return;
-  const references = Object.keys(rateLimitHeaders).map((name) => [
-    name,
-    { $ref: `#/components/headers/${name}` },
-  ]);
-  for (const [status, response] of Object.entries(responses))
-    if (status !== '401') response.headers = { ...response.headers, ...Object.fromEntries(references) };
 }

@@ -3,7 +3,8 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import { LevelRequest } from '../actuator/structures.ts';
 import { apiKeySchemeName, uploadTokenSchemeName } from '../auth.ts';
 import type { AppEnv } from '../env.ts';
-import { declareRateLimits, problemExamples, rateLimitHeaders, showExamples } from './apply.ts';
+import { problemExamples, showExamples } from './apply.ts';
+import { declareHeaders, headerComponents } from './headers.ts';
 import { describeMembers } from './members.ts';
 
 const tags = [
@@ -65,7 +66,7 @@ export function registerComponents(app: OpenAPIHono<AppEnv>): void {
     name: 'token',
     description: 'An upload token: one use, five minutes, one kind of file.',
   });
-  for (const [name, header] of Object.entries(rateLimitHeaders))
+  for (const [name, header] of Object.entries(headerComponents))
     app.openAPIRegistry.registerComponent('headers', name, header);
   // its operation reads the body itself
   app.openAPIRegistry.register('LevelRequest', LevelRequest);
@@ -101,7 +102,7 @@ function generateDocument(app: OpenAPIHono<AppEnv>) {
   for (const [path, methods] of Object.entries(document.paths ?? {})) {
     for (const [method, operation] of Object.entries(methods as Record<string, DocumentOperation>)) {
       for (const code of showExamples(method, path, operation)) codes.add(code);
-      declareRateLimits(operation);
+      declareHeaders(operation);
       for (const parameter of operation.parameters ?? []) {
         // Hono reads headers by lower-case names; the document shows them as they are usually written.
         if (parameter.in === 'header')
@@ -114,6 +115,7 @@ function generateDocument(app: OpenAPIHono<AppEnv>) {
   return { ...document, components: { ...document.components, examples: problemExamples(codes) } };
 }
 
-interface DocumentOperation {
+type DocumentOperation = {
   readonly parameters?: readonly { readonly in: string; name: string }[];
-}
+} & Parameters<typeof showExamples>[2] &
+  Parameters<typeof declareHeaders>[0];

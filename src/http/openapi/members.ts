@@ -347,6 +347,13 @@ const jobMembers: MemberTexts = {
     kind: 'What is uploaded: documents, or an XSD set.',
     max_bytes: 'Most bytes that the upload may have, where that is to be less than the limit of the service.',
   },
+  ExportedSchema: {
+    error: 'Whether the run failed. A failed run is 200, too; a refused request is a problem document.',
+  },
+  ImportedSchemas: {
+    error:
+      'Whether the run failed, and nothing was changed. A failed run is 200, too; a refused request is a problem document.',
+  },
   ExportSchemaRequest: {
     az_output_path:
       'Location in cloud storage instead of a folder: its URL, ending in a slash, and a shared-access query.',
@@ -362,11 +369,21 @@ const jobMembers: MemberTexts = {
     detail: 'What is wrong with this request, and what to do.',
     instance: 'The path that was asked for.',
     code: 'The stable name of the fault, for programs.',
+    help: 'Reference, relative to the address of the request, to a page that explains the code.',
     errors: 'The wrong places of the request; at most 100.',
     timestamp: 'When it was answered, ISO 8601.',
     error: 'Reason phrase of the status.',
     path: 'The path that was asked for.',
     request_id: 'Names the request in the log of the service; also in the header X-Request-ID.',
+  },
+  ProblemKind: {
+    code: 'The stable name of the fault, for programs.',
+    type: '`type` of its problem documents.',
+    status: 'The status of the answer.',
+    title: 'The code in words.',
+    retryable: 'Whether the same request may succeed later.',
+    cause: 'What happened.',
+    remedy: 'What to do.',
   },
   ProblemPlace: {
     pointer: 'JSON pointer into the body, or `/path/…`, `/query/…`, `/header/…`.',

@@ -1,4 +1,5 @@
 /** Schemas and mappings as they go over the wire (docs/decisions/service/catalogue.md). */
+import { demoFiles } from '../openapi/demo-files.ts';
 import { z } from '@hono/zod-openapi';
 import { bodyId, displayName, plainText } from '../paging.ts';
 
@@ -282,7 +283,11 @@ export const SchemaDetails = z
   });
 
 /** An empty list means none: some generated clients send one for an absent member. */
-const paths = z.array(plainText(4096)).max(1000).optional();
+const paths = z
+  .array(plainText(4096))
+  .min(1, { error: 'must have an item, or be left out' })
+  .max(1000)
+  .optional();
 
 export const CreateSchemaRequest = z
   .strictObject({
@@ -303,5 +308,5 @@ export const CreateSchemaRequest = z
   .openapi('CreateSchemaRequest', {
     description:
       'Paths are those that uploads returned, or addresses such as `s3://BUCKET/PREFIX/` and `https://HOST/set.xsd`, read with `credential` or a source of the operator; at least one of `xsd` and `xml`. With `id_parent_sch` it becomes the next version of that schema.',
-    example: { name: 'donuts', xsd: ['uploads/7f3c/donut.xsd'], map_level: 3 },
+    example: { name: 'orders of an XSD set', xsd: [...demoFiles.xsdFiles], map_level: 3 },
   });

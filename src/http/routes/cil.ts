@@ -271,7 +271,7 @@ const UpdateKeysRequest = z
 
 const prefix = '/v2/extensions/cil';
 const tags = ['cil'];
-const cfxml = z.string().openapi({ description: 'Name of a feed: of a schema family.', example: 'donuts' });
+const cfxml = z.string().openapi({ description: 'Name of a feed: of a schema family.', example: 'orders' });
 const feedParam = z.object({ cfxml });
 
 export function createCilRoutes(
@@ -519,7 +519,7 @@ function lineageOperation({ adapters, get, renderings }: Shared) {
         'For each column of the table the path that it is filled from, and the last run that did so.',
       request: {
         params: feedParam.extend({
-          mapping: z.string().openapi({ description: 'Name of a target table.', example: 'item' }),
+          mapping: z.string().openapi({ description: 'Name of a target table.', example: 'order' }),
         }),
       },
       responses: { 200: json(z.array(CILLineage), 'The columns in their order.'), ...problems(400) },

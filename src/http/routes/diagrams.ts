@@ -16,6 +16,7 @@ import {
   undeclared,
   rawOperation,
 } from '../operation.ts';
+import { conditionalGet } from '../validators.ts';
 import { bodyId, int64, logicalSchemaQuery } from '../paging.ts';
 
 const tags = ['diagrams'];
@@ -115,6 +116,7 @@ export function createDiagramRoutes(
 
   const get = rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/diagram/get/{idSch}',
       operationId: 'getDiagram',
@@ -123,7 +125,7 @@ export function createDiagramRoutes(
         'By `Accept`: its data as JSON, or the drawing itself as SVG, the saved one where there is one.',
       tags,
       ...guards.require('schemas:read'),
-      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: logicalSchemaQuery },
+      request: { params: z.object({ idSch: int64('The schema.', 1) }), query: logicalSchemaQuery },
       responses: {
         200: {
           description: 'The diagram.',

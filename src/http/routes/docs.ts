@@ -4,9 +4,19 @@ import type { Context } from 'hono';
 import { AppError } from '../../errors.ts';
 import type { AssetStore } from '../../ports/files.ts';
 import { clientPath } from '../auth.ts';
+import { yaml } from '../../engine/metadata/dbt.ts';
 import { wantsHtml, negotiate, escapeHtml, isoTimestamp } from '../problem.ts';
-import type { AppEnv } from '../env.ts';
+import type { AppEnv, StaticContent } from '../env.ts';
 import { createGroup, json, problemsOnly, rawOperation, notSent } from '../operation.ts';
+import {
+  conditional,
+  conditionalGet,
+  createStaticContent,
+  hashedName,
+  sendStatic,
+  splitHashedName,
+} from '../validators.ts';
+import { commonHeaderNames } from '../openapi/headers.ts';
 import { createWebhookDocument } from '../openapi/webhook-document.ts';
 import type { Clock } from '../../ports/environment.ts';
 
@@ -23,21 +33,30 @@ const contentTypes: Readonly<Record<string, string>> = {
   png: 'image/png',
 };
 
-/** Links are relative to `…/doc` or `…/doc/`, so that the page works below any prefix, known to the application or not. */
-const pageIn = (folder: string): string => `<!DOCTYPE html>
+const pageFiles = [
+  'swagger-ui.css',
+  ownStyles,
+  'favicon-32x32.png',
+  'swagger-ui-bundle.js',
+  startScript,
+] as const;
+type PageFile = (typeof pageFiles)[number];
+
+/** `addressOf`: the address of a file, relative to that of the page. */
+const pageHtml = (addressOf: (file: PageFile) => string): string => `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Conversion Job Service: interface</title>
-<link rel="stylesheet" href="${folder}swagger-ui.css">
-<link rel="stylesheet" href="${folder}${ownStyles}">
-<link rel="icon" type="image/png" href="${folder}favicon-32x32.png">
+<link rel="stylesheet" href="${addressOf('swagger-ui.css')}">
+<link rel="stylesheet" href="${addressOf(ownStyles)}">
+<link rel="icon" type="image/png" href="${addressOf('favicon-32x32.png')}">
 </head>
 <body>
 <div id="reference"></div>
-<script src="${folder}swagger-ui-bundle.js"></script>
-<script src="${folder}${startScript}"></script>
+<script src="${addressOf('swagger-ui-bundle.js')}"></script>
+<script src="${addressOf(startScript)}"></script>
 </body>
 </html>
 `;
@@ -45,8 +64,11 @@ const pageIn = (folder: string): string => `<!DOCTYPE html>
 /**
  * The server of the document is told by the page's own address: only the browser knows every prefix in front of it.
  * The examples of optional parameters become words here, as the page would send them along with every call that is tried.
+ * Headers of errors, and those that almost every answer has, are left out: each reference takes
+ * the page time.
  */
-const start = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const start = `const commonHeaders = ${JSON.stringify(commonHeaderNames)};
+const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
 follow();
@@ -57,6 +79,10 @@ fetch(address, { headers: { Accept: 'application/json' } })
     spec.servers = [{ url: address.replace(/\\/doc$/, '') }];
     for (const path of Object.values(spec.paths)) for (const operation of Object.values(path)) {
       for (const parameter of operation.parameters ?? []) if (parameter.required !== true) tellExample(parameter);
+      for (const [status, response] of Object.entries(operation.responses)) {
+        if (status >= '400') delete response.headers;
+        for (const name of commonHeaders) delete response.headers?.[name];
+      }
     }
     const ui = SwaggerUIBundle({
       spec,
@@ -79,7 +105,7 @@ fetch(address, { headers: { Accept: 'application/json' } })
 /** A key that was given is kept for this tab, over reloads, and goes with it. */
 function keepKey() {
   const keeping = (original, system) => (payload) => {
-    // what is given takes effect once this returns
+    // a key takes effect once this returns
     setTimeout(() => {
       const given = system.authSelectors.authorized();
       if (given === undefined || given.size === 0) sessionStorage.removeItem('authorized');
@@ -122,9 +148,14 @@ function findOperations(groups, phrase) {
 }
 `;
 
-/** Long words of code break, so that a phone shows the page in its own width. */
-const styles = `.swagger-ui .renderedMarkdown code, .swagger-ui .opblock-summary-path { overflow-wrap: anywhere; }
+/** Styles of the reference and of the pages of problems. Long words of code break, so that a phone shows the page in its own width. */
+const styles = `body.problems { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+.problems td, .problems th { padding: 0.2rem 1rem 0.2rem 0; text-align: left; vertical-align: top; }
+.swagger-ui .renderedMarkdown code, .swagger-ui .opblock-summary-path { overflow-wrap: anywhere; }
 `;
+
+/** RFC 9512 */
+const yamlType = 'application/yaml';
 
 const ownFiles: ReadonlyMap<string, string> = new Map([
   [startScript, start],
@@ -138,29 +169,98 @@ const OpenApiDocument = z.looseObject({}).openapi('OpenApiDocument', {
 
 /** `document` gives the OpenAPI document for a server address. */
 export function createDocRoutes(assets: AssetStore, document: (serverUrl: string) => object) {
-  const webhookText = JSON.stringify(createWebhookDocument());
-  // open to everybody, and half a megabyte to write: the text is kept for the address it was last asked for at
-  let last: { readonly serverUrl: string; readonly text: string } | null = null;
-  const textFor = (serverUrl: string): string => {
-    if (last?.serverUrl !== serverUrl) last = { serverUrl, text: JSON.stringify(document(serverUrl)) };
-    return last.text;
+  // open to everybody, and half a megabyte to write: each content is kept
+  const contents = new Map<string, Promise<StaticContent>>();
+  const kept = (name: string, write: () => string): Promise<StaticContent> => {
+    if (!contents.has(name)) contents.set(name, createStaticContent(write()));
+    return contents.get(name)!;
   };
+  /** The server is relative to the address of the document: `.` beside it, `..` above it. */
+  const documentJson = (serverUrl: '.' | '..'): Promise<StaticContent> =>
+    kept(serverUrl, () => JSON.stringify(document(serverUrl)));
 
-  const describe = (c: Context<AppEnv>): Response => {
-    const path = clientPath(c);
+  const files = new Map<string, StaticContent>();
+  /** Returns a file of the page; null if there is none of that name. */
+  async function readFile(name: string): Promise<StaticContent | null> {
+    const known = files.get(name);
+    if (known !== undefined) return known;
+    const bytes = ownFiles.get(name) ?? (await readAsset(assets, name));
+    if (bytes === null) return null;
+    const content = await createStaticContent(bytes);
+    files.set(name, content);
+    return content;
+  }
+
+  /** Its links are relative to `…/doc` or `…/doc/`, so that the page works below any prefix, known to the application or not. */
+  async function writePage(folder: string): Promise<string> {
+    const names = new Map(
+      await Promise.all(
+        pageFiles.map(async (name) => {
+          const file = await readFile(name);
+          return [name, file === null ? name : hashedName(name, file.digest)] as const;
+        }),
+      ),
+    );
+    return pageHtml((file) => folder + names.get(file)!);
+  }
+
+  const describe = async (c: Context<AppEnv>): Promise<Response> => {
+    const inFolder = clientPath(c).endsWith('/');
     c.header('Vary', 'Accept');
     if (wantsHtml(c.req.header('Accept')))
-      return c.html(pageIn(path.endsWith('/') ? '' : 'doc/'), 200, { 'Content-Security-Policy': pageCsp });
-    return c.body(textFor(path.replace(/\/doc\/?$/, '') || '/'), 200, { 'Content-Type': 'application/json' });
+      return c.html(await writePage(inFolder ? '' : 'doc/'), 200, { 'Content-Security-Policy': pageCsp });
+    return sendStatic(c, await documentJson(inFolder ? '..' : '.'), 'application/json');
   };
+
+  const openApiJson = rawOperation(
+    createRoute({
+      ...conditionalGet,
+      method: 'get',
+      path: '/openapi.json',
+      operationId: 'getOpenApiJson',
+      summary: 'Get the OpenAPI document as JSON',
+      description: 'The OpenAPI document, whatever `Accept` says. `servers` is relative to its address.',
+      tags: ['doc'],
+      security: [],
+      responses: {
+        200: json(OpenApiDocument, 'The document.'),
+        ...problemsOnly(401, 403, 404, 500),
+      },
+    }),
+    async (c) => sendStatic(c, await documentJson('.'), 'application/json'),
+  );
+
+  const openApiYaml = rawOperation(
+    createRoute({
+      ...conditionalGet,
+      method: 'get',
+      path: '/openapi.yaml',
+      operationId: 'getOpenApiYaml',
+      summary: 'Get the OpenAPI document as YAML',
+      description: 'The document of `/openapi.json` in YAML.',
+      tags: ['doc'],
+      security: [],
+      responses: {
+        200: {
+          description: 'The document.',
+          content: { [yamlType]: { schema: { type: 'string' as const } } },
+        },
+        ...problemsOnly(401, 403, 404, 500),
+      },
+    }),
+    async (c) =>
+      sendStatic(c, await kept('yaml', () => yaml(document('.') as Parameters<typeof yaml>[0])), yamlType),
+  );
 
   const doc = rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/doc',
       operationId: 'getInterfaceDescription',
       summary: 'Read this description',
-      description: 'A browsable page where `Accept` names text/html, else this OpenAPI document.',
+      description:
+        'A browsable page where `Accept` names text/html, else this OpenAPI document, which `/openapi.json` and `/openapi.yaml` give, too.',
       tags: ['doc'],
       security: [],
       responses: {
@@ -179,6 +279,7 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
 
   const webhooks = rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/doc/webhooks',
       operationId: 'getWebhookDescription',
@@ -192,17 +293,23 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
         ...problemsOnly(401, 403, 404, 500),
       },
     }),
-    (c) => c.body(webhookText, 200, { 'Content-Type': 'application/json' }),
+    async (c) =>
+      sendStatic(
+        c,
+        await kept('webhooks', () => JSON.stringify(createWebhookDocument())),
+        'application/json',
+      ),
   );
 
   const asset = rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/doc/{asset}',
       operationId: 'getInterfaceDescriptionAsset',
       summary: 'Get a file of the browsable page',
       description:
-        'Scripts and styles of the browsable page; they change with the version of the program alone.',
+        'Scripts and styles of the browsable page. Under a name with its digest, as the page has it, a file may be cached for ever.',
       tags: ['doc'],
       security: [],
       request: { params: z.object({ asset: z.string().openapi({ example: 'swagger-ui.css' }) }) },
@@ -220,18 +327,16 @@ export function createDocRoutes(assets: AssetStore, document: (serverUrl: string
       },
     }),
     async (c) => {
-      const name = c.req.param('asset') ?? '';
-      const content = ownFiles.get(name) ?? (await readAsset(assets, name));
+      const { name, digest } = splitHashedName(c.req.param('asset') ?? '');
+      const content = await readFile(name);
       if (content === null) throw new AppError('not_found', 'there is no such file');
-      return c.body(content, 200, {
-        'Content-Type': contentTypes[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
-        'Cache-Control': 'public, max-age=3600',
-      });
+      const type = contentTypes[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream';
+      return sendStatic(c, content, type, digest === content.digest);
     },
   );
 
-  const group = createGroup([doc, webhooks, asset]);
-  group.get('/doc/', describe);
+  const group = createGroup([doc, openApiJson, openApiYaml, webhooks, asset]);
+  group.get('/doc/', conditional, describe);
   return group;
 }
 

@@ -27,7 +27,7 @@ import { followJobLog, readJobLog, streamJobLog, type LogEvent } from '../../ser
 import { connectionOf, type AppEnv } from '../env.ts';
 
 const tags = ['executions'];
-const workflowParam = z.object({ id: int64('The workflow.', 4) });
+const workflowParam = z.object({ id: int64('The workflow.', 1) });
 const jobParam = z.object({ id_job: int64('The job.') });
 
 export function createExecutionRoutes(
@@ -311,7 +311,19 @@ const contents: Record<string, { schema: z.ZodType }> = {
   },
 };
 
-const jobLogResponses = { 200: { description: 'The log, or a part of it.', content: contents } };
+const jobLogResponses = {
+  200: {
+    description: 'The log, or a part of it.',
+    content: contents,
+    headers: {
+      'X-Accel-Buffering': {
+        description: 'Of an event stream: proxies do not hold it back.',
+        schema: { type: 'string' as const },
+        example: 'no',
+      },
+    },
+  },
+};
 
 interface LogQuestion {
   readonly idOrg: number;

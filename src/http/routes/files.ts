@@ -19,6 +19,7 @@ import {
   refuseUnknownParameters,
   removed,
 } from '../operation.ts';
+import { demoFiles } from '../openapi/demo-files.ts';
 
 const tags = ['files'];
 
@@ -48,7 +49,7 @@ function uploadTokenRequest(uploadBytes: number) {
 
 const StoredPath = z.string().openapi('StoredPath', {
   description: 'Path of the stored file, for `source.file.command` and CreateSchemaRequest.',
-  example: 'uploads/7f3c/donut.xml.gz',
+  example: 'uploads/7f3c9a5240b14c8e/orders.xml.gz',
 });
 
 const queryParameters = [
@@ -66,7 +67,7 @@ const queryParameters = [
     required: false,
     description: "The file's name; it is cleaned.",
     schema: { type: 'string' as const },
-    example: 'donut.xml.gz',
+    example: 'orders.xml.gz',
   },
 ];
 
@@ -130,7 +131,7 @@ export function createFileRoutes(
         query: z.object({
           path: z.string().min(1).openapi({
             description: 'Path as the upload returned it.',
-            example: 'uploads/7f3c/donut.xml.gz',
+            example: demoFiles.document,
           }),
         }),
       },

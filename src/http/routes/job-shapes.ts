@@ -1,4 +1,5 @@
 /** Jobs and workflows as they go over the wire (docs/decisions/service/job-queue.md). */
+import { demoFiles } from '../openapi/demo-files.ts';
 import { z } from '@hono/zod-openapi';
 import { cursorParam, epochMs as epochMsParam, pageOf, sizeQuery } from '../paging.ts';
 import type { CatalogStore } from '../../ports/stores/catalog.ts';
@@ -29,7 +30,7 @@ const conditions = sizeQuery.extend({
     .min(1)
     .max(1000)
     .optional()
-    .openapi({ description: 'Only jobs of this feed: of a schema family, by its name.', example: 'donuts' }),
+    .openapi({ description: 'Only jobs of this feed: of a schema family, by its name.', example: 'orders' }),
   since: epochMsParam('Only those that were submitted at this time or later.').optional(),
   until: epochMsParam('Only those that were submitted before this time.').optional(),
 });
@@ -70,12 +71,12 @@ export const exampleJob = {
   id_app: 'local-1790000000306',
   job_type: 'Parse' as const,
   status: 'C' as const,
-  params: 'uploads/7f3c/donut.xml.gz -g 3',
-  params_json: '{"spark":{"master":"local[*]"},"action":{"in":"uploads/7f3c/donut.xml.gz","map":3}}',
+  params: `${demoFiles.document} -g 3`,
+  params_json: `{"spark":{"master":"local[*]"},"action":{"in":"${demoFiles.document}","map":3}}`,
   host: 'etl-1/10.0.0.5',
   os_user: 'svc',
   base_path: '/',
-  parm_path_input: 'uploads/7f3c/donut.xml.gz',
+  parm_path_input: demoFiles.document,
   parm_path_output: null,
   msg_proc_qty: 1,
   log_file: 'logs/job-7.log',

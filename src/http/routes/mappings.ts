@@ -10,8 +10,9 @@ import type { Config } from '../../config/shape.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { ListSlice, CatalogStore } from '../../ports/stores/catalog.ts';
 import type { AppEnv } from '../env.ts';
+import { conditionalGet } from '../validators.ts';
 import type { Guards } from '../auth.ts';
-import { bytesType, chooseFormat, savedFile } from '../download.ts';
+import { bytesType, chooseFormat, savedFile, dispositionHeader } from '../download.ts';
 import { jsonArray } from '../long-answers.ts';
 import { createGroup, json, problems, rawOperation, notSent, operation } from '../operation.ts';
 import { linkHeader, linkSlice, sliceOf, sliceQuery, int64, logicalSchemaQuery, bodyId } from '../paging.ts';
@@ -20,7 +21,7 @@ import { setActivation } from '../../service/catalog/activation.ts';
 import { jsonBody } from '../json-body.ts';
 
 const tags = ['mappings'];
-const schemaParam = z.object({ idSch: int64('The schema.', 11) });
+const schemaParam = z.object({ idSch: int64('The schema.', 1) });
 
 const compareQuery = z.object({
   all: z
@@ -78,6 +79,7 @@ interface Shared extends Pick<Adapters, 'catalog'> {
 function getOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/mapping/get/{idSch}',
       operationId: 'listMappings',
@@ -104,6 +106,7 @@ function getOperation({ catalog, guard, renderings }: Shared) {
 function statisticsOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/mapping/get_stats/{idSch}',
       operationId: 'listMappingStatistics',
@@ -135,6 +138,7 @@ function statisticsOperation({ catalog, guard, renderings }: Shared) {
 function statisticsOfJobOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/mapping/get_stats/{idSch}/{idJob}',
       operationId: 'listMappingStatisticsOfJob',
@@ -167,6 +171,7 @@ function statisticsOfJobOperation({ catalog, guard, renderings }: Shared) {
 function compareOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/mapping/compare/{from}/{to}',
       operationId: 'compareMappings',
@@ -176,7 +181,7 @@ function compareOperation({ catalog, guard, renderings }: Shared) {
       tags,
       ...guard,
       request: {
-        params: z.object({ from: int64('The one schema.', 11), to: int64('The other schema.', 12) }),
+        params: z.object({ from: int64('The one schema.', 1), to: int64('The other schema.', 2) }),
         query: compareQuery,
       },
       responses: {
@@ -203,6 +208,7 @@ function compareOperation({ catalog, guard, renderings }: Shared) {
 function downloadOperation({ catalog, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/mapping/download/{idSch}',
       operationId: 'downloadMappings',
@@ -215,11 +221,7 @@ function downloadOperation({ catalog, guard, renderings }: Shared) {
       responses: {
         200: {
           description: 'The file.',
-          headers: z.object({
-            'Content-Disposition': z
-              .string()
-              .openapi({ example: 'attachment; filename="donuts-mapping.xlsx"' }),
-          }),
+          headers: dispositionHeader,
           content: {
             [mediaTypes.xlsx[0]]: { schema: ByteArrayResource },
             [bytesType]: { schema: ByteArrayResource },
@@ -256,13 +258,15 @@ function sliced<T>(c: Context<AppEnv>, all: readonly T[], slice: ListSlice | und
 const id = z.int().min(0).openapi({ format: 'int64' });
 const maxSelected = 10_000;
 
+const atLeastOne = { error: 'must have an item, or be left out' };
+
 const members = {
   id_sch: bodyId(),
-  ids: z.array(bodyId()).max(maxSelected).optional(),
-  xpaths: z.array(z.string().min(1)).max(maxSelected).optional(),
+  ids: z.array(bodyId()).min(1, atLeastOne).max(maxSelected).optional(),
+  xpaths: z.array(z.string().min(1)).min(1, atLeastOne).max(maxSelected).optional(),
 };
 
-const example = { id_sch: 11, ids: [31], xpaths: ['/items/item/topping'] };
+const example = { id_sch: 1, xpaths: ['/orders/order/note'] };
 
 function selection(name: string, verb: string) {
   return z
@@ -271,7 +275,7 @@ function selection(name: string, verb: string) {
       error: 'must name ids or xpaths',
     })
     .openapi(name, {
-      description: `Which lines of the map that is shown to ${verb}: at least one of \`ids\` and \`xpaths\` has items. An element takes with it all that lies below it.`,
+      description: `Which lines of the map that is shown to ${verb}: at least one of \`ids\` and \`xpaths\` is given. An element takes with it all that lies below it.`,
       minProperties: 2,
       example,
     });

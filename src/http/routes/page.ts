@@ -8,9 +8,10 @@ import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { BuildInfo } from '../../ports/adapters.ts';
 import { wantsHtml } from '../problem.ts';
-import type { AppEnv } from '../env.ts';
+import type { AppEnv, StaticContent } from '../env.ts';
 import { clientPath } from '../auth.ts';
 import { packedFiles } from '../packed-page.ts';
+import { conditional, createStaticContent, hashedName, sendStatic, splitHashedName } from '../validators.ts';
 import { createGroup, json, problemsOnly, rawOperation } from '../operation.ts';
 
 // The choices that the page offers: the options of the tools, as on their command lines, and the dialects of the DDL.
@@ -60,6 +61,8 @@ const pageHeaders: Readonly<Record<string, string>> = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
 };
 
+const hashed = (name: keyof typeof packedFiles): string => hashedName(name, packedFiles[name]!.digest);
+
 /** `folder`: path of the page's files, relative to its own address (`ui/`, or `convert/ui/` if that has no slash at its end). */
 function pageHtml(folder: string): string {
   return `<!DOCTYPE html>
@@ -69,9 +72,9 @@ function pageHtml(folder: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Conversion Job Service</title>
-<link rel="icon" type="image/svg+xml" href="${folder}icon.svg">
-<link rel="stylesheet" href="${folder}style.css">
-<script type="module" src="${folder}main.js"></script>
+<link rel="icon" type="image/svg+xml" href="${folder}${hashed('icon.svg')}">
+<link rel="stylesheet" href="${folder}${hashed('style.css')}">
+<script type="module" src="${folder}${hashed('main.js')}"></script>
 </head>
 <body>
 <noscript>This page needs JavaScript. Everything on it can be had from the interface, too: see /doc.</noscript>
@@ -87,29 +90,29 @@ const ServiceIndex = z
     name: z.string(),
     version: z.string(),
     links: z.object({ doc: z.string(), health: z.string(), openapi: z.string() }).openapi('ServiceLinks', {
-      example: { doc: '/doc', health: '/actuator/health', openapi: '/doc' },
+      example: { doc: '/doc', health: '/actuator/health', openapi: '/openapi.json' },
     }),
   })
   .openapi('ServiceIndex', {
-    description:
-      'What answers here, and paths to go on with; `openapi` is the OpenAPI document where `Accept` is application/json.',
+    description: 'What answers here, and paths to go on with.',
     example: {
       name: 'conversion-job-service',
       version: '1.0.0',
-      links: { doc: '/doc', health: '/actuator/health', openapi: '/doc' },
+      links: { doc: '/doc', health: '/actuator/health', openapi: '/openapi.json' },
     },
   });
 
 const contentTypes: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
   svg: 'image/svg+xml',
 };
 
 export function createPageRoutes(build: BuildInfo, { pageEnabled }: Pick<Config, 'pageEnabled'>) {
   const choices = JSON.stringify(pageChoices());
   /** files by their names, after their first request */
-  const unpacked = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+  const contents = new Map<string, Promise<StaticContent>>();
 
   const index = (c: Context<AppEnv>): Response => {
     const path = clientPath(c);
@@ -122,27 +125,29 @@ export function createPageRoutes(build: BuildInfo, { pageEnabled }: Pick<Config,
       {
         name: build.name,
         version: build.version,
-        links: { doc: `${prefix}/doc`, health: `${prefix}/actuator/health`, openapi: `${prefix}/doc` },
+        links: {
+          doc: `${prefix}/doc`,
+          health: `${prefix}/actuator/health`,
+          openapi: `${prefix}/openapi.json`,
+        },
       },
       200,
     );
   };
 
   const asset = async (c: Context<AppEnv>): Promise<Response> => {
-    const name = clientPath(c).replace(/^.*\/ui\//, '');
+    const { name, digest } = splitHashedName(clientPath(c).replace(/^.*\/ui\//, ''));
     const file = Object.hasOwn(packedFiles, name) ? packedFiles[name] : undefined;
     if (!pageEnabled || (file === undefined && name !== 'choices.json'))
       throw new AppError('not_found', 'there is no such file');
-    if (file === undefined) return c.body(choices, 200, { 'Content-Type': 'application/json' });
-    // A new release never gets modules of an older one: the browser caches them, and revalidates each.
-    const tag = `"${file.digest}"`;
-    const headers = { 'Cache-Control': 'no-cache', ETag: tag };
-    if (c.req.header('If-None-Match') === tag) return c.body(null, 304, headers);
-    if (!unpacked.has(name)) unpacked.set(name, unpack(file.gzip));
-    return c.body(await unpacked.get(name)!, 200, {
-      ...headers,
-      'Content-Type': contentTypes[name.split('.').at(-1)!]!,
-    });
+    if (!contents.has(name))
+      contents.set(name, createStaticContent(file === undefined ? choices : await unpack(file.gzip)));
+    return sendStatic(
+      c,
+      await contents.get(name)!,
+      contentTypes[name.split('.').at(-1)!]!,
+      file !== undefined && digest === file.digest,
+    );
   };
 
   const group = createGroup([
@@ -163,6 +168,18 @@ export function createPageRoutes(build: BuildInfo, { pageEnabled }: Pick<Config,
               'application/json': json(ServiceIndex, '').content['application/json'],
               'text/html': { schema: z.string() },
             },
+            headers: {
+              'Cross-Origin-Opener-Policy': {
+                description: 'Of the page: windows of other origins have no access to it.',
+                schema: { type: 'string' },
+                example: 'same-origin',
+              },
+              'Permissions-Policy': {
+                description: 'Of the page: what it does not use of the browser.',
+                schema: { type: 'string' },
+                example: 'camera=(), geolocation=(), microphone=()',
+              },
+            },
           },
           ...problemsOnly(401, 403, 404, 500),
         },
@@ -170,7 +187,7 @@ export function createPageRoutes(build: BuildInfo, { pageEnabled }: Pick<Config,
       index,
     ),
   ]);
-  group.get('/ui/*', asset);
+  group.get('/ui/*', conditional, asset);
   // Below a prefix the root has no slash at its end, and with one it is no route of its own.
   group.get('/*', async (c, next) => {
     const prefix = routePath(c).replace(/\/\*$/, '');

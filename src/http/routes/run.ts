@@ -37,6 +37,7 @@ import {
   longestWait,
   preferredWait,
 } from '../operation.ts';
+import { demoFiles } from '../openapi/demo-files.ts';
 import { wire } from '../problem.ts';
 
 // Examples beside `POST /v2/run/cmd`. Readers replace their paths and ids.
@@ -64,7 +65,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
       executions: [
         {
           app_name: 'xml2er',
-          source: { file: file('uploads/7f3c/orders.zip') },
+          source: { file: file(demoFiles.documents) },
           target: { path: option('-o', 'metadb:orders') },
         },
       ],
@@ -75,17 +76,17 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     description:
       '`$0` is the schema that execution 0 of the same request makes: the tables are those of the standard, whatever occurs.',
     value: {
-      name: 'camt.053',
+      name: 'orders of an XSD set',
       executions: [
         {
           app_name: 'xsd2er',
-          source: { file: file('uploads/7f3c/camt.053.xsd') },
+          source: { file: file(demoFiles.xsd) },
           target: { generation: [option('-g', '3')] },
         },
         {
           app_name: 'xml2er',
-          source: { file: file('uploads/9b1e/statements.tar.gz'), origin_id: option('-x', '$0') },
-          target: { path: option('-o', 'metadb:statements') },
+          source: { file: file(demoFiles.documents), origin_id: option('-x', '$0') },
+          target: { path: option('-o', 'metadb:orders') },
         },
       ],
     },
@@ -99,7 +100,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
       executions: [
         {
           app_name: 'xml2er',
-          source: { file: file('uploads/7f3c/orders.zip'), origin_id: option('-x', '11') },
+          source: { file: file(demoFiles.documents), origin_id: option('-x', '1') },
           target: { path: option('-o', 'out/orders'), format: [option('-f', 'parquet')] },
         },
       ],
@@ -114,12 +115,12 @@ export const recipes: Readonly<Record<string, Recipe>> = {
       executions: [
         {
           app_name: 'xsd2er',
-          source: { file: file('uploads/4d20/orders-2.zip') },
-          target: { generation: [option('--parent', '11')] },
+          source: { file: file(demoFiles.xsd) },
+          target: { generation: [option('--parent', '1')] },
         },
         {
           app_name: 'xml2er',
-          source: { file: file('uploads/9b1e/march.tar.gz'), origin_id: option('-x', '$0') },
+          source: { file: file(demoFiles.documents), origin_id: option('-x', '$0') },
           target: { path: option('-o', 'metadb:orders') },
         },
       ],
@@ -130,16 +131,16 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     description:
       'Executors read and convert, one machine publishes. The operator has set `svc.spark.submit`; row elements of a large file are documents.',
     value: {
-      name: 'a year of messages',
+      name: 'a year of orders',
       executions: [
         {
           app_name: 'xml2er',
-          source: { file: file('archive/2026/*.xml.gz'), origin_id: option('-x', '11') },
+          source: { file: file(`${demoFiles.documents}/*.xml`), origin_id: option('-x', '1') },
           target: {
-            path: option('-o', 'metadb:messages'),
+            path: option('-o', 'metadb:orders'),
             generation: [
               option('--engine', 'spark'),
-              option('--row-tag', 'message'),
+              option('--row-tag', 'order'),
               option('--keys', 'hash'),
               option('--spark-conf', 'spark.executor.memory=4g'),
             ],
@@ -179,7 +180,7 @@ const ExecutionSource = z
   .strictObject({ file: CommandItem.optional(), origin_id: CommandItem.optional() })
   .openapi('ExecutionSource', {
     description: 'What is read. `origin_id`: the schema, by its id or as `$N`.',
-    example: { file: { command: 'uploads/7f3c/donut.xml.gz', enabled: true } },
+    example: { file: { command: demoFiles.document, enabled: true } },
   });
 
 const ExecutionTarget = z
@@ -203,7 +204,7 @@ const Execution = z
   .openapi('Execution', {
     example: {
       app_name: 'xml2er',
-      source: { file: { command: 'uploads/7f3c/donut.xml.gz', enabled: true } },
+      source: { file: { command: demoFiles.document, enabled: true } },
       target: { generation: [{ command: '-g', enabled: 'true', value: '3' }] },
     },
   });
@@ -212,7 +213,7 @@ const Execution = z
 export function executionRequest(maxExecutions: number) {
   return z
     .strictObject({
-      name: displayName(200).optional().openapi({ description: 'Name of the workflow.', example: 'donuts' }),
+      name: displayName(200).optional().openapi({ description: 'Name of the workflow.', example: 'orders' }),
       executions: z.array(Execution).min(1).max(maxExecutions),
     })
     .openapi('ExecutionRequest', {
@@ -222,17 +223,17 @@ export function executionRequest(maxExecutions: number) {
         executions: [
           {
             app_name: 'xml2er',
-            source: { file: { command: 'uploads/7f3c/donut.xml.gz', enabled: true } },
+            source: { file: { command: demoFiles.document, enabled: true } },
             target: { generation: [{ command: '-g', enabled: 'true', value: '3' }] },
           },
           {
             app_name: 'xml2er',
             source: {
-              file: { command: 'uploads/7f3c/donut.xml.gz' },
+              file: { command: demoFiles.document },
               origin_id: { command: '-x', enabled: true, value: '$0' },
             },
             target: {
-              path: { command: '-o', enabled: true, value: 'metadb:donuts' },
+              path: { command: '-o', enabled: true, value: 'metadb:orders' },
               writing_mode: [{ command: '-S', enabled: 'true', value: 'o' }],
             },
           },

@@ -18,7 +18,7 @@ import {
 import type { Config } from '../../config/shape.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { Slots } from '../../service/transfer/run-transfer.ts';
-import { clientPath, type Guards } from '../auth.ts';
+import { type Guards } from '../auth.ts';
 import { creatingOperation, type IdempotencyAdapters } from '../idempotency.ts';
 import { jsonBody } from '../json-body.ts';
 import {
@@ -51,11 +51,12 @@ import {
 } from './catalog-shapes.ts';
 import { longText } from '../long-answers.ts';
 import { wire } from '../problem.ts';
-import { bytesType, chooseFormat, savedFile } from '../download.ts';
+import { conditionalGet } from '../validators.ts';
+import { bytesType, chooseFormat, savedFile, dispositionHeader } from '../download.ts';
 import { exportFormats, formatSpecifications } from '../../engine/metadata/formats.ts';
 
 const tags = ['schemas'];
-const schemaParam = z.object({ idSch: int64('The schema.', 11) });
+const schemaParam = z.object({ idSch: int64('The schema.', 1) });
 
 type SchemaRouteAdapters = Pick<
   Adapters,
@@ -115,6 +116,7 @@ type Shared = ReturnType<typeof sharedOf>;
 function allOperation({ catalog, guard }: Shared) {
   return operation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/all',
       operationId: 'listSchemas',
@@ -142,6 +144,7 @@ function allOperation({ catalog, guard }: Shared) {
 function getOperation({ catalog, guard }: Shared) {
   return operation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/{id}',
       operationId: 'getSchema',
@@ -150,7 +153,7 @@ function getOperation({ catalog, guard }: Shared) {
         'The source schema by its id, with the logical schema that the last load used (before any load, and after `schema/generate`, the newest), or, with `id_lschma`, that one.',
       tags,
       ...guard,
-      request: { params: z.object({ id: int64('The schema.', 11) }), query: logicalSchemaQuery },
+      request: { params: z.object({ id: int64('The schema.', 1) }), query: logicalSchemaQuery },
       responses: { 200: json(XMLSchema, 'The schema.'), ...problems(400) },
     }),
     async (c) => {
@@ -173,6 +176,7 @@ const ddlQuery = dialectQuery.extend({
 function ddlOperation({ adapters, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/ddl/{idSch}',
       operationId: 'getSchemaDdl',
@@ -215,6 +219,7 @@ function ddlOperation({ adapters, guard, renderings }: Shared) {
 function familyOperation({ catalog, guard }: Shared) {
   return operation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/family/{idSch}',
       operationId: 'listSchemaFamily',
@@ -237,6 +242,7 @@ function familyOperation({ catalog, guard }: Shared) {
 function maxLengthOperation({ catalog, guard }: Shared) {
   return operation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/get/max/length/{idSch}',
       operationId: 'getSchemaMaxLength',
@@ -315,9 +321,9 @@ function createOperation({ adapters, config, createGuard }: Shared) {
           ...json(SchemaDetails, 'The schema.'),
           headers: {
             Location: {
-              description: 'The schema.',
+              description: 'The schema; relative to the address of the request.',
               schema: { type: 'string' },
-              example: '/v2/schema/11',
+              example: '11',
             },
           },
         },
@@ -337,7 +343,7 @@ function createOperation({ adapters, config, createGuard }: Shared) {
         defaultTextLength: body.default_varchar_len,
         idParentSch: body.id_parent_sch,
       });
-      c.header('Location', clientPath(c).replace(/create$/, String(created.id_sch)));
+      c.header('Location', String(created.id_sch));
       return c.json(wire(created), 201);
     },
   );
@@ -354,7 +360,7 @@ function removeOperation({ guards, catalog }: Shared) {
         'With its logical schemas, mappings and statistics. Rows that were loaded stay in their targets. Refused while a job that has not ended uses it.',
       tags,
       ...guards.require('schemas:write'),
-      request: { params: z.object({ id: int64('The schema.', 11) }) },
+      request: { params: z.object({ id: int64('The schema.', 1) }) },
       responses: { ...removed, ...problems(400, 409) },
     }),
     async (c) => {
@@ -387,6 +393,7 @@ function dictionaryOperation(
 ) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/dictionary/{idSch}',
       operationId: 'getSchemaDictionary',
@@ -395,15 +402,11 @@ function dictionaryOperation(
         '`Accept` or `format` chooses a workbook (the default) or Markdown. Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A sheet, or section, of its own has each enumerated type once: code, label, documentation.',
       tags: ['schemas'],
       ...guards.require('schemas:read'),
-      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: dictionaryQuery },
+      request: { params: z.object({ idSch: int64('The schema.', 1) }), query: dictionaryQuery },
       responses: {
         200: {
           description: 'The file.',
-          headers: z.object({
-            'Content-Disposition': z
-              .string()
-              .openapi({ example: 'attachment; filename="donuts-dictionary.xlsx"' }),
-          }),
+          headers: dispositionHeader,
           content: {
             [dictionaryTypes.xlsx[0]]: { schema: ByteArrayResource },
             [bytesType]: { schema: ByteArrayResource },
@@ -432,6 +435,7 @@ function dictionaryOperation(
 function viewsOperation(adapters: Pick<Adapters, 'catalog'>, guards: Guards, renderings: Slots) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/views/{idSch}',
       operationId: 'getSchemaViews',
@@ -440,7 +444,7 @@ function viewsOperation(adapters: Pick<Adapters, 'catalog'>, guards: Guards, ren
         'CREATE VIEW statements, one for each entity: rows that repeat and have much to say. A view has a row for each row of its table, with the name of the document, what identifies and dates the rows above, all values of the rows themselves, amounts with the sign that a credit or debit beside them gives, names and identifiers of what hangs from them once (parties by their role), and texts that repeat below them, joined by line ends. The comment says what a row is.',
       tags: ['schemas'],
       ...guards.require('schemas:read'),
-      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: dialectQuery },
+      request: { params: z.object({ idSch: int64('The schema.', 1) }), query: dialectQuery },
       responses: {
         200: {
           description: 'The statements; none where the schema has no entity of weight.',
@@ -490,6 +494,7 @@ const MetadataDocument = z.looseObject({}).openapi('MetadataDocument', {
 function exportAsOperation(adapters: Pick<Adapters, 'catalog' | 'jobs'>, guards: Guards, renderings: Slots) {
   return rawOperation(
     createRoute({
+      ...conditionalGet,
       method: 'get',
       path: '/v2/schema/export_as/{idSch}',
       operationId: 'exportSchemaAs',
@@ -498,13 +503,11 @@ function exportAsOperation(adapters: Pick<Adapters, 'catalog' | 'jobs'>, guards:
         'The tables of a logical schema with their columns, keys, references, what they mean (path and documentation) and, where the schema enumerates them, the values that there can be. JSON Schema and Avro are sent as text unless `Accept` prefers JSON.',
       tags: ['schemas'],
       ...guards.require('schemas:read'),
-      request: { params: z.object({ idSch: int64('The schema.', 11) }), query: exportQuery },
+      request: { params: z.object({ idSch: int64('The schema.', 1) }), query: exportQuery },
       responses: {
         200: {
           description: 'The file.',
-          headers: z.object({
-            'Content-Disposition': z.string().openapi({ example: 'attachment; filename="donuts.dbml"' }),
-          }),
+          headers: dispositionHeader,
           content: {
             'application/zip': { schema: ByteArrayResource },
             [bytesType]: { schema: ByteArrayResource },

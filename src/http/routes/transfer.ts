@@ -53,26 +53,33 @@ const ExportSchemaRequest = z
     origin_id: z
       .string()
       .regex(/^\d{1,19}$/, { error: 'must be the digits of an origin id' })
-      .openapi({ description: 'The schema; all its versions go along.', example: '11' }),
-    output_path: path.optional().openapi({ description: 'Folder to write to.', example: 'exports/donuts' }),
+      .openapi({ description: 'The schema; all its versions go along.', example: '1' }),
+    output_path: path.optional().openapi({ description: 'Folder to write to.', example: 'exports/orders' }),
     az_output_path: location(),
     ...metadb,
   })
   .refine((body) => given(body.output_path) !== given(body.az_output_path), {
     error: 'must name exactly one of output_path and az_output_path',
   })
-  .openapi('ExportSchemaRequest', { example: { origin_id: '11', output_path: 'exports/donuts' } });
+  .openapi('ExportSchemaRequest', {
+    description: 'Exactly one of `output_path` and `az_output_path` is given.',
+    example: { origin_id: '1', output_path: 'exports/orders' },
+  });
 
 const ImportSchemaRequest = z
   .strictObject({
     input_path: path.min(1).openapi({
       description: 'Folder that holds the package; with `az_input_path`, the one it is copied to first.',
-      example: 'exports/donuts',
+      example: 'exports/orders',
     }),
     az_input_path: location(),
     ...metadb,
   })
-  .openapi('ImportSchemaRequest', { example: { input_path: 'exports/donuts' } });
+  .openapi('ImportSchemaRequest', {
+    description:
+      '`input_path` alone is the folder of the package. With `az_input_path`, the package is copied from there to `input_path` first.',
+    example: { input_path: 'exports/orders' },
+  });
 
 const ExportedSchema = z
   .object({

@@ -1,4 +1,5 @@
 /** Watches, /v2/watches: the shapes of watches and their files, and the routes (docs/how-to/watches.md). */
+import { demoFiles } from '../openapi/demo-files.ts';
 import { z, createRoute } from '@hono/zod-openapi';
 import type { WatchFileStatus } from '../../ports/stores/watches.ts';
 import {
@@ -43,10 +44,10 @@ const name = plainText(200);
 const every = plainText(200);
 
 const example = {
-  name: 'statements',
-  location: 'inbox/statements',
-  pattern: '**/*.xml.gz',
-  target: 'metadb:bank',
+  name: 'orders',
+  location: demoFiles.documents,
+  pattern: '**/*.xml',
+  target: 'metadb:orders',
   options: { '--keys': 'hash' },
   every: '5m',
 };
@@ -256,7 +257,11 @@ function createOperation({ adapters, config, withBody }: Shared) {
         201: {
           ...json(Watch, 'The watch.'),
           headers: {
-            Location: { description: 'The watch.', schema: { type: 'string' }, example: '/v2/watches/3' },
+            Location: {
+              description: 'The watch; relative to the address of the request.',
+              schema: { type: 'string' },
+              example: 'watches/3',
+            },
           },
         },
         ...problems(400, 409, 413, 415),
@@ -266,7 +271,7 @@ function createOperation({ adapters, config, withBody }: Shared) {
       await refuseProto(c);
       const watch = await createWatch(adapters, config, c.get('principal').idOrg, c.req.valid('json'));
       c.set('auditSubject', `watch ${watch.id_watch}`);
-      return c.json(wire(watch), 201, { Location: `/v2/watches/${watch.id_watch}` });
+      return c.json(wire(watch), 201, { Location: `watches/${watch.id_watch}` });
     },
   );
 }

@@ -18,7 +18,7 @@ import { cursorPage, defaultPageSize, int64, linkedPage, linkHeader, mapPage, pa
 import { wire } from '../problem.ts';
 
 const tags = ['workflows'];
-const workflowParam = z.object({ id: int64('The workflow.', 4) });
+const workflowParam = z.object({ id: int64('The workflow.', 1) });
 
 export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs' | 'catalog'>, guards: Guards) {
   const guard = guards.require('jobs:read');

@@ -57,6 +57,7 @@ export const valuesFor =
           ? 'svc.jobs'
           : 'ROOT',
       asset: 'swagger-ui.css',
+      code: 'not_found',
       component: 'readiness',
       group: 'readiness',
     };

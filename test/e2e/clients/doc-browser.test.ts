@@ -172,7 +172,7 @@ describe('/doc in a browser, offline', { timeout: 60_000, ...needs(['chromium', 
     const optional = operation.locator('[data-param-name="id_lschma"]');
     expect(await optional.locator('input').inputValue()).toBe('');
     expect(await optional.textContent()).toContain('For example: 4');
-    expect(await operation.locator('[data-param-name="idSch"] input').inputValue()).toBe('11');
+    expect(await operation.locator('[data-param-name="idSch"] input').inputValue()).toBe('1');
     const asked = page.waitForRequest(/\/v2\/schema\/ddl\//);
     await operation.locator('[data-param-name="idSch"] input').fill('1');
     await operation.getByRole('button', { name: 'Execute' }).click();

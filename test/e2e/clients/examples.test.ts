@@ -18,6 +18,13 @@ it('are given by a service today', { ...needs('whole run'), timeout: 180_000 }, 
   expect(now.problems).toEqual(recorded.problems);
 });
 
-it('hold each error that there is', () => {
-  expect(Object.keys(recorded.problems).toSorted()).toEqual(Object.keys(errorCatalogue).toSorted());
+/** Errors of requests that reach no operation. */
+const ofServer = new Set(['malformed_request', 'request_timeout', 'headers_too_large', 'method_unknown']);
+
+it('hold each error that an operation ends in', () => {
+  expect(Object.keys(recorded.problems).toSorted()).toEqual(
+    Object.keys(errorCatalogue)
+      .filter((code) => !ofServer.has(code))
+      .toSorted(),
+  );
 });

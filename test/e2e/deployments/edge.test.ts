@@ -63,6 +63,20 @@ describe('at the edge, with R2 and Hyperdrive', { timeout: 120_000 }, () => {
     }
   });
 
+  it('answers conditional requests, with the tags of the service on Node', async () => {
+    for (const path of ['/v2/schema/all', '/openapi.json', '/openapi.yaml', '/doc/problems/conflict']) {
+      const [here, there] = await Promise.all([client.fetch(path), node.client.fetch(path)]);
+      const tag = here.headers.get('ETag')!;
+      expect([path, here.status, tag]).toEqual([path, 200, there.headers.get('ETag')]);
+      expect(await here.text()).toBe(await there.text());
+      const again = await client.fetch(path, { headers: { 'If-None-Match': tag } });
+      expect([path, again.status, await again.text()]).toEqual([path, 304, '']);
+    }
+    const problem = (await (await client.fetch('/v2/schema/4711')).json()) as { help: string };
+    const help = await client.fetch(new URL(problem.help, `${edge.url}/v2/schema/4711`).pathname);
+    expect(help.status).toBe(200);
+  });
+
   it(
     'streams uploads into the bucket, whatever their size, and keeps to their limit',
     needs('whole run'),

@@ -1,4 +1,5 @@
 /** Everything `createApp` is given, in memory, with handles to steer it. */
+import { createCompressor } from '../../../src/runtime/system/compressor.ts';
 import { createServiceLog, type WrittenLog } from '../../../src/runtime/system/logs.ts';
 import { issueKey } from '../../../src/service/access/keys.ts';
 import { createApp } from '../../../src/app.ts';
@@ -76,6 +77,7 @@ export function createMemoryAdapters(): MemoryAdapters {
     compiler: createMemorySchemaCompiler(files),
     secrets: createMemorySecretBox(),
     clock,
+    compressor: createCompressor(),
     logger: createMemoryLogger(logLines),
     log: serviceLog,
     settings: [

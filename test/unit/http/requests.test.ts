@@ -19,6 +19,7 @@ describe('problems', () => {
       detail: 'there is no such job',
       instance: '/v2/executions/get/12',
       code: 'not_found',
+      help: '../../../doc/problems/not_found',
       errors: [],
       timestamp: '2026-09-21T14:13:20.000+00:00',
       error: 'Not Found',
@@ -183,11 +184,12 @@ describe('headers', () => {
   });
 });
 
-/** `prefix`: as far as the application is told of it */
+/** `prefix`: the prefix that the application knows; `outer`: the prefix that clients use */
 async function checkMounted(
   request: (path: string, init?: RequestInit) => Response | Promise<Response>,
   key: string,
   prefix: string,
+  outer: string,
 ): Promise<void> {
   const headers = { Authorization: `Bearer ${key}` };
   expect((await request('/v2/executions/all', { headers })).status).toBe(200);
@@ -202,9 +204,14 @@ async function checkMounted(
   });
   const wrongMethod = await request('/v2/schema/all', { method: 'POST' });
   expect([wrongMethod.status, wrongMethod.headers.get('Allow')]).toEqual([405, 'GET, HEAD']);
-  const document = (await (await request('/doc')).json()) as { servers: unknown; paths: object };
-  expect(document.servers).toEqual([{ url: prefix === '' ? '/' : prefix }]);
-  expect(Object.keys(document.paths)).toContain('/v2/executions/all');
+  for (const path of ['/doc', '/doc/', '/openapi.json']) {
+    const answer = await request(path);
+    const document = (await answer.json()) as { servers: readonly { url: string }[]; paths: object };
+    // as a client of a proxy with yet another prefix reads it
+    const server = new URL(document.servers[0]!.url, `https://proxy.example/far${outer}${path}`);
+    expect(server.pathname.replace(/\/$/, '')).toBe(`/far${outer}`);
+    expect(Object.keys(document.paths)).toContain('/v2/executions/all');
+  }
 }
 
 describe('below a host', () => {
@@ -213,7 +220,7 @@ describe('below a host', () => {
     const host = new Hono();
     host.route('/api', app);
     host.get('/own', (c) => c.text('host'));
-    await checkMounted((path, init) => host.request(`/api${path}`, init), key, '/api');
+    await checkMounted((path, init) => host.request(`/api${path}`, init), key, '/api', '/api');
     expect(await (await host.request('/own')).text()).toBe('host');
     expect(await (await host.request('/elsewhere')).text()).toBe('404 Not Found');
   });
@@ -221,7 +228,7 @@ describe('below a host', () => {
   it('works under mount()', async () => {
     const { app, key } = await createTestApp();
     const host = new Hono().mount('/api', app.fetch);
-    await checkMounted((path, init) => host.request(`/api${path}`, init), key, '');
+    await checkMounted((path, init) => host.request(`/api${path}`, init), key, '', '/api');
   });
 
   it('keeps two applications in one process apart', async () => {

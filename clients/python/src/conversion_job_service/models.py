@@ -48,6 +48,8 @@ class Problem(TypedDict):
     """The path that was asked for."""
     code: str
     """The stable name of the fault, for programs."""
+    help: str
+    """Reference, relative to the address of the request, to a page that explains the code."""
     errors: list[ProblemPlace]
     """The wrong places of the request; at most 100."""
     timestamp: str
@@ -501,12 +503,14 @@ StoredPath: TypeAlias = "str"
 
 class ExportedSchema(TypedDict):
     error: bool
-    """Whether it failed. Failures are problem documents, so an answer with 200 or 201 says false."""
+    """Whether the run failed. A failed run is 200, too; a refused request is a problem document."""
     az_output_path: str
     """The location without its query; empty for a folder."""
 
 
 class ExportSchemaRequest(TypedDict):
+    """Exactly one of `output_path` and `az_output_path` is given."""
+
     origin_id: str
     """The schema; all its versions go along."""
     output_path: NotRequired[str]
@@ -527,12 +531,14 @@ class ExportSchemaRequest(TypedDict):
 
 class ImportedSchemas(TypedDict):
     error: bool
-    """Whether it failed. Failures are problem documents, so an answer with 200 or 201 says false."""
+    """Whether the run failed, and nothing was changed. A failed run is 200, too; a refused request is a problem document."""
     origin_ids: str
     """Every version, oldest first, by comma and space; empty on error."""
 
 
 class ImportSchemaRequest(TypedDict):
+    """`input_path` alone is the folder of the package. With `az_input_path`, the package is copied from there to `input_path` first."""
+
     input_path: str
     """Folder that holds the package; with `az_input_path`, the one it is copied to first."""
     az_input_path: NotRequired[str]
@@ -777,7 +783,7 @@ class ActivateMappingResponse(TypedDict):
 
 
 class ActivateMappingRequest(TypedDict):
-    """Which lines of the map that is shown to switch on: at least one of `ids` and `xpaths` has items. An element takes with it all that lies below it."""
+    """Which lines of the map that is shown to switch on: at least one of `ids` and `xpaths` is given. An element takes with it all that lies below it."""
 
     id_sch: int
     """The schema."""
@@ -799,7 +805,7 @@ class DeactivateMappingResponse(TypedDict):
 
 
 class DeactivateMappingRequest(TypedDict):
-    """Which lines of the map that is shown to switch off: at least one of `ids` and `xpaths` has items. An element takes with it all that lies below it."""
+    """Which lines of the map that is shown to switch off: at least one of `ids` and `xpaths` is given. An element takes with it all that lies below it."""
 
     id_sch: int
     """The schema."""
@@ -1520,7 +1526,7 @@ class ErrorAttributes(TypedDict):
 
 
 class ServiceIndex(TypedDict):
-    """What answers here, and paths to go on with; `openapi` is the OpenAPI document where `Accept` is application/json."""
+    """What answers here, and paths to go on with."""
 
     name: str
     """Name of the service."""
@@ -1536,5 +1542,24 @@ class ServiceLinks(TypedDict):
     """Whether the service is well."""
     openapi: str
     """The interface, for programs."""
+
+
+class ProblemKind(TypedDict):
+    """The meaning of an error code. Texts are Markdown of one paragraph."""
+
+    code: str
+    """The stable name of the fault, for programs."""
+    type: str
+    """`type` of its problem documents."""
+    status: int
+    """The status of the answer."""
+    title: str
+    """The code in words."""
+    retryable: bool
+    """Whether the same request may succeed later."""
+    cause: str
+    """What happened."""
+    remedy: str
+    """What to do."""
 
 OpenApiDocument: TypeAlias = "dict[str, Any]"

@@ -1686,17 +1686,67 @@ class Operations(Transport):
             accept="application/json",
         ))
 
+    def list_problem_kinds(
+        self,
+    ) -> list[models.ProblemKind]:
+        """List the error codes.
+
+        Every `code` of a problem document, with what it means and what to do."""
+        return cast("list[models.ProblemKind]", self._json(
+            "GET",
+            "/doc/problems",
+            accept="application/json",
+        ))
+
+    def get_problem_kind(
+        self,
+        code: str,
+    ) -> models.ProblemKind:
+        """Read what an error code means.
+
+        What the error code means, and what to do. `help` of a problem document leads here."""
+        return cast("models.ProblemKind", self._json(
+            "GET",
+            "/doc/problems/{code}",
+            accept="application/json",
+            path={"code": code},
+        ))
+
     def get_interface_description(
         self,
     ) -> models.OpenApiDocument:
         """Read this description.
 
-        A browsable page where `Accept` names text/html, else this OpenAPI document."""
+        A browsable page where `Accept` names text/html, else this OpenAPI document, which `/openapi.json` and `/openapi.yaml` give, too."""
         return cast("models.OpenApiDocument", self._json(
             "GET",
             "/doc",
             accept="application/json",
         ))
+
+    def get_open_api_json(
+        self,
+    ) -> models.OpenApiDocument:
+        """Get the OpenAPI document as JSON.
+
+        The OpenAPI document, whatever `Accept` says. `servers` is relative to its address."""
+        return cast("models.OpenApiDocument", self._json(
+            "GET",
+            "/openapi.json",
+            accept="application/json",
+        ))
+
+    def get_open_api_yaml(
+        self,
+    ) -> None:
+        """Get the OpenAPI document as YAML.
+
+        The document of `/openapi.json` in YAML."""
+        self._nothing(
+            "GET",
+            "/openapi.yaml",
+            accept="*/*",
+        )
 
     def get_webhook_description(
         self,
@@ -1716,7 +1766,7 @@ class Operations(Transport):
     ) -> bytes:
         """Get a file of the browsable page.
 
-        Scripts and styles of the browsable page; they change with the version of the program alone."""
+        Scripts and styles of the browsable page. Under a name with its digest, as the page has it, a file may be cached for ever."""
         return self._bytes(
             "GET",
             "/doc/{asset}",

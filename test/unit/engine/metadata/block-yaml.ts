@@ -21,13 +21,13 @@ function list(lines: Lines, from: number, indent: number): [unknown[], number] {
   let at = from;
   while (at < lines.length && lines[at]!.indent === indent && lines[at]!.rest.startsWith('- ')) {
     const rest = lines[at]!.rest.slice(2);
-    if (!isMember(rest)) {
+    if (!isMember(rest) && !rest.startsWith('- ')) {
       items.push(scalar(rest));
       at += 1;
       continue;
     }
     lines[at] = { indent: indent + 2, rest };
-    const [item, next] = members(lines, at, indent + 2);
+    const [item, next] = block(lines, at, indent + 2);
     items.push(item);
     at = next;
   }
@@ -56,7 +56,7 @@ function isMember(text: string): boolean {
 }
 
 function scalar(text: string): unknown {
-  if (/^(?:true|false|null|-?\d+|\[\]|\{\}|".*")$/.test(text)) return JSON.parse(text);
+  if (/^(?:true|false|null|-?\d+(?:\.\d+)?|\[\]|\{\}|".*")$/.test(text)) return JSON.parse(text);
   if (!/^[A-Za-z][\w-]*(?: [\w-]+)*$/.test(text)) throw new Error(`a text without quotes: ${text}`);
   return text;
 }

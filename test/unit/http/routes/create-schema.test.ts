@@ -40,7 +40,8 @@ describe('POST /v2/schema/create', () => {
     });
     expect(answer.status).toBe(201);
     const made = SchemaDetails.parse(await answer.json());
-    expect(answer.headers.get('Location')).toBe(`/v2/schema/${made.id_sch}`);
+    const location = new URL(answer.headers.get('Location')!, 'http://host/below/v2/schema/create');
+    expect(location.pathname).toBe(`/below/v2/schema/${made.id_sch}`);
     expect(made).toMatchObject({
       name: 'donuts',
       version: 1,

@@ -215,7 +215,7 @@ describe('GET /v2/mapping/download', () => {
       const answer = await send(`/v2/mapping/download/${idSch}${query}`, { headers: { Accept: accept } });
       const [sent, text] = [answer.headers.get('Content-Type'), await answer.text()];
       expect([query, accept, sent, text.startsWith(start)]).toEqual([query, accept, type, true]);
-      expect(answer.headers.get('Vary')).toBe('Accept');
+      expect(answer.headers.get('Vary')).toBe('Accept, Accept-Encoding');
     }
     for (const [query, accept] of [
       ['', 'text/html'],

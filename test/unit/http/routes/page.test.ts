@@ -22,7 +22,7 @@ describe('GET /', () => {
       expect(await answer.json()).toEqual({
         name: 'conversion-job-service',
         version: adapters.build.version,
-        links: { doc: '/doc', health: '/actuator/health', openapi: '/doc' },
+        links: { doc: '/doc', health: '/actuator/health', openapi: '/openapi.json' },
       });
       expect(answer.headers.get('Vary')).toContain('Accept');
     },

@@ -12,7 +12,11 @@ describe('watches of one organisation', () => {
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ name, location: 'inbox', target: 'metadb:orders', every: '1m' }),
       });
-    expect((await post('one')).status).toBe(201);
+    const made = await post('one');
+    expect(made.status).toBe(201);
+    expect(new URL(made.headers.get('Location')!, 'http://host/below/v2/watches').pathname).toBe(
+      '/below/v2/watches/1',
+    );
     expect((await post('two')).status).toBe(201);
     const refused = await post('three');
     expect(refused.status).toBe(429);
