@@ -285,7 +285,7 @@ export const SchemaDetails = z
 /** An empty list means none: some generated clients send one for an absent member. */
 const paths = z
   .array(plainText(4096))
-  .min(1, { error: 'must have an item, or be left out' })
+  .min(1, { error: 'must name at least one item, or be left out' })
   .max(1000)
   .optional();
 

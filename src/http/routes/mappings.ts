@@ -258,7 +258,7 @@ function sliced<T>(c: Context<AppEnv>, all: readonly T[], slice: ListSlice | und
 const id = z.int().min(0).openapi({ format: 'int64' });
 const maxSelected = 10_000;
 
-const atLeastOne = { error: 'must have an item, or be left out' };
+const atLeastOne = { error: 'must name at least one item, or be left out' };
 
 const members = {
   id_sch: bodyId(),
