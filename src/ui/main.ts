@@ -10,17 +10,25 @@ import { schemaView } from './schemas/details.ts';
 import { healthSign } from './shell/health.ts';
 import { keyDialog, keyForm, whoAsks } from './shell/sign-in.ts';
 import { linkTo, readAddress, type View } from './shell/views.ts';
-import { watchListView } from './watches.ts';
+import { rowsView } from './rows/view.ts';
+import { targetListView } from './rows/targets.ts';
+import { watchListView } from './watches/listing.ts';
+import { watchView } from './watches/details.ts';
 
 const sections: readonly {
   readonly name: string;
   readonly label: string;
-  readonly view: (path: readonly string[]) => View;
+  readonly view: (path: readonly string[], query: URLSearchParams) => View;
 }[] = [
   { name: 'convert', label: 'Convert', view: () => convertView },
   { name: 'jobs', label: 'Jobs', view: (path) => (path.length > 1 ? jobView : jobListView) },
+  {
+    name: 'rows',
+    label: 'Rows',
+    view: (_path, query) => (query.has('target') ? rowsView : targetListView),
+  },
   { name: 'schemas', label: 'Schemas', view: (path) => (path.length > 1 ? schemaView : schemaListView) },
-  { name: 'watches', label: 'Watches', view: () => watchListView },
+  { name: 'watches', label: 'Watches', view: (path) => (path.length > 1 ? watchView : watchListView) },
 ];
 
 const main = h('main', { id: 'content', tabindex: '-1' });
@@ -62,7 +70,11 @@ async function begin(): Promise<void> {
   try {
     organisation = await whoAsks();
   } catch (error) {
-    fill(main, h('h1', {}, 'Conversion Job Service'), failureBox(error));
+    fill(
+      main,
+      h('h1', {}, 'Conversion Job Service'),
+      failureBox(error, () => void begin()),
+    );
     return;
   }
   // the key dialog has been requested by an event already
@@ -131,8 +143,8 @@ async function show(moved: boolean): Promise<void> {
           '.',
         ),
       );
-    } else await section.view(path)({ main: viewElement, signal, path, query, title });
+    } else await section.view(path, query)({ main: viewElement, signal, path, query, title });
   } catch (error) {
-    if (!signal.aborted) viewElement.append(failureBox(error));
+    if (!signal.aborted) viewElement.append(failureBox(error, () => void show(false)));
   }
 }

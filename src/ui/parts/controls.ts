@@ -55,8 +55,8 @@ export function codeBlock(label: string, text: string): HTMLElement {
   );
 }
 
-export function copyButton(text: () => string): HTMLButtonElement {
-  const button = h('button', { type: 'button', class: 'small copy', onclick: () => void copy() }, 'Copy');
+export function copyButton(text: () => string, label = 'Copy'): HTMLButtonElement {
+  const button = h('button', { type: 'button', class: 'small copy', onclick: () => void copy() }, label);
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text());
@@ -66,7 +66,7 @@ export function copyButton(text: () => string): HTMLButtonElement {
       // an address without TLS has no clipboard
       button.textContent = 'Select the text and copy it';
     }
-    setTimeout(() => (button.textContent = 'Copy'), 2000);
+    setTimeout(() => (button.textContent = label), 2000);
   };
   return button;
 }
@@ -200,7 +200,12 @@ export function count(value: number): string {
 
 /** `1 table`, `2 tables` */
 export function counted(value: number, word: string): string {
-  return `${count(value)} ${value === 1 ? word : `${word}s`}`;
+  return `${count(value)} ${nounOf(value, word)}`;
+}
+
+/** `table` for 1, `tables` for every other number */
+export function nounOf(value: number, word: string): string {
+  return value === 1 ? word : `${word}s`;
 }
 
 export function bytes(value: number): string {
@@ -274,20 +279,25 @@ export function progressBar({ status, progress, id_job: id }: ShownJob): HTMLEle
   );
 }
 
-export const stateFilters: readonly { readonly value: string; readonly label: string }[] = [
+export const stateFilters: readonly Choice[] = [
   { value: '', label: 'All states' },
-  { value: 'QRWT', label: 'Not ended' },
-  { value: 'C', label: 'Completed' },
-  { value: 'FEL', label: 'Failed, expired or lost' },
-  { value: 'K', label: 'Killed' },
+  ...Object.entries(states).map(([value, { word }]) => ({ value, label: capitalised(word) })),
 ];
+
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
 
 // Shows failures with advice, pending work, and announcements for screen readers.
 
-/** Shows the message of a failure, with advice. */
-export function failureBox(error: unknown): HTMLElement {
+/** Shows the message of a failure, with advice, and a button for another attempt. */
+export function failureBox(error: unknown, retry?: () => void): HTMLElement {
+  const again =
+    retry === undefined
+      ? null
+      : h('p', {}, h('button', { type: 'button', class: 'small', onclick: retry }, 'Try again'));
   if (!(error instanceof RefusedRequest))
-    return h('div', { class: 'notice bad', role: 'alert' }, h('p', {}, messageOf(error)));
+    return h('div', { class: 'notice bad', role: 'alert' }, h('p', {}, messageOf(error)), again);
   return h(
     'div',
     { class: 'notice bad', role: 'alert' },
@@ -300,6 +310,7 @@ export function failureBox(error: unknown): HTMLElement {
         )
       : null,
     error.advice === null ? null : h('p', {}, error.advice),
+    again,
   );
 }
 
@@ -330,7 +341,11 @@ export async function fillLater(
     const brought = await content();
     if (!signal.aborted) fill(element, brought);
   } catch (error) {
-    if (!signal.aborted) fill(element, failureBox(error));
+    if (!signal.aborted)
+      fill(
+        element,
+        failureBox(error, () => void fillLater(element, signal, content)),
+      );
   }
 }
 

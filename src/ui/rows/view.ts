@@ -1,0 +1,205 @@
+/** The rows of one target: its tables, their columns, and a box for statements. */
+import type { MappingRecord } from '../../ports/stores/catalog.ts';
+import type { DiagramRecord } from '../../service/catalog/diagram.ts';
+import { getJson, RefusedRequest, type ShownJob } from '../shell/client.ts';
+import {
+  counted,
+  empty,
+  failureBox,
+  fill,
+  fillLater,
+  h,
+  notice,
+  searchField,
+  type Content,
+} from '../parts/controls.ts';
+import { linkTo, type ViewContext } from '../shell/views.ts';
+import { columnsPart } from './columns.ts';
+import { sqlPart } from './sql-box.ts';
+import { sqlOf } from './statements.ts';
+import type { TargetContext, ShownTable } from './target-context.ts';
+import { rowsPart } from './table-rows.ts';
+import { completedLoads, sqlNames } from './targets.ts';
+
+const parts = { rows: 'Rows', columns: 'Columns', sql: 'SQL' } as const;
+
+export async function rowsView({ main, signal, query, title }: ViewContext): Promise<void> {
+  const target = query.get('target') ?? '';
+  const sql = sqlOf(target);
+  const name = query.get('part') ?? 'rows';
+  const part = name in parts ? (name as keyof typeof parts) : 'rows';
+  title(`${parts[part]} of ${target}`);
+  const content = h('div');
+  const facts = h('span', { class: 'hint' });
+  fill(
+    main,
+    h('nav', { class: 'trail', 'aria-label': 'Trail' }, h('a', { href: linkTo(['rows']) }, 'Rows')),
+    h('div', { class: 'heading' }, h('h1', { class: 'path-heading' }, target), facts),
+    content,
+  );
+  if (sql === null) {
+    fill(
+      content,
+      notice('bad', 'The service does not read this target. Query it with a program of its own.'),
+    );
+    return;
+  }
+  await fillLater(content, signal, async () => {
+    const { tables, last, refusal } = await tablesOf(target, Number(query.get('job')) || null, signal);
+    fill(
+      facts,
+      sqlNames[sql],
+      last === null
+        ? null
+        : [', last loaded by ', h('a', { href: linkTo(['jobs', last.id_job]) }, `job #${last.id_job}`)],
+    );
+    const context: TargetContext = { target, sql, tables, query, signal };
+    return [
+      h(
+        'nav',
+        { class: 'tabs', 'aria-label': 'Parts of the target' },
+        Object.entries(parts).map(([value, label]) =>
+          h(
+            'a',
+            {
+              href: linkTo(['rows'], {
+                target,
+                table: query.get('table'),
+                part: value === 'rows' ? null : value,
+                job: query.get('job'),
+              }),
+              'aria-current': value === part ? 'page' : null,
+            },
+            label,
+          ),
+        ),
+      ),
+      refusal === null ? null : failureBox(refusal),
+      part === 'sql' ? sqlPart(context) : tablePart(context, part),
+    ];
+  });
+}
+
+function tablePart({ tables, query, ...context }: TargetContext, part: 'rows' | 'columns'): Content {
+  const { target } = context;
+  if (tables.length === 0)
+    return empty(
+      h('p', {}, h('strong', {}, 'No tables are known.')),
+      h('p', {}, 'The records of the jobs that loaded this target are gone. Read it with SQL.'),
+      h('a', { class: 'button main', href: linkTo(['rows'], { target, part: 'sql' }) }, 'Open the SQL box'),
+    );
+  const chosen = tables.find(({ name }) => name === query.get('table')) ?? tables[0]!;
+  const list = h(
+    'ul',
+    {},
+    tables.map(({ name }) =>
+      h(
+        'li',
+        {},
+        h(
+          'a',
+          {
+            href: linkTo(['rows'], {
+              target,
+              table: name,
+              part: part === 'rows' ? null : part,
+              job: query.get('job'),
+            }),
+            'aria-current': name === chosen.name ? 'true' : null,
+          },
+          name,
+        ),
+      ),
+    ),
+  );
+  const items = [...list.children] as HTMLElement[];
+  const search = searchField(`Search ${counted(tables.length, 'table')}`, (text) => {
+    for (const item of items) item.hidden = !item.textContent.toLowerCase().includes(text);
+  });
+  queueMicrotask(() => list.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }));
+  const whole = { ...context, tables, query };
+  return h(
+    'div',
+    { class: 'split' },
+    h('nav', { class: 'side', 'aria-label': 'Tables' }, search, list),
+    h(
+      'div',
+      {},
+      h(
+        'div',
+        { class: 'heading' },
+        h('h2', {}, chosen.name),
+        h(
+          'a',
+          { href: linkTo(['schemas', chosen.idSch, 'tables', chosen.name], { l: chosen.idLschma }) },
+          'Show in the schema',
+        ),
+      ),
+      part === 'rows' ? rowsPart(whole, chosen) : columnsPart(whole, chosen),
+    ),
+  );
+}
+
+// The tables of a target are those of the schemas that jobs loaded it by.
+
+/** schemas of one target that are read */
+const mostSchemas = 5;
+
+interface KnownTables {
+  readonly tables: readonly ShownTable[];
+  readonly last: ShownJob | null;
+  /** why this key may not see the tables */
+  readonly refusal: RefusedRequest | null;
+}
+
+async function tablesOf(target: string, idJob: number | null, signal: AbortSignal): Promise<KnownTables> {
+  let last: ShownJob | null = null;
+  try {
+    const { content } = await completedLoads(signal);
+    const loads = content.filter((job) => job.parm_path_output === target);
+    if (loads.length === 0 && idJob !== null)
+      loads.push(await getJson<ShownJob>(`v2/executions/get/${idJob}`, signal));
+    last = loads[0] ?? null;
+    const schemas = new Map<number, number>();
+    for (const { id_sch: idSch, id_lschma: idLschma } of loads)
+      if (idSch !== null && idLschma !== null && schemas.size < mostSchemas) schemas.set(idLschma, idSch);
+    const found = await Promise.all(
+      [...schemas].map(async ([idLschma, idSch]) => await tablesOfSchema(idSch, idLschma, signal)),
+    );
+    const byName = new Map<string, ShownTable>();
+    for (const table of found.flat()) if (!byName.has(table.name)) byName.set(table.name, table);
+    return { tables: [...byName.values()], last, refusal: null };
+  } catch (error) {
+    // a key for rows alone can still use the SQL box
+    if (error instanceof RefusedRequest && [403, 404].includes(error.status))
+      return { tables: [], last, refusal: error };
+    throw error;
+  }
+}
+
+async function tablesOfSchema(
+  idSch: number,
+  idLschma: number,
+  signal: AbortSignal,
+): Promise<readonly ShownTable[]> {
+  const [mappings, diagram] = await Promise.all([
+    getJson<readonly MappingRecord[]>(`v2/mapping/get/${idSch}?id_lschma=${idLschma}`, signal),
+    getJson<DiagramRecord>(`v2/diagram/get/${idSch}?id_lschma=${idLschma}`, signal),
+  ]);
+  const lines = new Map(mappings.map((line) => [JSON.stringify([line.table_name, line.column_name]), line]));
+  return diagram.tables.map(({ name: table, columns }) => ({
+    name: table,
+    idSch,
+    idLschma,
+    columns: columns.map(({ name, data_type: type, key }) => {
+      const line = lines.get(JSON.stringify([table, name]));
+      return {
+        name,
+        type,
+        isKey: key === 'PK',
+        xpath: line?.xpath ?? null,
+        documentation: line?.documentation ?? null,
+      };
+    }),
+  }));
+}
