@@ -1,5 +1,5 @@
 /** The page: its frame, the key it works with, and the view that its address names. */
-import { fill, h, announce, failureBox } from './parts/controls.ts';
+import { fill, h, announce, failureBox, showCurrent } from './parts/controls.ts';
 import { keptKey } from './shell/key.ts';
 import { serviceUrl } from './service-url.ts';
 import { convertView } from './convert/view.ts';
@@ -33,6 +33,7 @@ const sections: readonly {
 
 const main = h('main', { id: 'content', tabindex: '-1' });
 const links = new Map(sections.map(({ name, label }) => [name, h('a', { href: linkTo([name]) }, label)]));
+const bar = h('nav', { 'aria-label': 'Sections' }, [...links.values()]);
 const keyButton = h('button', { type: 'button', class: 'quiet', onclick: () => void openKey() }, 'Key');
 let organisation: Awaited<ReturnType<typeof whoAsks>> = null;
 let leaving = new AbortController();
@@ -47,7 +48,7 @@ document.body.replaceChildren(
     'header',
     { class: 'top' },
     h('a', { class: 'brand', href: linkTo([]) }, 'Conversion Job Service'),
-    h('nav', { 'aria-label': 'Sections' }, [...links.values()]),
+    bar,
     h(
       'div',
       { class: 'tools' },
@@ -116,6 +117,7 @@ async function show(moved: boolean): Promise<void> {
     if (name === section?.name) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
+  showCurrent(bar);
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;

@@ -43,7 +43,7 @@ export async function jobView({ main, signal, path, title }: ViewContext): Promi
     return;
   }
   const state = h('span');
-  const actions = h('div', { class: 'row' });
+  const actions = h('div', { class: 'row wrap' });
   const says = h('div');
   const facts = h('dl', { class: 'facts' });
   const others = h('div');

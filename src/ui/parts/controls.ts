@@ -33,6 +33,34 @@ export function field(label: string, input: HTMLElement, hint?: Content): HTMLEl
   );
 }
 
+export interface Tab {
+  readonly label: string;
+  readonly href: string;
+  readonly isCurrent: boolean;
+}
+
+/** Links to the parts of a view. On a phone they scroll sideways, to the current one first. */
+export function tabBar(label: string, tabs: readonly Tab[]): HTMLElement {
+  const bar = h(
+    'nav',
+    { class: 'tabs', 'aria-label': label },
+    tabs.map(({ label: text, href, isCurrent }) =>
+      h('a', { href, 'aria-current': isCurrent ? 'page' : null }, text),
+    ),
+  );
+  requestAnimationFrame(() => showCurrent(bar));
+  return bar;
+}
+
+/** Scrolls a bar of links sideways to its current one. */
+export function showCurrent(bar: HTMLElement): void {
+  const current = bar.querySelector<HTMLElement>('[aria-current]');
+  if (current === null) return;
+  const { left, right } = current.getBoundingClientRect();
+  const seen = bar.getBoundingClientRect();
+  if (left < seen.left || right > seen.right) bar.scrollLeft += left - seen.left;
+}
+
 export function searchField(label: string, onInput: (text: string) => void, value = ''): HTMLElement {
   const input = h('input', {
     type: 'search',

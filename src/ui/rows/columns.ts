@@ -28,8 +28,9 @@ export function columnsPart({ target, signal }: TargetContext, table: ShownTable
           {
             label: 'From',
             cell: ({ name }) => {
-              const xpath = known.get(name)?.xpath ?? null;
-              return xpath === null ? h('span', { class: 'hint' }, 'of the load') : h('code', {}, xpath);
+              const column = known.get(name);
+              if (column?.xpath != null) return h('code', {}, column.xpath);
+              return h('span', { class: 'hint' }, column?.key == null ? 'of the load' : 'a key');
             },
             class: 'wide',
           },

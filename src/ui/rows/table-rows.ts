@@ -147,7 +147,7 @@ export function rowsPart({ target, sql, query, signal }: TargetContext, table: S
       table: table.name,
       conditions: state.conditions,
       order: state.order,
-      key: table.columns.filter(({ isKey }) => isKey).map(({ name }) => name),
+      key: table.columns.filter(({ key }) => key === 'PK').map(({ name }) => name),
     };
   }
 
@@ -235,7 +235,7 @@ export function rowsPart({ target, sql, query, signal }: TargetContext, table: S
           onclick: () => change({ conditions: state.conditions.filter((_, index) => index !== at), page: 0 }),
         },
         text,
-        h('span', { 'aria-hidden': 'true' }, ' ×'),
+        h('span', { 'aria-hidden': 'true' }, '×'),
       );
     });
   }
@@ -254,7 +254,7 @@ function filterForm({ columns }: ShownTable, onAdd: (condition: Condition) => vo
   const column = selectOf(
     'Filter by',
     columns.map(({ name }) => ({ value: name, label: name })),
-    columns.find(({ isKey }) => !isKey)?.name ?? '',
+    columns.find(({ key }) => key === null)?.name ?? '',
     () => undefined,
   );
   const value = h('input', { type: 'text', spellcheck: 'false', autocomplete: 'off' });

@@ -4,7 +4,7 @@ import type { TargetSql } from './statements.ts';
 export interface TargetColumn {
   readonly name: string;
   readonly type: string;
-  readonly isKey: boolean;
+  readonly key: 'PK' | 'FK' | null;
   readonly xpath: string | null;
   readonly documentation: string | null;
 }

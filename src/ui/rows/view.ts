@@ -11,6 +11,7 @@ import {
   h,
   notice,
   searchField,
+  tabBar,
   type Content,
 } from '../parts/controls.ts';
 import { linkTo, type ViewContext } from '../shell/views.ts';
@@ -55,24 +56,18 @@ export async function rowsView({ main, signal, query, title }: ViewContext): Pro
     );
     const context: TargetContext = { target, sql, tables, query, signal };
     return [
-      h(
-        'nav',
-        { class: 'tabs', 'aria-label': 'Parts of the target' },
-        Object.entries(parts).map(([value, label]) =>
-          h(
-            'a',
-            {
-              href: linkTo(['rows'], {
-                target,
-                table: query.get('table'),
-                part: value === 'rows' ? null : value,
-                job: query.get('job'),
-              }),
-              'aria-current': value === part ? 'page' : null,
-            },
-            label,
-          ),
-        ),
+      tabBar(
+        'Parts of the target',
+        Object.entries(parts).map(([value, label]) => ({
+          label,
+          href: linkTo(['rows'], {
+            target,
+            table: query.get('table'),
+            part: value === 'rows' ? null : value,
+            job: query.get('job'),
+          }),
+          isCurrent: value === part,
+        })),
       ),
       refusal === null ? null : failureBox(refusal),
       part === 'sql' ? sqlPart(context) : tablePart(context, part),
@@ -196,7 +191,7 @@ async function tablesOfSchema(
       return {
         name,
         type,
-        isKey: key === 'PK',
+        key,
         xpath: line?.xpath ?? null,
         documentation: line?.documentation ?? null,
       };

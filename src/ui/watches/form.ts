@@ -133,7 +133,10 @@ export async function watchForm(
           field('Files in one job', inputs.max_files),
           field('Bytes in one job', inputs.max_bytes),
           field('Credential', inputs.credential, 'Name of a stored credential for a bucket or a server.'),
-          field('Options', options, 'Further options of xml2er as JSON: {"-S": "m", "--views": true}'),
+          field('Options', options, [
+            'Further options of xml2er as JSON, such as ',
+            h('code', {}, '{"--views": true}'),
+          ]),
         ),
       ),
       h('span', { class: 'check' }, paused, h('label', { for: paused.id }, 'Paused')),
