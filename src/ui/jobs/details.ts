@@ -34,6 +34,8 @@ import { grid, searchedGrid } from '../parts/grid.ts';
 // The view of one job: its state, its actions, its outcome, and its log.
 
 const everyMs = 1000;
+/** more than two lines on progress have */
+const lineCharacters = 1000;
 
 export async function jobView({ main, signal, path, title }: ViewContext): Promise<void> {
   const id = Number(path[1]);
@@ -51,6 +53,8 @@ export async function jobView({ main, signal, path, title }: ViewContext): Promi
   const outcome = h('div');
   let shownStatus = '';
   let figures: RunFigures | null = null;
+  let logEnd = '';
+  let shown: ShownJob | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   signal.addEventListener('abort', () => clearTimeout(timer));
 
@@ -66,7 +70,10 @@ export async function jobView({ main, signal, path, title }: ViewContext): Promi
     logPanel(id, signal, {
       onEnd: () => void refresh(),
       onText: (text) => {
-        figures = figuresOf(text) ?? figures;
+        // a piece of the log may end within a line
+        logEnd = (logEnd + text).slice(-lineCharacters);
+        figures = figuresOf(logEnd) ?? figures;
+        showFacts();
       },
     }),
     command,
@@ -89,7 +96,8 @@ export async function jobView({ main, signal, path, title }: ViewContext): Promi
 
   function show(job: ShownJob): void {
     clearTimeout(timer);
-    fill(facts, factsOf(job, hasEnded(job.status) ? null : figures));
+    shown = job;
+    showFacts();
     if (job.status !== shownStatus) {
       if (shownStatus !== '') announce(`Job ${id} is ${stateWord(job.status)}`);
       shownStatus = job.status;
@@ -99,6 +107,10 @@ export async function jobView({ main, signal, path, title }: ViewContext): Promi
       if (hasEnded(job.status)) void fillLater(outcome, signal, () => jobOutcome(job, signal));
     }
     if (!hasEnded(job.status)) timer = setTimeout(() => void refresh(), everyMs);
+  }
+
+  function showFacts(): void {
+    if (shown !== null) fill(facts, factsOf(shown, hasEnded(shown.status) ? null : figures));
   }
 
   async function refresh(): Promise<void> {

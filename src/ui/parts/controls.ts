@@ -52,13 +52,14 @@ export function tabBar(label: string, tabs: readonly Tab[]): HTMLElement {
   return bar;
 }
 
-/** Scrolls a bar of links sideways to its current one. */
-export function showCurrent(bar: HTMLElement): void {
-  const current = bar.querySelector<HTMLElement>('[aria-current]');
+/** Scrolls a box of links to its current one, and nothing around it. */
+export function showCurrent(box: HTMLElement): void {
+  const current = box.querySelector('[aria-current]');
   if (current === null) return;
-  const { left, right } = current.getBoundingClientRect();
-  const seen = bar.getBoundingClientRect();
-  if (left < seen.left || right > seen.right) bar.scrollLeft += left - seen.left;
+  const at = current.getBoundingClientRect();
+  const seen = box.getBoundingClientRect();
+  if (at.left < seen.left || at.right > seen.right) box.scrollLeft += at.left - seen.left;
+  if (at.top < seen.top || at.bottom > seen.bottom) box.scrollTop += at.top - seen.top;
 }
 
 export function searchField(label: string, onInput: (text: string) => void, value = ''): HTMLElement {

@@ -23,6 +23,8 @@ export interface RowSelection {
   readonly order: ShownOrder | null;
   /** columns of the row key, which decide between rows that the order leaves equal */
   readonly key: readonly string[];
+  /** columns of decimals: SQLite keeps the digits of long ones as text, which it would compare letter by letter */
+  readonly decimals: readonly string[];
 }
 
 /** Returns null for a target that the service does not read. */
@@ -39,8 +41,9 @@ export function pageStatement(
   { page, size }: { readonly page: number; readonly size: number },
 ): string {
   const { order, key } = selection;
+  const direction = order?.descending === true ? 'desc' : 'asc';
   const sorted =
-    order === null ? [] : [`${quoted(order.column)} ${order.descending ? 'desc' : 'asc'} nulls last`];
+    order === null ? [] : [`${comparable(sql, selection, order.column)} ${direction} nulls last`];
   const rest = key.filter((name) => name !== order?.column).map(quoted);
   const by = [...sorted, ...rest].join(', ');
   return [
@@ -59,12 +62,23 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-function fromWhere(sql: TargetSql, { table, conditions }: RowSelection): string {
-  const where = conditions.map((one) => conditionText(sql, one)).join('\n  and ');
+/** The column as the database has to see it for an order among its values. */
+function comparable(sql: TargetSql, { decimals }: RowSelection, column: string): string {
+  const name = quoted(column);
+  return sql === 'sqlite' && decimals.includes(column) ? `cast(${name} as real)` : name;
+}
+
+function fromWhere(sql: TargetSql, selection: RowSelection): string {
+  const { table, conditions } = selection;
+  const where = conditions.map((one) => conditionText(sql, selection, one)).join('\n  and ');
   return `from ${quoted(table)}${where === '' ? '' : `\nwhere ${where}`}`;
 }
 
-function conditionText(sql: TargetSql, { column, comparison, value }: Condition): string {
+function conditionText(
+  sql: TargetSql,
+  selection: RowSelection,
+  { column, comparison, value }: Condition,
+): string {
   const name = quoted(column);
   switch (comparison) {
     case 'null':
@@ -76,8 +90,11 @@ function conditionText(sql: TargetSql, { column, comparison, value }: Condition)
       const pattern = literal(`%${value.replaceAll(/[!%_]/g, '!$&')}%`);
       return `cast(${name} as ${sql === 'duckdb' ? 'varchar' : 'text'}) ${sql === 'sqlite' ? 'like' : 'ilike'} ${pattern} escape '!'`;
     }
-    default:
-      return `${name} ${comparison} ${literal(value)}`;
+    default: {
+      const compared = comparable(sql, selection, column);
+      const given = compared === name ? literal(value) : `cast(${literal(value)} as real)`;
+      return `${compared} ${comparison} ${given}`;
+    }
   }
 }
 

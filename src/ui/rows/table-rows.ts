@@ -148,6 +148,7 @@ export function rowsPart({ target, sql, query, signal }: TargetContext, table: S
       conditions: state.conditions,
       order: state.order,
       key: table.columns.filter(({ key }) => key === 'PK').map(({ name }) => name),
+      decimals: table.columns.filter(({ type }) => type.startsWith('numeric')).map(({ name }) => name),
     };
   }
 

@@ -11,6 +11,7 @@ import {
   h,
   notice,
   searchField,
+  showCurrent,
   tabBar,
   type Content,
 } from '../parts/controls.ts';
@@ -80,7 +81,11 @@ function tablePart({ tables, query, ...context }: TargetContext, part: 'rows' | 
   if (tables.length === 0)
     return empty(
       h('p', {}, h('strong', {}, 'No tables are known.')),
-      h('p', {}, 'The records of the jobs that loaded this target are gone. Read it with SQL.'),
+      h(
+        'p',
+        {},
+        'No record of a job that loaded this target is kept. If the target exists, read it with SQL.',
+      ),
       h('a', { class: 'button main', href: linkTo(['rows'], { target, part: 'sql' }) }, 'Open the SQL box'),
     );
   const chosen = tables.find(({ name }) => name === query.get('table')) ?? tables[0]!;
@@ -111,7 +116,7 @@ function tablePart({ tables, query, ...context }: TargetContext, part: 'rows' | 
   const search = searchField(`Search ${counted(tables.length, 'table')}`, (text) => {
     for (const item of items) item.hidden = !item.textContent.toLowerCase().includes(text);
   });
-  queueMicrotask(() => list.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }));
+  requestAnimationFrame(() => showCurrent(list));
   const whole = { ...context, tables, query };
   return h(
     'div',

@@ -4,7 +4,7 @@ import type { DiagramRecord } from '../../service/catalog/diagram.ts';
 import type { MappingRecord } from '../../ports/stores/catalog.ts';
 import { getJson, type PageOf, type ShownJob } from '../shell/client.ts';
 import { jobRowsLink } from '../jobs/listing.ts';
-import { searchField, fill, h, type Content, counted, empty } from '../parts/controls.ts';
+import { searchField, showCurrent, fill, h, type Content, counted, empty } from '../parts/controls.ts';
 import { grid } from '../parts/grid.ts';
 import { linkTo } from '../shell/views.ts';
 import { logicalQuery, type PartContext } from './part-context.ts';
@@ -54,7 +54,7 @@ export async function tablesPart(context: PartContext): Promise<Content> {
   const columns = h('div', {}, tableColumns(chosen, diagram, context, new Map(), rows));
   void addLineage();
   void addRows();
-  queueMicrotask(() => list.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }));
+  requestAnimationFrame(() => showCurrent(list));
   return h(
     'div',
     { class: 'split' },

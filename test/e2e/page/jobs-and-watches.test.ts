@@ -100,6 +100,26 @@ describe('jobs and watches in the page', { timeout: 120_000, ...needs('chromium'
     await close();
   });
 
+  it('shows the documents, rows, speed and time left of a running job', async () => {
+    const { page, close } = await open();
+    // a job of the service as it is while it runs: real ones end too soon
+    const running = { status: 'R', progress: 0.25, start_date: Date.now() - 20_000, end_date: null };
+    await page.route('**/v2/executions/all?*', async (route) => {
+      const answer = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...answer, content: [{ ...answer.content[0], ...running }] } });
+    });
+    await page.route('**/v2/executions/log/*', async (route) => {
+      const answer = await (await route.fetch()).json();
+      const log = 'loading: 12 documents, 3.1 MB/s, 3400 rows; 25 % of the job\n';
+      await route.fulfill({ json: { ...answer, log } });
+    });
+    await goTo(page, '#/jobs');
+    await page.getByText(/^3\.1 MB\/s, 12 documents, 3,400 rows, 1 min \d+ s left$/).waitFor();
+    await page.getByRole('button', { name: /^Kill job/ }).waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await close();
+  });
+
   it('makes, changes, retries and removes a watch', async () => {
     const { page, complaints, close } = await open();
     const inbox = join(home.directory, 'files', '1', 'inbox');

@@ -105,6 +105,13 @@ describe('rows in the page', { timeout: 120_000, ...needs('chromium') }, () => {
       .poll(async () => (await columnsOf(page, 'count')).slice(0, 2))
       .toEqual([['9007199254740993'], ['129']]);
 
+    await page.getByRole('button', { name: /^amount/ }).click();
+    await expect
+      .poll(async () => (await columnsOf(page, 'count')).slice(9, 12))
+      .toEqual([['10'], ['11'], ['12']]);
+    await page.getByRole('button', { name: /^amount/ }).click();
+    await expect.poll(async () => (await columnsOf(page, 'count')).slice(0, 2)).toEqual([['2'], ['129']]);
+
     await page.getByLabel('Filter by').selectOption('label');
     await page.getByLabel('Value', { exact: true }).fill(`it's`);
     await page.getByRole('button', { name: 'Add filter' }).click();

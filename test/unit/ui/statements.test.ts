@@ -60,7 +60,9 @@ describe.each(Object.entries(databases))('statements in %s', (name, open) => {
     order: ShownOrder | null = null,
     page = { page: 0, size: 10 },
   ): Promise<number[]> => {
-    const rows = await run(pageStatement(sql, { table, conditions, order, key: ['key'] }, page));
+    const rows = await run(
+      pageStatement(sql, { table, conditions, order, key: ['key'], decimals: [] }, page),
+    );
     return rows.map(([key]) => Number(key));
   };
 
@@ -103,11 +105,29 @@ describe.each(Object.entries(databases))('statements in %s', (name, open) => {
       { column: text, comparison: 'contains', value: '100' },
       { column: 'amount', comparison: 'not null', value: '' },
     ];
-    const [[found]] = (await run(countStatement(sql, { table, conditions, order: null, key: [] }))) as [
-      [bigint],
-    ];
+    const [[found]] = (await run(
+      countStatement(sql, { table, conditions, order: null, key: [], decimals: [] }),
+    )) as [[bigint]];
     expect(Number(found)).toBe(1);
   });
+});
+
+it('compares decimals as numbers where SQLite has them as text', () => {
+  const database = new DatabaseSync(':memory:');
+  database.exec(
+    `create table t (k integer, d text); insert into t values (1, '10.5'), (2, '9.50'), (3, null)`,
+  );
+  const keys = (conditions: readonly Condition[]): unknown[] => {
+    const order = { column: 'd', descending: false };
+    const selection = { table: 't', conditions, order, key: ['k'], decimals: ['d'] };
+    return database
+      .prepare(pageStatement('sqlite', selection, { page: 0, size: 9 }))
+      .all()
+      .map(({ k }) => k);
+  };
+  expect(keys([])).toEqual([2, 1, 3]);
+  expect(keys([{ column: 'd', comparison: '>=', value: '9.6' }])).toEqual([1]);
+  expect(keys([{ column: 'd', comparison: '=', value: '9.5' }])).toEqual([2]);
 });
 
 it('knows the SQL of a target by its text', () => {
