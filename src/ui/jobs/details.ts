@@ -327,7 +327,7 @@ type Reject = FeedRunDetails['rejects'][number];
 
 /** Returns null if the job has no schema, or this key may not see runs. */
 async function jobOutcome(job: ShownJob, signal: AbortSignal): Promise<Content> {
-  const { id_job: id, id_sch: idSch, id_lschma: idLschma } = job;
+  const { id_job: id, id_sch: idSch } = job;
   if (idSch === null) return null;
   try {
     const { name } = await getJson<OriginRecord>(`v2/schema/${idSch}`, signal);

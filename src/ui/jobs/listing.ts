@@ -5,6 +5,7 @@ import {
   actionButton,
   field,
   selectOf,
+  pathText,
   searchField,
   fill,
   h,
@@ -54,7 +55,6 @@ function columnsOf(
   act: (work: () => Promise<void>) => () => Promise<void>,
   refresh: () => Promise<void>,
 ): readonly GridColumn<ShownJob>[] {
-  const path = (text: string | null): HTMLElement => h('span', { class: 'path' }, text ?? '—');
   return [
     { label: 'Job', cell: (job) => h('a', { href: linkTo(['jobs', job.id_job]) }, `#${job.id_job}`) },
     {
@@ -78,13 +78,13 @@ function columnsOf(
       class: 'wide',
     },
     { label: 'Type', cell: (job) => job.job_type },
-    { label: 'Input', cell: (job) => path(job.parm_path_input), class: 'wide' },
+    { label: 'Input', cell: (job) => pathText(job.parm_path_input ?? '—'), class: 'wide' },
     {
       label: 'Target',
       cell: (job) => {
         const link = jobRowsLink(job);
         return link === null
-          ? path(job.parm_path_output)
+          ? pathText(job.parm_path_output ?? '—')
           : h('a', { class: 'path', href: link, title: 'Show the rows' }, job.parm_path_output);
       },
       class: 'wide',
@@ -251,13 +251,6 @@ export async function jobListView({ main, signal, query, title }: ViewContext): 
     ];
   }
 
-  function noMatch(): HTMLElement {
-    return empty(
-      h('p', {}, h('strong', {}, 'No job matches.')),
-      h('a', { class: 'button', href: linkTo(['jobs'], { all: 1 }) }, 'Show all jobs'),
-    );
-  }
-
   /** A key without the scope for schemas filters by everything else. */
   async function showSchemas(): Promise<void> {
     const schemas = await getJson<readonly OriginRecord[]>('v2/schema/all', signal).catch(() => []);
@@ -279,12 +272,13 @@ export async function jobListView({ main, signal, query, title }: ViewContext): 
     );
   }
 
+  function go(to: string | null): void {
+    cursor = to;
+    remember();
+    void refresh();
+  }
+
   function pagerOf({ next, prev, total_elements: total, content }: CursorPage<unknown>): Content {
-    const go = (to: string | null): void => {
-      cursor = to;
-      remember();
-      void refresh();
-    };
     return next === null && prev === null
       ? null
       : [
@@ -336,6 +330,13 @@ function isEmpty(filter: Filter): boolean {
 function matches(job: ShownJob, text: string): boolean {
   const searched = `#${job.id_job} ${job.parm_path_input ?? ''} ${job.parm_path_output ?? ''} ${job.params} ${job.failure ?? ''}`;
   return searched.toLowerCase().includes(text);
+}
+
+function noMatch(): HTMLElement {
+  return empty(
+    h('p', {}, h('strong', {}, 'No job matches.')),
+    h('a', { class: 'button', href: linkTo(['jobs'], { all: 1 }) }, 'Show all jobs'),
+  );
 }
 
 function noJobs(): HTMLElement {

@@ -1,6 +1,6 @@
 /** The figures of a running job: from its record, and from the lines on its progress that its log has every ten seconds. */
 import { getJson, type ShownJob } from '../shell/client.ts';
-import { count, counted, duration, hasEnded } from '../parts/controls.ts';
+import { counted, duration, hasEnded } from '../parts/controls.ts';
 
 export interface RunFigures {
   readonly documents: number;

@@ -74,6 +74,11 @@ export function searchField(label: string, onInput: (text: string) => void, valu
   return input;
 }
 
+/** The name of a file, folder or target. */
+export function pathText(text: string): HTMLElement {
+  return h('span', { class: 'path' }, text);
+}
+
 /** Text in a fixed width with a button that copies it. */
 export function codeBlock(label: string, text: string): HTMLElement {
   return h(

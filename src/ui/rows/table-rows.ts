@@ -3,7 +3,6 @@ import { getJson, postJson, type PageOf } from '../shell/client.ts';
 import {
   announce,
   count,
-  counted,
   empty,
   failureBox,
   field,

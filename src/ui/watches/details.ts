@@ -15,6 +15,7 @@ import {
   h,
   moment,
   notice,
+  pathText,
   selectOf,
   waiting,
   type Content,
@@ -261,12 +262,11 @@ const badges: Readonly<Record<WatchFileStatus, 'idle' | 'busy' | 'good' | 'bad'>
 function factsOf(watch: WatchRecord): Content {
   const { files, target } = watch;
   const link = rowsLink(target);
-  const path = (text: string): HTMLElement => h('span', { class: 'path' }, text);
   const rows: readonly [string, Content][] = [
     ['State', watchState(watch)],
-    ['Location', path(watch.location)],
-    ['Pattern', watch.pattern === null ? null : path(watch.pattern)],
-    ['Target', link === null ? path(target) : h('a', { class: 'path', href: link }, target)],
+    ['Location', pathText(watch.location)],
+    ['Pattern', watch.pattern === null ? null : pathText(watch.pattern)],
+    ['Target', link === null ? pathText(target) : h('a', { class: 'path', href: link }, target)],
     ['Looks', watch.every],
     ['Looked', watch.last_run === null ? 'not yet' : ago(watch.last_run)],
     ['Next look', watch.next_run === null ? null : moment(watch.next_run)],

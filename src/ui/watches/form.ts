@@ -169,7 +169,6 @@ export async function watchForm(
       options.focus();
       return;
     }
-    const orNull = (input: HTMLInputElement): string | null => input.value.trim() || null;
     const settings: Settings = {
       name: inputs.name.value.trim(),
       location: inputs.location.value.trim(),
@@ -209,4 +208,8 @@ export async function watchForm(
       await call(`v2/watches/${watch.id_watch}`, { method: 'PATCH', body: Object.fromEntries(changes) });
     return watch.id_watch;
   }
+}
+
+function orNull(input: HTMLInputElement): string | null {
+  return input.value.trim() || null;
 }

@@ -34,9 +34,9 @@ describe('jobs and watches in the page', { timeout: 120_000, ...needs('chromium'
     ]);
     await client.ended(first[0]!);
     const broken = await client.upload('xml', 'broken.xml', utf8.encode('<pets><pet></pets>'));
-    const { jobs } = await client.run([
-      ...Array.from({ length: 27 }, () => execution('xsd2er', document, [['--name', 'names']])),
-    ]);
+    const { jobs } = await client.run(
+      Array.from({ length: 27 }, () => execution('xsd2er', document, [['--name', 'names']])),
+    );
     loaded.push(first[0]!);
     for (const job of jobs) await client.ended(job);
     const { jobs: last } = await client.run([
