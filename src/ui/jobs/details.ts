@@ -350,6 +350,7 @@ function outcome(run: FeedRunDetails, job: ShownJob): Content {
     ['rejected', run.rejected, run.rejected > 0],
     [`${nounOf(run.unmapped, 'value')} without a place`, run.unmapped],
   ];
+  const unmappedLink = jobRowsLink(job, '_unmapped');
   const tableLink = (name: string): HTMLElement => {
     const schema = linkTo(['schemas', idSch!, 'tables', name], { l: idLschma });
     return h('a', { href: jobRowsLink(job, name) ?? schema }, name);
@@ -402,7 +403,13 @@ function outcome(run: FeedRunDetails, job: ShownJob): Content {
           'section',
           { 'aria-label': 'Without a place' },
           h('h2', {}, 'Not in the schema'),
-          h('p', { class: 'hint' }, 'Kept in the table _unmapped unless the job says otherwise.'),
+          h(
+            'p',
+            { class: 'hint' },
+            'Kept in the table ',
+            unmappedLink === null ? '_unmapped' : h('a', { href: unmappedLink }, '_unmapped'),
+            ' unless the job says otherwise.',
+          ),
           grid(
             'Paths that the schema does not have',
             [

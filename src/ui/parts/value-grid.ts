@@ -19,13 +19,15 @@ interface GridSettings {
   readonly first?: number;
   /** the column that the rows are sorted by */
   readonly order?: { readonly column: string; readonly descending: boolean } | null;
+  /** more about a column, which its title shows */
+  readonly about?: (column: string) => string | null;
   /** absent: the rows cannot be sorted */
   readonly onSort?: (column: string) => void;
 }
 
 export function valueGrid(caption: string, shown: ShownRows, settings: GridSettings = {}): HTMLElement {
   const { columns, rows } = shown;
-  const { first = 1, order = null, onSort } = settings;
+  const { first = 1, order = null, about, onSort } = settings;
   const isNumber = columns.map(({ type }) => numeric.test(type));
   const head = columns.map(({ name, type }, at) => {
     const isSorted = order?.column === name;
@@ -41,7 +43,12 @@ export function valueGrid(caption: string, shown: ShownRows, settings: GridSetti
         ? name
         : h(
             'button',
-            { type: 'button', class: 'sort', title: `Sort by ${name}`, onclick: () => onSort(name) },
+            {
+              type: 'button',
+              class: 'sort',
+              title: [`Sort by ${name}`, about?.(name) ?? ''].join('\n').trim(),
+              onclick: () => onSort(name),
+            },
             name,
             mark,
           ),

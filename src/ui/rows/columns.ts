@@ -30,6 +30,7 @@ export function columnsPart({ target, signal }: TargetContext, table: ShownTable
             cell: ({ name }) => {
               const column = known.get(name);
               if (column?.xpath != null) return h('code', {}, column.xpath);
+              if (column === undefined && table.columns.length === 0) return '—';
               return h('span', { class: 'hint' }, column?.key == null ? 'of the load' : 'a key');
             },
             class: 'wide',

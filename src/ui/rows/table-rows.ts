@@ -75,14 +75,17 @@ export function rowsPart({ target, sql, query, signal }: TargetContext, table: S
     String(state.size),
     (size) => change({ size: Number(size), page: 0 }),
   );
+  const form = h('div');
+  if (table.columns.length > 0) showForm(table.columns);
   void show();
-  return [
-    filterForm(table, (condition) => change({ conditions: [...state.conditions, condition], page: 0 })),
-    filters,
-    h('div', { class: 'bar' }, amount, csv, sizeChoice.field),
-    result,
-    pager,
-  ];
+  return [form, filters, h('div', { class: 'bar' }, amount, csv, sizeChoice.field), result, pager];
+
+  function showForm(columns: readonly FilterColumn[]): void {
+    fill(
+      form,
+      filterForm(columns, (condition) => change({ conditions: [...state.conditions, condition], page: 0 })),
+    );
+  }
 
   function change(part: Partial<ShownState>): void {
     state = { ...state, ...part };
@@ -100,6 +103,7 @@ export function rowsPart({ target, sql, query, signal }: TargetContext, table: S
     try {
       const found = await readPage(own);
       if (own.aborted) return;
+      if (form.childElementCount === 0) showForm(found.columns);
       fill(csv, found.rows.length === 0 ? null : csvButtons(table.name, found));
       fill(result, found.rows.length === 0 ? noRows() : gridOf(found));
       showPages(found.rows.length, found.total);
@@ -155,6 +159,7 @@ export function rowsPart({ target, sql, query, signal }: TargetContext, table: S
     return valueGrid(`Rows of ${table.name}`, found, {
       first: state.page * state.size + 1,
       order: state.order,
+      about: (column) => table.columns.find(({ name }) => name === column)?.xpath ?? null,
       onSort: (column) => {
         const { order } = state;
         const isSame = order?.column === column;
@@ -250,11 +255,16 @@ function hasValue(comparison: string): boolean {
   return !comparison.endsWith('null');
 }
 
-function filterForm({ columns }: ShownTable, onAdd: (condition: Condition) => void): HTMLElement {
+interface FilterColumn {
+  readonly name: string;
+  readonly key?: 'PK' | 'FK' | null;
+}
+
+function filterForm(columns: readonly FilterColumn[], onAdd: (condition: Condition) => void): HTMLElement {
   const column = selectOf(
     'Filter by',
     columns.map(({ name }) => ({ value: name, label: name })),
-    columns.find(({ key }) => key === null)?.name ?? '',
+    columns.find(({ key = null }) => key === null)?.name ?? '',
     () => undefined,
   );
   const value = h('input', { type: 'text', spellcheck: 'false', autocomplete: 'off' });
@@ -303,11 +313,12 @@ function addressOf(target: string, table: string, query: URLSearchParams, state:
 /** Columns and comparisons that do not exist are left out: an address may be old, or written by hand. */
 function readState(query: URLSearchParams, { columns }: ShownTable): ShownState {
   const names = new Set(columns.map(({ name }) => name));
+  const isKnown = (name: string): boolean => names.size === 0 || names.has(name);
   const sort = query.get('sort');
   const size = Number(query.get('size'));
   return {
-    order: sort !== null && names.has(sort) ? { column: sort, descending: query.has('descending') } : null,
-    conditions: readConditions(query.get('filter')).filter(({ column }) => names.has(column)),
+    order: sort !== null && isKnown(sort) ? { column: sort, descending: query.has('descending') } : null,
+    conditions: readConditions(query.get('filter')).filter(({ column }) => isKnown(column)),
     page: Math.max(0, Math.trunc(Number(query.get('page'))) || 0),
     size: sizes.includes(size) ? size : sizes[0]!,
   };

@@ -11,9 +11,10 @@ export interface TargetColumn {
 
 export interface ShownTable {
   readonly name: string;
+  /** empty: the table is not one of a schema, and its rows show its columns */
   readonly columns: readonly TargetColumn[];
-  readonly idSch: number;
-  readonly idLschma: number;
+  /** null: no schema has the table */
+  readonly schema: { readonly idSch: number; readonly idLschma: number } | null;
 }
 
 export interface TargetContext {

@@ -47,7 +47,7 @@ export async function rowsView({ main, signal, query, title }: ViewContext): Pro
     return;
   }
   await fillLater(content, signal, async () => {
-    const { tables, last, refusal } = await tablesOf(target, Number(query.get('job')) || null, signal);
+    const { tables, last, refusal } = await knownTables(target, Number(query.get('job')) || null, signal);
     fill(
       facts,
       sqlNames[sql],
@@ -88,7 +88,7 @@ function tablePart({ tables, query, ...context }: TargetContext, part: 'rows' | 
       ),
       h('a', { class: 'button main', href: linkTo(['rows'], { target, part: 'sql' }) }, 'Open the SQL box'),
     );
-  const chosen = tables.find(({ name }) => name === query.get('table')) ?? tables[0]!;
+  const chosen = chosenTable(tables, query.get('table'));
   const list = h(
     'ul',
     {},
@@ -125,22 +125,36 @@ function tablePart({ tables, query, ...context }: TargetContext, part: 'rows' | 
     h(
       'div',
       {},
-      h(
-        'div',
-        { class: 'heading' },
-        h('h2', {}, chosen.name),
-        h(
-          'a',
-          { href: linkTo(['schemas', chosen.idSch, 'tables', chosen.name], { l: chosen.idLschma }) },
-          'Show in the schema',
-        ),
-      ),
+      h('div', { class: 'heading' }, h('h2', {}, chosen.name), schemaLink(chosen)),
       part === 'rows' ? rowsPart(whole, chosen) : columnsPart(whole, chosen),
     ),
   );
 }
 
+/** A view, which no schema has, is shown if the address names it. */
+function chosenTable(tables: readonly ShownTable[], name: string | null): ShownTable {
+  const known = tables.find((table) => table.name === name);
+  return known ?? (name === null ? tables[0]! : { name, columns: [], schema: null });
+}
+
+function schemaLink({ name, schema }: ShownTable): Content {
+  return schema === null
+    ? null
+    : h(
+        'a',
+        { href: linkTo(['schemas', schema.idSch, 'tables', name], { l: schema.idLschma }) },
+        'Show in the schema',
+      );
+}
+
 // The tables of a target are those of the schemas that jobs loaded it by.
+
+/** tables of every database beside those of its schemas; folders have them only if they have rows */
+const sideTables = ['_unmapped', '_lexical', '_loads'];
+
+function hasSideTables(target: string): boolean {
+  return /^(?:metadb|duckdb|sqlite):/.test(target);
+}
 
 /** schemas of one target that are read */
 const mostSchemas = 5;
@@ -150,6 +164,19 @@ interface KnownTables {
   readonly last: ShownJob | null;
   /** why this key may not see the tables */
   readonly refusal: RefusedRequest | null;
+}
+
+/** the tables that were read last: the next table of the same target is shown without reading its schemas again */
+let lastKnown: { readonly place: string; readonly at: number; readonly found: KnownTables } | null = null;
+const freshMs = 30_000;
+addEventListener('key-changed', () => (lastKnown = null));
+
+async function knownTables(target: string, idJob: number | null, signal: AbortSignal): Promise<KnownTables> {
+  const place = JSON.stringify([target, idJob]);
+  if (lastKnown?.place === place && Date.now() - lastKnown.at < freshMs) return lastKnown.found;
+  const found = await tablesOf(target, idJob, signal);
+  lastKnown = { place, at: Date.now(), found };
+  return found;
 }
 
 async function tablesOf(target: string, idJob: number | null, signal: AbortSignal): Promise<KnownTables> {
@@ -168,6 +195,8 @@ async function tablesOf(target: string, idJob: number | null, signal: AbortSigna
     );
     const byName = new Map<string, ShownTable>();
     for (const table of found.flat()) if (!byName.has(table.name)) byName.set(table.name, table);
+    if (byName.size > 0 && hasSideTables(target))
+      for (const name of sideTables) byName.set(name, { name, columns: [], schema: null });
     return { tables: [...byName.values()], last, refusal: null };
   } catch (error) {
     // a key for rows alone can still use the SQL box
@@ -189,8 +218,7 @@ async function tablesOfSchema(
   const lines = new Map(mappings.map((line) => [JSON.stringify([line.table_name, line.column_name]), line]));
   return diagram.tables.map(({ name: table, columns }) => ({
     name: table,
-    idSch,
-    idLschma,
+    schema: { idSch, idLschma },
     columns: columns.map(({ name, data_type: type, key }) => {
       const line = lines.get(JSON.stringify([table, name]));
       return {
