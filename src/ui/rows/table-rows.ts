@@ -257,14 +257,14 @@ function hasValue(comparison: string): boolean {
 
 interface FilterColumn {
   readonly name: string;
-  readonly key?: 'PK' | 'FK' | null;
+  readonly xpath?: string | null;
 }
 
 function filterForm(columns: readonly FilterColumn[], onAdd: (condition: Condition) => void): HTMLElement {
   const column = selectOf(
     'Filter by',
     columns.map(({ name }) => ({ value: name, label: name })),
-    columns.find(({ key = null }) => key === null)?.name ?? '',
+    columns.find(({ xpath = null }) => xpath !== null)?.name ?? '',
     () => undefined,
   );
   const value = h('input', { type: 'text', spellcheck: 'false', autocomplete: 'off' });
