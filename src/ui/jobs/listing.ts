@@ -33,6 +33,8 @@ const pageSize = 25;
 /** jobs that one look for matches goes through */
 const searchSize = 500;
 const everyMs = 2000;
+/** times such as `3 minutes ago` are drawn anew */
+const redrawMs = 30_000;
 
 interface Filter {
   /** letter of a state; '' for all */
@@ -143,6 +145,9 @@ export async function jobListView({ main, signal, query, title }: ViewContext): 
   };
   let cursor = query.get('cursor');
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let turn = 0;
+  let shownMark = '';
+  let shownAt = 0;
   const list = h('div', { 'aria-busy': 'true' }, waiting());
   const says = h('div');
   const pager = h('nav', { class: 'pager', 'aria-label': 'Pages' });
@@ -211,10 +216,20 @@ export async function jobListView({ main, signal, query, title }: ViewContext): 
 
   async function refresh(): Promise<void> {
     clearTimeout(timer);
+    turn += 1;
+    const own = turn;
     try {
       const found = await getCursorPage<ShownJob>(pathOf(filter, cursor), signal);
       const figures = await readFigures(found.content);
-      if (signal.aborted) return;
+      // a list that was filtered otherwise since then has its own answer
+      if (signal.aborted || own !== turn) return;
+      const isActive = found.content.some(({ status }) => !hasEnded(status));
+      if (isActive || cursor === null) timer = setTimeout(() => void refresh(), everyMs);
+      // text of a list that stays as it is can be selected
+      const mark = JSON.stringify([filter.text, found]);
+      if (!isActive && mark === shownMark && Date.now() - shownAt < redrawMs) return;
+      shownMark = mark;
+      shownAt = Date.now();
       const jobs = found.content.filter((job) => matches(job, filter.text));
       // a person who uses the list with the keyboard keeps their place
       const focused = list.contains(document.activeElement) ? placeOf(document.activeElement!) : null;
@@ -222,10 +237,9 @@ export async function jobListView({ main, signal, query, title }: ViewContext): 
       fill(pager, pagerOf(found));
       if (focused !== null) list.querySelector<HTMLElement>(focused)?.focus();
       list.setAttribute('aria-busy', 'false');
-      if (found.content.some(({ status }) => !hasEnded(status)) || cursor === null)
-        timer = setTimeout(() => void refresh(), everyMs);
     } catch (error) {
-      if (!signal.aborted)
+      shownMark = '';
+      if (!signal.aborted && own === turn)
         fill(
           list,
           failureBox(error, () => void refresh()),

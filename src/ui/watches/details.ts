@@ -58,6 +58,7 @@ export async function watchView(context: ViewContext): Promise<void> {
   let state = query.get('state') ?? '';
   let page = Math.max(0, Math.trunc(Number(query.get('page'))) || 0);
   let shownFiles = '';
+  let turn = 0;
   signal.addEventListener('abort', () => clearTimeout(timer));
   const change = (part: { readonly state?: string; readonly page?: number }): void => {
     ({ state = state, page = 0 } = part);
@@ -95,6 +96,8 @@ export async function watchView(context: ViewContext): Promise<void> {
 
   async function refresh(): Promise<void> {
     clearTimeout(timer);
+    turn += 1;
+    const own = turn;
     try {
       const search = new URLSearchParams({
         page: String(page),
@@ -105,7 +108,8 @@ export async function watchView(context: ViewContext): Promise<void> {
         getJson<WatchRecord>(address, signal),
         getJson<PageOf<WatchFileRecord>>(`${address}/files?${search.toString()}`, signal),
       ]);
-      if (signal.aborted) return;
+      // a list that was filtered otherwise since then has its own answer
+      if (signal.aborted || own !== turn) return;
       fill(facts, factsOf(watch));
       // buttons that somebody is about to press stay the same elements
       const mark = JSON.stringify([found, watch.paused, watch.files.rejected]);
@@ -120,7 +124,7 @@ export async function watchView(context: ViewContext): Promise<void> {
       }
       timer = setTimeout(() => void refresh(), everyMs);
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted || own !== turn) return;
       shownFiles = '';
       fill(
         files,
