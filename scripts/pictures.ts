@@ -28,6 +28,7 @@ try {
   const job = await loadOrders();
   const pictures: readonly Picture[] = [
     { file: 'page.png', view: `#/jobs/${job}`, height: 760 },
+    { file: 'rows.png', view: '#/rows?target=metadb:orders&table=line', height: 620 },
     { file: 'diagram.png', view: '#/schemas/1/diagram', height: 760 },
   ];
   await mkdir(folder, { recursive: true });

@@ -15,6 +15,7 @@ const styles = readdirSync(join(root, 'src/ui/style')).toSorted();
 const packed: readonly (readonly [name: string, content: string])[] = [
   ['icon.svg', readFileSync(join(root, 'src/ui/icon.svg'), 'utf8')],
   ['main.js', await bundle('js', "import './main.ts';")],
+  ['sql-editor.js', licences() + (await bundle('js', "export * from './rows/sql-editor.ts';", true))],
   ['style.css', await bundle('css', styles.map((name) => `@import './style/${name}';`).join('\n'))],
 ];
 const stale =
@@ -27,8 +28,8 @@ if (process.argv.includes('--check')) {
   }
 } else if (stale) writeFileSync(target, moduleText());
 
-/** `contents`: a module or style sheet in `src/ui`, with all that it imports. */
-async function bundle(loader: 'js' | 'css', contents: string): Promise<string> {
+/** `contents`: a module or style sheet in `src/ui`, with all that it imports. `foreign`: most of it is not read by people of this project. */
+async function bundle(loader: 'js' | 'css', contents: string, foreign = false): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, loader, resolveDir: join(root, 'src/ui') },
     bundle: true,
@@ -36,11 +37,18 @@ async function bundle(loader: 'js' | 'css', contents: string): Promise<string> {
     target: 'es2023',
     minifyWhitespace: true,
     minifySyntax: true,
+    minifyIdentifiers: foreign,
     legalComments: 'none',
     logLevel: 'warning',
     write: false,
   });
   return outputFiles[0]!.text;
+}
+
+/** The license of the editor, whose packages share it, as a comment. */
+function licences(): string {
+  const text = readFileSync(join(root, 'node_modules/@codemirror/view/LICENSE'), 'utf8').trim();
+  return `/* CodeMirror and Lezer\n${text}\n*/\n`;
 }
 
 /** What the module holds now: other releases of zlib pack the same content otherwise. */

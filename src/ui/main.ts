@@ -1,5 +1,5 @@
 /** The page: its frame, the key it works with, and the view that its address names. */
-import { fill, h, announce, failureBox } from './parts/controls.ts';
+import { fill, h, announce, failureBox, showCurrent } from './parts/controls.ts';
 import { keptKey } from './shell/key.ts';
 import { serviceUrl } from './service-url.ts';
 import { convertView } from './convert/view.ts';
@@ -10,21 +10,30 @@ import { schemaView } from './schemas/details.ts';
 import { healthSign } from './shell/health.ts';
 import { keyDialog, keyForm, whoAsks } from './shell/sign-in.ts';
 import { linkTo, readAddress, type View } from './shell/views.ts';
-import { watchListView } from './watches.ts';
+import { rowsView } from './rows/view.ts';
+import { targetListView } from './rows/targets.ts';
+import { watchListView } from './watches/listing.ts';
+import { watchView } from './watches/details.ts';
 
 const sections: readonly {
   readonly name: string;
   readonly label: string;
-  readonly view: (path: readonly string[]) => View;
+  readonly view: (path: readonly string[], query: URLSearchParams) => View;
 }[] = [
   { name: 'convert', label: 'Convert', view: () => convertView },
   { name: 'jobs', label: 'Jobs', view: (path) => (path.length > 1 ? jobView : jobListView) },
+  {
+    name: 'rows',
+    label: 'Rows',
+    view: (_path, query) => (query.has('target') ? rowsView : targetListView),
+  },
   { name: 'schemas', label: 'Schemas', view: (path) => (path.length > 1 ? schemaView : schemaListView) },
-  { name: 'watches', label: 'Watches', view: () => watchListView },
+  { name: 'watches', label: 'Watches', view: (path) => (path.length > 1 ? watchView : watchListView) },
 ];
 
 const main = h('main', { id: 'content', tabindex: '-1' });
 const links = new Map(sections.map(({ name, label }) => [name, h('a', { href: linkTo([name]) }, label)]));
+const bar = h('nav', { 'aria-label': 'Sections' }, [...links.values()]);
 const keyButton = h('button', { type: 'button', class: 'quiet', onclick: () => void openKey() }, 'Key');
 let organisation: Awaited<ReturnType<typeof whoAsks>> = null;
 let leaving = new AbortController();
@@ -39,7 +48,7 @@ document.body.replaceChildren(
     'header',
     { class: 'top' },
     h('a', { class: 'brand', href: linkTo([]) }, 'Conversion Job Service'),
-    h('nav', { 'aria-label': 'Sections' }, [...links.values()]),
+    bar,
     h(
       'div',
       { class: 'tools' },
@@ -62,7 +71,11 @@ async function begin(): Promise<void> {
   try {
     organisation = await whoAsks();
   } catch (error) {
-    fill(main, h('h1', {}, 'Conversion Job Service'), failureBox(error));
+    fill(
+      main,
+      h('h1', {}, 'Conversion Job Service'),
+      failureBox(error, () => void begin()),
+    );
     return;
   }
   // the key dialog has been requested by an event already
@@ -104,6 +117,7 @@ async function show(moved: boolean): Promise<void> {
     if (name === section?.name) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
+  showCurrent(bar);
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
@@ -131,8 +145,8 @@ async function show(moved: boolean): Promise<void> {
           '.',
         ),
       );
-    } else await section.view(path)({ main: viewElement, signal, path, query, title });
+    } else await section.view(path, query)({ main: viewElement, signal, path, query, title });
   } catch (error) {
-    if (!signal.aborted) viewElement.append(failureBox(error));
+    if (!signal.aborted) viewElement.append(failureBox(error, () => void show(false)));
   }
 }

@@ -99,8 +99,22 @@ const areas: readonly Area[] = [
   {
     name: 'ui',
     values: [],
-    types: ['http', 'service/jobs', 'service/catalog', 'ports'],
+    types: ['http', 'service/jobs', 'service/catalog', 'ports', 'ui/rows/sql-editor.ts'],
     packages: [],
+  },
+  // the one library of the page, bundled into a file that loads when a SQL box opens
+  {
+    name: 'ui/rows/sql-editor.ts',
+    values: ['ui'],
+    packages: [
+      '@codemirror/autocomplete',
+      '@codemirror/commands',
+      '@codemirror/lang-sql',
+      '@codemirror/language',
+      '@codemirror/state',
+      '@codemirror/view',
+      '@lezer/highlight',
+    ],
   },
   { name: 'targets/rows', ...adapter, packages: [] },
   { name: 'storage/object-store', ...adapter, packages: ['aws4fetch'] },

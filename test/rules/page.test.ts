@@ -25,8 +25,16 @@ describe('the page', () => {
     expect(found).toEqual([]);
   });
 
-  it('has no framework: it loads modules of its own alone', () => {
-    const loaded = modules.flatMap((path) =>
+  it('has no framework: it loads modules of its own alone, and the editor when a SQL box opens', () => {
+    const editor = 'src/ui/rows/sql-editor.ts';
+    const importers = modules.filter((path) =>
+      readImports(readText(path)).some(
+        ({ specifier, typeOnly }) => specifier.endsWith('/sql-editor.ts') && !typeOnly,
+      ),
+    );
+    expect(importers).toEqual([]);
+    const own = modules.filter((path) => path !== editor);
+    const loaded = own.flatMap((path) =>
       readImports(readText(path))
         .filter(({ typeOnly }) => !typeOnly)
         .map(({ specifier }) => specifier),

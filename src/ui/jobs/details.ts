@@ -20,9 +20,13 @@ import {
   copyButton,
   saveFile,
   counted,
+  duration,
+  nounOf,
 } from '../parts/controls.ts';
 import { linkTo, type ViewContext } from '../shell/views.ts';
-import { timeTaken } from './listing.ts';
+import { canRunAgain, killJob, rerunJob } from './actions.ts';
+import { jobRowsLink, timeTaken } from './listing.ts';
+import { figuresOf, timeLeft, type RunFigures } from './progress.ts';
 import type { FeedRunDetails } from '../../service/catalog/run-feed.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { grid, searchedGrid } from '../parts/grid.ts';
@@ -30,6 +34,8 @@ import { grid, searchedGrid } from '../parts/grid.ts';
 // The view of one job: its state, its actions, its outcome, and its log.
 
 const everyMs = 1000;
+/** more than two lines on progress have */
+const lineCharacters = 1000;
 
 export async function jobView({ main, signal, path, title }: ViewContext): Promise<void> {
   const id = Number(path[1]);
@@ -39,13 +45,16 @@ export async function jobView({ main, signal, path, title }: ViewContext): Promi
     return;
   }
   const state = h('span');
-  const actions = h('div', { class: 'row' });
+  const actions = h('div', { class: 'row wrap' });
   const says = h('div');
   const facts = h('dl', { class: 'facts' });
   const others = h('div');
   const command = h('section', { 'aria-label': 'Command' });
   const outcome = h('div');
   let shownStatus = '';
+  let figures: RunFigures | null = null;
+  let logEnd = '';
+  let shown: ShownJob | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   signal.addEventListener('abort', () => clearTimeout(timer));
 
@@ -58,7 +67,15 @@ export async function jobView({ main, signal, path, title }: ViewContext): Promi
     facts,
     others,
     outcome,
-    logPanel(id, signal, () => void refresh()),
+    logPanel(id, signal, {
+      onEnd: () => void refresh(),
+      onText: (text) => {
+        // a piece of the log may end within a line
+        logEnd = (logEnd + text).slice(-lineCharacters);
+        figures = figuresOf(logEnd) ?? figures;
+        showFacts();
+      },
+    }),
     command,
   );
   fill(
@@ -79,7 +96,8 @@ export async function jobView({ main, signal, path, title }: ViewContext): Promi
 
   function show(job: ShownJob): void {
     clearTimeout(timer);
-    fill(facts, factsOf(job));
+    shown = job;
+    showFacts();
     if (job.status !== shownStatus) {
       if (shownStatus !== '') announce(`Job ${id} is ${stateWord(job.status)}`);
       shownStatus = job.status;
@@ -89,6 +107,10 @@ export async function jobView({ main, signal, path, title }: ViewContext): Promi
       if (hasEnded(job.status)) void fillLater(outcome, signal, () => jobOutcome(job, signal));
     }
     if (!hasEnded(job.status)) timer = setTimeout(() => void refresh(), everyMs);
+  }
+
+  function showFacts(): void {
+    if (shown !== null) fill(facts, factsOf(shown, hasEnded(shown.status) ? null : figures));
   }
 
   async function refresh(): Promise<void> {
@@ -113,13 +135,10 @@ export async function jobView({ main, signal, path, title }: ViewContext): Promi
 
   function actionsOf(job: ShownJob): Content {
     const kill = act(async () => {
-      if (!(await confirm(`Kill job ${id}?`, 'Kill', h('p', {}, 'Nothing of it is published.')))) return;
-      await call(`v2/executions/kill/${id}`, { method: 'POST' });
-      await refresh();
+      if (await killJob(id)) await refresh();
     });
     const rerun = act(async () => {
-      const { id_job: next } = await getJson<{ id_job: number }>(`v2/run/rerun/${id}`);
-      location.hash = linkTo(['jobs', next]);
+      location.hash = linkTo(['jobs', await rerunJob(id)]);
     });
     const remove = act(async () => {
       if (
@@ -133,9 +152,13 @@ export async function jobView({ main, signal, path, title }: ViewContext): Promi
       await call(`v2/executions/${id}`, { method: 'DELETE' });
       location.hash = linkTo(['jobs']);
     });
-    const runsAgain = job.job_type !== 'Export' && job.job_type !== 'Import';
+    const rows = jobRowsLink(job);
     if (!hasEnded(job.status)) return actionButton('Kill', kill, 'danger');
-    return [runsAgain ? actionButton('Run again', rerun) : null, actionButton('Remove', remove, 'quiet')];
+    return [
+      rows === null ? null : h('a', { class: 'button main', href: rows }, 'Show the rows'),
+      canRunAgain(job) ? actionButton('Run again', rerun) : null,
+      actionButton('Remove', remove, 'quiet'),
+    ];
   }
 
   /** The other jobs of the workflow: compiling a set and loading by it are two. */
@@ -162,7 +185,10 @@ function path(text: string | null): Content {
   return text === null ? null : h('span', { class: 'path' }, text);
 }
 
-function factsOf(job: ShownJob): Content {
+/** `figures`: of a running job */
+function factsOf(job: ShownJob, figures: RunFigures | null): Content {
+  const left = timeLeft(job);
+  const rows = jobRowsLink(job);
   const schema =
     job.id_sch === null
       ? null
@@ -171,13 +197,21 @@ function factsOf(job: ShownJob): Content {
           { href: linkTo(['schemas', job.id_sch], { l: job.id_lschma }) },
           `Schema ${job.id_sch}${job.id_lschma === null ? '' : `, tables ${job.id_lschma}`}`,
         );
-  const rows: readonly [string, Content][] = [
+  const facts: readonly [string, Content][] = [
     ['Progress', progressBar(job)],
     ['Type', job.job_type],
     ['Input', path(job.parm_path_input)],
-    ['Output', path(job.parm_path_output)],
+    [
+      'Output',
+      rows === null
+        ? path(job.parm_path_output)
+        : h('a', { class: 'path', href: rows }, job.parm_path_output),
+    ],
     ['Schema', schema],
-    ['Documents', count(job.msg_proc_qty)],
+    ['Documents', count(Math.max(job.msg_proc_qty, figures?.documents ?? 0))],
+    ['Rows', figures?.rows == null ? null : count(figures.rows)],
+    ['Speed', figures?.mbPerSecond == null ? null : `${figures.mbPerSecond} MB/s`],
+    ['Time left', left === null ? null : duration(left)],
     ['Started', job.start_date === null ? null : moment(job.start_date)],
     ['Took', job.start_date === null ? null : timeTaken(job)],
     ['Attempt', job.attempt > 1 ? job.attempt : null],
@@ -189,7 +223,7 @@ function factsOf(job: ShownJob): Content {
     ],
     ['Host', job.host],
   ];
-  return rows
+  return facts
     .filter(([, value]) => value !== null)
     .map(([label, value]) => h('div', {}, h('dt', {}, label), h('dd', {}, value)));
 }
@@ -221,8 +255,14 @@ function pretty(json: string): string {
 const mostCharacters = 2_000_000;
 const retryMs = 2000;
 
-/** `onEnd` is called when the job has ended. */
-function logPanel(idJob: number, signal: AbortSignal, onEnd: () => void): HTMLElement {
+interface LogListener {
+  /** the job has ended */
+  readonly onEnd: () => void;
+  /** gets each piece of the log */
+  readonly onText: (piece: string) => void;
+}
+
+function logPanel(idJob: number, signal: AbortSignal, { onEnd, onText }: LogListener): HTMLElement {
   const path = `v2/executions/log/${idJob}`;
   const text = h('pre', { class: 'log', tabindex: '0', role: 'log', 'aria-label': `Log of job ${idJob}` });
   const follow = h('input', { type: 'checkbox', id: `follow-${idJob}`, checked: true });
@@ -273,6 +313,7 @@ function logPanel(idJob: number, signal: AbortSignal, onEnd: () => void): HTMLEl
   }
 
   function show(piece: string): void {
+    onText(piece);
     text.append(piece);
     const over = (text.textContent?.length ?? 0) - mostCharacters;
     if (over > 0) text.textContent = `… the beginning is in the download …\n${text.textContent!.slice(over)}`;
@@ -285,10 +326,8 @@ function logPanel(idJob: number, signal: AbortSignal, onEnd: () => void): HTMLEl
 type Reject = FeedRunDetails['rejects'][number];
 
 /** Returns null if the job has no schema, or this key may not see runs. */
-async function jobOutcome(
-  { id_job: id, id_sch: idSch, id_lschma: idLschma }: ShownJob,
-  signal: AbortSignal,
-): Promise<Content> {
+async function jobOutcome(job: ShownJob, signal: AbortSignal): Promise<Content> {
+  const { id_job: id, id_sch: idSch } = job;
   if (idSch === null) return null;
   try {
     const { name } = await getJson<OriginRecord>(`v2/schema/${idSch}`, signal);
@@ -296,33 +335,32 @@ async function jobOutcome(
       `v2/extensions/cil/job/${encodeURIComponent(name)}/${id}`,
       signal,
     );
-    return outcome(run, idSch, idLschma);
+    return outcome(run, job);
   } catch (error) {
     if (error instanceof RefusedRequest && [403, 404].includes(error.status)) return null;
     throw error;
   }
 }
 
-function outcome(run: FeedRunDetails, idSch: number, idLschma: number | null): Content {
-  const figures: readonly [string, number][] = [
-    ['documents', run.documents],
-    ['rows', run.rows],
-    ['rejected', run.rejected],
-    ['values without a place', run.unmapped],
+function outcome(run: FeedRunDetails, job: ShownJob): Content {
+  const { id_sch: idSch, id_lschma: idLschma } = job;
+  const figures: readonly (readonly [label: string, value: number, isBad?: boolean])[] = [
+    [nounOf(run.documents, 'document'), run.documents],
+    [nounOf(run.rows, 'row'), run.rows],
+    ['rejected', run.rejected, run.rejected > 0],
+    [`${nounOf(run.unmapped, 'value')} without a place`, run.unmapped],
   ];
-  const tableLink = (name: string): HTMLElement =>
-    h('a', { href: linkTo(['schemas', idSch, 'tables', name], { l: idLschma }) }, name);
+  const unmappedLink = jobRowsLink(job, '_unmapped');
+  const tableLink = (name: string): HTMLElement => {
+    const schema = linkTo(['schemas', idSch!, 'tables', name], { l: idLschma });
+    return h('a', { href: jobRowsLink(job, name) ?? schema }, name);
+  };
   return [
     h(
       'ul',
       { class: 'figures' },
-      figures.map(([label, value]) =>
-        h(
-          'li',
-          { class: label === 'rejected' && value > 0 ? 'bad' : null },
-          h('strong', {}, count(value)),
-          ` ${label}`,
-        ),
+      figures.map(([label, value, isBad = false]) =>
+        h('li', { class: isBad ? 'bad' : null }, h('strong', {}, count(value)), ` ${label}`),
       ),
     ),
     run.tables.length === 0
@@ -365,7 +403,13 @@ function outcome(run: FeedRunDetails, idSch: number, idLschma: number | null): C
           'section',
           { 'aria-label': 'Without a place' },
           h('h2', {}, 'Not in the schema'),
-          h('p', { class: 'hint' }, 'Kept in the table _unmapped unless the job says otherwise.'),
+          h(
+            'p',
+            { class: 'hint' },
+            'Kept in the table ',
+            unmappedLink === null ? '_unmapped' : h('a', { href: unmappedLink }, '_unmapped'),
+            ' unless the job says otherwise.',
+          ),
           grid(
             'Paths that the schema does not have',
             [

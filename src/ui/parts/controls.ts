@@ -33,6 +33,35 @@ export function field(label: string, input: HTMLElement, hint?: Content): HTMLEl
   );
 }
 
+export interface Tab {
+  readonly label: string;
+  readonly href: string;
+  readonly isCurrent: boolean;
+}
+
+/** Links to the parts of a view. On a phone they scroll sideways, to the current one first. */
+export function tabBar(label: string, tabs: readonly Tab[]): HTMLElement {
+  const bar = h(
+    'nav',
+    { class: 'tabs', 'aria-label': label },
+    tabs.map(({ label: text, href, isCurrent }) =>
+      h('a', { href, 'aria-current': isCurrent ? 'page' : null }, text),
+    ),
+  );
+  requestAnimationFrame(() => showCurrent(bar));
+  return bar;
+}
+
+/** Scrolls a box of links to its current one, and nothing around it. */
+export function showCurrent(box: HTMLElement): void {
+  const current = box.querySelector('[aria-current]');
+  if (current === null) return;
+  const at = current.getBoundingClientRect();
+  const seen = box.getBoundingClientRect();
+  if (at.left < seen.left || at.right > seen.right) box.scrollLeft += at.left - seen.left;
+  if (at.top < seen.top || at.bottom > seen.bottom) box.scrollTop += at.top - seen.top;
+}
+
 export function searchField(label: string, onInput: (text: string) => void, value = ''): HTMLElement {
   const input = h('input', {
     type: 'search',
@@ -45,6 +74,11 @@ export function searchField(label: string, onInput: (text: string) => void, valu
   return input;
 }
 
+/** The name of a file, folder or target. */
+export function pathText(text: string): HTMLElement {
+  return h('span', { class: 'path' }, text);
+}
+
 /** Text in a fixed width with a button that copies it. */
 export function codeBlock(label: string, text: string): HTMLElement {
   return h(
@@ -55,8 +89,8 @@ export function codeBlock(label: string, text: string): HTMLElement {
   );
 }
 
-export function copyButton(text: () => string): HTMLButtonElement {
-  const button = h('button', { type: 'button', class: 'small copy', onclick: () => void copy() }, 'Copy');
+export function copyButton(text: () => string, label = 'Copy'): HTMLButtonElement {
+  const button = h('button', { type: 'button', class: 'small copy', onclick: () => void copy() }, label);
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text());
@@ -66,7 +100,7 @@ export function copyButton(text: () => string): HTMLButtonElement {
       // an address without TLS has no clipboard
       button.textContent = 'Select the text and copy it';
     }
-    setTimeout(() => (button.textContent = 'Copy'), 2000);
+    setTimeout(() => (button.textContent = label), 2000);
   };
   return button;
 }
@@ -200,7 +234,12 @@ export function count(value: number): string {
 
 /** `1 table`, `2 tables` */
 export function counted(value: number, word: string): string {
-  return `${count(value)} ${value === 1 ? word : `${word}s`}`;
+  return `${count(value)} ${nounOf(value, word)}`;
+}
+
+/** `table` for 1, `tables` for every other number */
+export function nounOf(value: number, word: string): string {
+  return value === 1 ? word : `${word}s`;
 }
 
 export function bytes(value: number): string {
@@ -274,20 +313,25 @@ export function progressBar({ status, progress, id_job: id }: ShownJob): HTMLEle
   );
 }
 
-export const stateFilters: readonly { readonly value: string; readonly label: string }[] = [
+export const stateFilters: readonly Choice[] = [
   { value: '', label: 'All states' },
-  { value: 'QRWT', label: 'Not ended' },
-  { value: 'C', label: 'Completed' },
-  { value: 'FEL', label: 'Failed, expired or lost' },
-  { value: 'K', label: 'Killed' },
+  ...Object.entries(states).map(([value, { word }]) => ({ value, label: capitalised(word) })),
 ];
+
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
 
 // Shows failures with advice, pending work, and announcements for screen readers.
 
-/** Shows the message of a failure, with advice. */
-export function failureBox(error: unknown): HTMLElement {
+/** Shows the message of a failure, with advice, and a button for another attempt. */
+export function failureBox(error: unknown, retry?: () => void): HTMLElement {
+  const again =
+    retry === undefined
+      ? null
+      : h('p', {}, h('button', { type: 'button', class: 'small', onclick: retry }, 'Try again'));
   if (!(error instanceof RefusedRequest))
-    return h('div', { class: 'notice bad', role: 'alert' }, h('p', {}, messageOf(error)));
+    return h('div', { class: 'notice bad', role: 'alert' }, h('p', {}, messageOf(error)), again);
   return h(
     'div',
     { class: 'notice bad', role: 'alert' },
@@ -300,6 +344,7 @@ export function failureBox(error: unknown): HTMLElement {
         )
       : null,
     error.advice === null ? null : h('p', {}, error.advice),
+    again,
   );
 }
 
@@ -330,7 +375,11 @@ export async function fillLater(
     const brought = await content();
     if (!signal.aborted) fill(element, brought);
   } catch (error) {
-    if (!signal.aborted) fill(element, failureBox(error));
+    if (!signal.aborted)
+      fill(
+        element,
+        failureBox(error, () => void fillLater(element, signal, content)),
+      );
   }
 }
 

@@ -1,5 +1,5 @@
 /** Tables of records: on a phone each row is a card, and long lists come in pieces. */
-import { counted, fill, h, type Content, searchField } from './controls.ts';
+import { count, counted, fill, h, type Content, searchField } from './controls.ts';
 
 export interface GridColumn<Row> {
   readonly label: string;
@@ -74,8 +74,8 @@ export function searchedGrid<Row>(
     const found = text === '' ? rows : rows.filter((row) => textOf(row).toLowerCase().includes(text));
     amount.textContent =
       found.length === rows.length
-        ? counted(rows.length, 'row')
-        : `${found.length} of ${counted(rows.length, 'row')}`;
+        ? `${count(rows.length)} in total`
+        : `${count(found.length)} of ${count(rows.length)}`;
     fill(result, grid(caption, columns, found));
   };
   show('');

@@ -4,6 +4,7 @@ import { type ShownJob, getJson, type PageOf, call, readChoices, RefusedRequest 
 import { diagramPart } from '../diagram/view.ts';
 import {
   selectOf,
+  tabBar,
   fill,
   h,
   type Content,
@@ -61,19 +62,13 @@ export async function schemaView({ main, signal, path, query, title }: ViewConte
       h('h1', {}, schema.name),
       h('div', { class: 'row' }, versionChoice(), logical),
     ),
-    h(
-      'nav',
-      { class: 'tabs', 'aria-label': `Parts of ${schema.name}` },
-      Object.entries(parts).map(([name, { label }]) =>
-        h(
-          'a',
-          {
-            href: linkTo(['schemas', schema.id_sch, name], { l: idLschma }),
-            'aria-current': parts[name] === part ? 'page' : null,
-          },
-          label,
-        ),
-      ),
+    tabBar(
+      `Parts of ${schema.name}`,
+      Object.entries(parts).map(([name, { label }]) => ({
+        label,
+        href: linkTo(['schemas', schema.id_sch, name], { l: idLschma }),
+        isCurrent: parts[name] === part,
+      })),
     ),
     partElement,
   );

@@ -2,8 +2,9 @@
 import type { FeedLineage } from '../../service/catalog/lineage.ts';
 import type { DiagramRecord } from '../../service/catalog/diagram.ts';
 import type { MappingRecord } from '../../ports/stores/catalog.ts';
-import { getJson } from '../shell/client.ts';
-import { searchField, fill, h, type Content, counted, empty } from '../parts/controls.ts';
+import { getJson, type PageOf, type ShownJob } from '../shell/client.ts';
+import { jobRowsLink } from '../jobs/listing.ts';
+import { searchField, showCurrent, fill, h, type Content, counted, empty } from '../parts/controls.ts';
 import { grid } from '../parts/grid.ts';
 import { linkTo } from '../shell/views.ts';
 import { logicalQuery, type PartContext } from './part-context.ts';
@@ -49,15 +50,35 @@ export async function tablesPart(context: PartContext): Promise<Content> {
   const search = searchField(`Search ${counted(tables.length, 'table')}`, (text) => {
     for (const item of items) item.hidden = !item.textContent.toLowerCase().includes(text);
   });
-  const columns = h('div', {}, tableColumns(chosen, diagram, context, new Map()));
+  const rows = h('span');
+  const columns = h('div', {}, tableColumns(chosen, diagram, context, new Map(), rows));
   void addLineage();
-  queueMicrotask(() => list.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }));
+  void addRows();
+  requestAnimationFrame(() => showCurrent(list));
   return h(
     'div',
     { class: 'split' },
     h('nav', { class: 'side', 'aria-label': 'Tables' }, search, list),
     columns,
   );
+
+  /** Leads to the rows of the last load by these tables; a key without the scope for jobs does not see it. */
+  async function addRows(): Promise<void> {
+    const search = new URLSearchParams({ cfxml: schema.name, status: 'C', job_type: 'Parse', size: '100' });
+    const { content } = await getJson<PageOf<ShownJob>>(
+      `v2/executions/all?${search.toString()}`,
+      signal,
+    ).catch(() => ({ content: [] }));
+    const last = content.find(
+      (job) =>
+        job.id_sch === schema.id_sch &&
+        (idLschma === null || job.id_lschma === idLschma) &&
+        jobRowsLink(job) !== null,
+    );
+    if (last === undefined || signal.aborted) return;
+    const link = jobRowsLink(last, chosen.name)!;
+    fill(rows, h('a', { href: link }, `Show the rows in ${last.parm_path_output}`));
+  }
 
   /** The catalogue describes the conversion of values only for the newest tables, and for keys that may see jobs. */
   async function addLineage(): Promise<void> {
@@ -66,7 +87,7 @@ export async function tablesPart(context: PartContext): Promise<Content> {
     const lines = await getJson<readonly FeedLineage[]>(path, signal).catch(() => []);
     if (signal.aborted || lines.length === 0) return;
     const conversions = new Map(lines.map((line) => [line.target_column, line.transformation]));
-    fill(columns, tableColumns(chosen, diagram, context, conversions));
+    fill(columns, tableColumns(chosen, diagram, context, conversions, rows));
   }
 }
 
@@ -91,6 +112,7 @@ function tableColumns(
   { relations }: DiagramRecord,
   { schema, idLschma }: PartContext,
   conversions: ReadonlyMap<string, string>,
+  rows: HTMLElement,
 ): Content {
   const link = (table: string): HTMLElement =>
     h('a', { href: linkTo(['schemas', schema.id_sch, 'tables', table], { l: idLschma }) }, table);
@@ -114,9 +136,14 @@ function tableColumns(
       { class: 'heading' },
       h('h2', {}, name),
       h(
-        'a',
-        { href: linkTo(['schemas', schema.id_sch, 'diagram'], { l: idLschma, table: name }) },
-        'Show in the diagram',
+        'div',
+        { class: 'row wrap' },
+        rows,
+        h(
+          'a',
+          { href: linkTo(['schemas', schema.id_sch, 'diagram'], { l: idLschma, table: name }) },
+          'Show in the diagram',
+        ),
       ),
     ),
     own?.xpath == null ? null : h('p', {}, h('code', {}, own.xpath)),

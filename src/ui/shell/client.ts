@@ -5,7 +5,7 @@ import type { PageChoices } from '../../http/routes/page.ts';
 import type { JobRecord, StatusLetter } from '../../service/jobs/record.ts';
 
 interface Call {
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly accept?: string;
   /** sent as JSON */
   readonly body?: unknown;
@@ -46,8 +46,12 @@ export async function getJson<T>(path: string, signal: AbortSignal | null = null
   return (await (await call(path, { signal })).json()) as T;
 }
 
-export async function postJson<T>(path: string, body: unknown): Promise<T> {
-  return (await (await call(path, { method: 'POST', body })).json()) as T;
+export async function postJson<T>(
+  path: string,
+  body: unknown,
+  signal: AbortSignal | null = null,
+): Promise<T> {
+  return (await (await call(path, { method: 'POST', body, signal })).json()) as T;
 }
 
 export interface PageOf<T> {
@@ -56,6 +60,26 @@ export interface PageOf<T> {
   readonly size: number;
   readonly total_elements: number;
   readonly total_pages: number;
+}
+
+/** A page of a list that cursors continue, with those of the pages beside it. */
+export interface CursorPage<T> extends PageOf<T> {
+  readonly next: string | null;
+  readonly prev: string | null;
+}
+
+export async function getCursorPage<T>(path: string, signal: AbortSignal): Promise<CursorPage<T>> {
+  const response = await call(path, { signal });
+  const links = response.headers.get('Link') ?? '';
+  const cursorOf = (relation: string): string | null => {
+    const [, query = ''] = new RegExp(`<[^>?]*\\?([^>]*)>; rel="${relation}"`).exec(links) ?? [];
+    return new URLSearchParams(query).get('cursor');
+  };
+  return {
+    ...((await response.json()) as PageOf<T>),
+    next: cursorOf('next'),
+    prev: cursorOf('prev'),
+  };
 }
 
 /** Sends the bytes of one file; `onProgress` gets shares from 0 to 1. The path it is stored under. */

@@ -48,7 +48,9 @@ describe('the page where the host signs in', { timeout: 60_000, ...needs('chromi
     await goTo(page, '#/jobs');
     await page.getByLabel('State').selectOption({ label: 'Completed' });
     await page.getByText('No job matches.').waitFor();
-    await page.getByLabel('State').selectOption({ label: 'Not ended' });
+    await page.getByLabel('State').selectOption({ label: 'Queued' });
+    await page.getByRole('button', { name: `Kill job ${idJob}` }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('link', { name: `#${idJob}`, exact: true }).click();
     const heading = page.getByRole('heading', { name: `Job ${idJob}` });
     await heading.getByText('queued').waitFor();

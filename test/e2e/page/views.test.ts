@@ -11,7 +11,7 @@ import { useTrial } from '../../support/service/trial.ts';
 import { allRules, barriers, colours, goTo, openBrowser, openPage } from './chromium.ts';
 
 const desk = { width: 1280, height: 900 };
-const phone = { width: 390, height: 844 };
+const phone = { width: 375, height: 812 };
 /** what a name could do where it became markup */
 const hostile = '<img src=x onerror="document.title=1">';
 
@@ -22,6 +22,7 @@ describe('the page in a browser', { timeout: 120_000, ...needs('chromium') }, ()
   let browser: Browser;
   let conversion: Conversion;
   let hostileJob: number;
+  let idWatch: number;
   let url: string;
 
   beforeAll(async () => {
@@ -43,13 +44,14 @@ describe('the page in a browser', { timeout: 120_000, ...needs('chromium') }, ()
     ];
     for (const { jobs } of runs) await service.client.ended(jobs[0]!);
     hostileJob = runs[0]!.jobs[0]!;
-    await watchClient(service.client).create({
+    const watch = await watchClient(service.client).create({
       name: hostile,
       location: 'uploads',
       target: 'metadb:watched',
       every: '1h',
       paused: true,
     });
+    idWatch = watch.id_watch;
   }, 120_000);
 
   afterAll(async () => {
@@ -67,6 +69,12 @@ describe('the page in a browser', { timeout: 120_000, ...needs('chromium') }, ()
         (part) => `#/schemas/${idSch}/${part}`,
       ),
       '#/watches',
+      `#/watches/${idWatch}`,
+      `#/watches/${idWatch}/edit`,
+      '#/watches/new',
+      '#/rows',
+      `#/rows?target=metadb%3A${conversion.sqlSchema}&table=package`,
+      `#/rows?target=metadb%3A${conversion.sqlSchema}&table=package&part=columns`,
       '#/nothing-like-this',
     ];
   };
