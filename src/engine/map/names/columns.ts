@@ -2,7 +2,7 @@
 import { listCountUse } from '../../model/column-uses.ts';
 import type { SourceModel } from '../../model/source-model.ts';
 import { fileKeyName } from '../../model/side-tables.ts';
-import { unreservedColumn } from './reserved-columns.ts';
+import { unreservedColumn } from './reserved-names.ts';
 import { orderedColumns, type ColumnDraft, type TableDraft } from '../tables/model-builder.ts';
 import {
   byteLength,

@@ -1,5 +1,5 @@
-/** Replaces names of columns that targets reserve. */
-import { isReservedColumn } from '../../model/reserved-columns.ts';
+/** Replaces names of tables and columns that targets reserve. */
+import { isReservedColumn, isReservedTable } from '../../model/reserved-names.ts';
 import { byteLength, structureWord, type NamingOptions } from './identifiers.ts';
 
 /** Returns the name, or, if it is reserved, another one with the same meaning: `xmin` becomes `xmin_value`, `_file` becomes `file`. */
@@ -12,4 +12,9 @@ export function unreservedColumn(
   if (plain !== name && plain !== '' && !isReservedColumn(plain)) return plain;
   const told = `${plain}_${structureWord('value', nameMode)}`;
   return byteLength(told) <= maxBytes ? told : `${plain.slice(0, maxBytes - 2)}_2`;
+}
+
+/** Returns the name, or, if it is reserved, another one with the same meaning: `sqlite_stat` becomes `sqlitestat`. */
+export function unreservedTable(name: string): string {
+  return isReservedTable(name) ? name.replace('_', '') : name;
 }
