@@ -114,7 +114,9 @@ export function nameTables(
 
 /** Returns a scope in which the names of side tables, and of tables that loads make temporarily, are taken. */
 function tableScope({ maxBytes }: NamingOptions, { tableMeanings }: PreviousNames): NameScope {
-  const scope = new NameScope(maxBytes, tableMeanings, hasOwnPrefix, unreservedTable);
+  const scope = new NameScope(maxBytes, tableMeanings, hasOwnPrefix, (name) =>
+    unreservedTable(name, { maxBytes }),
+  );
   for (const name of Object.values(sideTableNames)) scope.claimName([name], name);
   return scope;
 }

@@ -416,8 +416,9 @@ describe('names that SQLite keeps for tables of its own', () => {
     ).tables.map(({ name }) => name);
 
   it('are given to no table', () => {
-    expect(tablesOf()).toEqual(['sqlitemaster', 'sq_lite_seq', 'sqlitemaster_2', 'sqlite', 'my_sqlite_x']);
-    expect(tablesOf({ nameMode: 'c' })[1]).toBe('SQLiteSeq');
+    expect(tablesOf()).toEqual(['xml_sqlite_master', 'sq_lite_seq', 'sqlitemaster', 'sqlite', 'my_sqlite_x']);
+    expect(tablesOf({ nameMode: 'c' })[1]).toBe('xml_SQLite_Seq');
     expect(tablesOf({ tablePrefix: 'x_' })[0]).toBe('x_sqlite_master');
+    expect(tablesOf({ maxBytes: 14 })[0]).toBe('xml_sqlite_mas');
   });
 });
