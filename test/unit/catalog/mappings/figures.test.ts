@@ -113,6 +113,8 @@ async function expectPrunedFigures(xsd: string, documents: readonly string[]): P
   }
 }
 
+const ownS = (body: string): string => `<s xsi:type="Own" own="1"><code>a</code>${body}</s>`;
+
 describe('figures of a pruned map', () => {
   it('tell an element from the member of a group that it holds, of its name and type', async () => {
     const xsd = xs(
@@ -132,8 +134,7 @@ describe('figures of a pruned map', () => {
       ${complex('S', `${sequence('<xs:element name="s" type="Own" minOccurs="0" maxOccurs="9"/><xs:element name="code" type="xs:string" minOccurs="0" maxOccurs="9"/>')}`)}
       ${extension('Own', 'S', '<xs:attribute name="own"/>')}`,
     );
-    const own = (body: string): string => `<s xsi:type="Own" own="1"><code>a</code>${body}</s>`;
-    const documents = [`${own(own(own('')))}<s><s/><code/></s>`, `<s>${own('')}</s>`];
+    const documents = [`${ownS(ownS(ownS('')))}<s><s/><code/></s>`, `<s>${ownS('')}</s>`];
     await expectPrunedFigures(
       xsd,
       documents.map((body) => `<r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">${body}</r>`),
