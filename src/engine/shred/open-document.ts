@@ -158,7 +158,7 @@ export function htmlPage(
   const { file, line, column } = where;
   const advice = hasSchema
     ? 'which the schema does not declare'
-    : 'if such pages are the documents, name it by --root html';
+    : `if such pages are the documents, name it by --root ${name.localName}`;
   return new InputError({
     code: 'html_page',
     severity: 'error',

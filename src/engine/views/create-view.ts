@@ -340,13 +340,15 @@ function columnNames(
     ofColumn: (column, end = '') => fitting(wordsOf(column), end),
     ofTexts(texts, isFree) {
       const steps = toTexts.get(texts)!;
+      const above = rowAboveOf(texts.of);
+      const start = above === null ? [] : [tableName(above.table)];
       const others = [...toTexts.values()].filter((other) => other !== steps);
       let length = Math.min(fewestStepsToTexts, steps.length);
-      const said = (): string => joinedSteps(steps.slice(-length).map(word));
+      const said = (): string => joinedSteps([...start, ...steps.slice(-length).map(word)]);
       const isTold = (): boolean =>
         isFree(said()) && !others.some((other) => endsAlike(other, steps, length));
       while (length < steps.length && !isTold()) length += 1;
-      return isFree(said()) ? said() : steps.slice(-length).map(word).join('_');
+      return isFree(said()) ? said() : [...start, ...steps.slice(-length).map(word)].join('_');
     },
   };
 }

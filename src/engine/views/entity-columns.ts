@@ -93,16 +93,26 @@ export function viewContents(
     return directionsOf(enumeration(table, at) ?? []);
   }
 
+  const hangingAbove = new WeakMap<JoinedRows, readonly JoinedRows[]>();
+
+  /** Returns rows that hang once from a row above: always the same objects, which are joined once. */
+  function hangingFrom(above: JoinedRows): readonly JoinedRows[] {
+    let rows = hangingAbove.get(above);
+    if (rows === undefined) {
+      const isNear = ({ steps }: { readonly steps: readonly string[] }) => steps.length <= deepestToldAbove;
+      rows = rowsOf.hangingOnce(above.table, above, mostJoins.above, isNear);
+      hangingAbove.set(above, rows);
+    }
+    return rows;
+  }
+
   /**
    * Returns the columns that the rows above contribute: their own and, with their measures, the columns that qualify these and give their
    * direction.
    */
   function toldBelow(above: JoinedRows, isTold: (rows: JoinedRows) => boolean): ViewColumn[] {
     const own = [{ rows: above, values: valuesOf(above.table) }];
-    const hanging = rowsOf
-      .hangingOnce(above.table, above, mostJoins.above, (one) => one.steps.length <= deepestToldAbove)
-      .filter(isTold);
-    for (const rows of hanging)
+    for (const rows of hangingFrom(above).filter(isTold))
       own.push({
         rows,
         values: valuesOf(rows.table).map(({ value, place }) => ({
@@ -184,9 +194,8 @@ export function viewContents(
           columns.filter(({ of, place }) => joins.take(of, place.table, of?.table ?? table)),
           directions,
         );
-      const repeated = roomFor(
-        above.toReversed().flatMap((rows) => toldBelow(rows, (other) => !isOneOf(other, onTheWay))),
-      );
+      const isBeside = (rows: JoinedRows): boolean => !isOneOf(rows, onTheWay);
+      const repeated = roomFor(above.toReversed().flatMap((rows) => toldBelow(rows, isBeside)));
       const keyed = above
         .toReversed()
         .filter(
@@ -213,10 +222,17 @@ export function viewContents(
           rows.isAside ? isCalled(rows, value, 'text') : namesOrIdentifies(value, column),
         ),
       );
+      // parties of the rows above whose names repeat, such as the seller of an invoice of UBL
+      const partiesAbove = above
+        .toReversed()
+        .flatMap((rows) => hangingFrom(rows).filter(isBeside))
+        .flatMap((rows) => textsBelow(rows.table, rows, namesParty));
       const columns = [...repeated, ...own];
-      const joinedTexts = [...texts, ...names.slice(0, mostJoins.names)].filter(({ of }) =>
-        joins.takeOther(of),
-      );
+      const joinedTexts = [
+        ...texts,
+        ...names.slice(0, mostJoins.names),
+        ...partiesAbove.slice(0, mostJoins.names),
+      ].filter(({ of }) => joins.takeOther(of));
       const followed = columns
         .filter((column) => isReference(column, 2))
         .toSorted((a, b) => Number(a.of !== null) - Number(b.of !== null))
@@ -409,7 +425,7 @@ const namingWords = new Set(
  * street.
  */
 const partyWords = new Set(
-  'company corporate corporation business trade trading firm organisation organization party person legal official registered full first last given family'.split(
+  'company corporate corporation business trade trading firm organisation organization party person legal official registered registration full first last given family'.split(
     ' ',
   ),
 );

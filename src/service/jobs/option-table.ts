@@ -6,7 +6,7 @@ import type { RequestDraft } from './request/tool-request.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import type { Tool } from './request/tools.ts';
 import { hasHiddenCharacters } from '../../engine/hidden-characters.ts';
-import { isReservedColumn } from '../../engine/model/reserved-columns.ts';
+import { isReservedColumn, isReservedTable } from '../../engine/model/reserved-names.ts';
 import { fileKeyName, hasOwnPrefix, ownPrefix } from '../../engine/model/side-tables.ts';
 import type { SaveMode } from '../../ports/row-sink.ts';
 import type { ParseMode, ExtraColumn } from './request/shape.ts';
@@ -145,6 +145,7 @@ export function reservedName(name: string): string | null {
   if (hasOwnPrefix(name)) return `${name}: ${reservedPrefix}`;
   if (isReservedColumn(name))
     return `${name} is reserved: databases and table formats have columns of that name of their own; choose another`;
+  if (isReservedTable(name)) return `${name}: ${reservedBySqlite}`;
   return name.toLowerCase() === fileKeyName
     ? `${name} is reserved: in every table it is the key of the document`
     : null;
@@ -152,10 +153,13 @@ export function reservedName(name: string): string | null {
 
 /** Returns the fault of a prefix for all names of tables, or null if there is none. */
 function reservedStart(prefix: string): string | null {
+  if (isReservedTable(prefix)) return reservedBySqlite;
   return prefix.toLowerCase().startsWith(ownPrefix) ? reservedPrefix : null;
 }
 
 const reservedPrefix = `names that begin with ${ownPrefix} are reserved for what a load makes for a while; choose another`;
+const reservedBySqlite =
+  'names that begin with sqlite_ are reserved for tables of SQLite itself; choose another';
 
 // The letters of save modes and parse modes on the command line, on the wire and in stored requests; elsewhere modes have names.
 

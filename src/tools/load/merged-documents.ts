@@ -60,14 +60,15 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
   const incomplete = await incompleteDocuments(merge);
   const isMissing = missingDocuments(request);
   const asked = isMissing === null ? new Set(documents.keys()) : null;
-  let withoutKey = 0;
+  let otherwiseKeyed = 0;
   for await (const current of merge.currentDocuments?.(asked) ?? []) {
     const { key, documentKey, name } = current;
     if (documents.has(key)) there.set(key, [...(there.get(key) ?? []), current]);
     else if (isMissing?.(name) === true) missing.push(documentKey);
-    else if (request.key !== undefined && key === name) withoutKey += 1;
+    else if ((request.key === undefined) !== (key === name)) otherwiseKeyed += 1;
   }
-  if (withoutKey > 0) log(withoutKeyMessage(withoutKey));
+  if (otherwiseKeyed > 0)
+    log(request.key === undefined ? withKeyMessage(otherwiseKeyed) : withoutKeyMessage(otherwiseKeyed));
   await watched?.settle(documents, there);
   const changed: KeyedDocument[] = [];
   const leftOut = new Map<number, number[]>();
@@ -285,6 +286,12 @@ function localPath(steps: readonly string[]): string {
 function withoutKeyMessage(documents: number): string {
   const [are, they] = documents === 1 ? ['document has', 'it was'] : ['documents have', 'they were'];
   return `warning: ${documents} ${are} no key in the target, as ${they} loaded without --key: -S m does not replace such documents, and the same document may now be there twice. Remove them (unload -D NAME), or load all documents with -S m --key and --delete-missing, which removes the others`;
+}
+
+/** The reverse: documents that have a value of `--key`, and are not known by their names. */
+function withKeyMessage(documents: number): string {
+  const [are, they] = documents === 1 ? ['document has', 'it was'] : ['documents have', 'they were'];
+  return `warning: ${documents} ${are} a key in the target, as ${they} loaded with --key: without it, -S m does not replace such documents, and the same document may now be there twice. Load documents with the same --key; unload -D NAME removes those that are there twice`;
 }
 
 /** Returns the documents whose key no input has, by name, with whether each must be removed. Returns null if none is. */

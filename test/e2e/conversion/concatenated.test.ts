@@ -225,6 +225,15 @@ describe('a page of HTML', { timeout: 120_000 }, () => {
     expect((await runTool(home, 'xml2er', withXsd)).stdout).toMatch(/this is an HTML page/);
   });
 
+  it('names the root as the page writes it, and loads it by that name', async () => {
+    const file = await input('capitals.xml', '<HTML><BODY>Not found</BODY></HTML>');
+    const { stdout } = await runTool(home, 'xml2er', [file, '-o', 'metadb:capitals']);
+    expect(stdout).toContain('name it by --root HTML');
+    expect(await convert(home, 'xml2er', file, '--root', 'HTML', '-o', 'metadb:capitals')).toMatchObject({
+      documents: 1,
+    });
+  });
+
   it('is a document where --root or the schema says so, or where it holds more than a page', async () => {
     const file = await input('page.xml', page);
     expect(await convert(home, 'xml2er', file, '--root', 'html', '-o', 'metadb:pages')).toMatchObject({

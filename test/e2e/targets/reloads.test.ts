@@ -74,6 +74,21 @@ describe('-S m --key over documents that were loaded without a key', () => {
     },
   );
 
+  it.each(some(targets, 2))(
+    '%s: it counts those with a key, if the load has none',
+    { timeout: 120_000 },
+    async (text, ...options) => {
+      const target = ['-o', text.replace('reloads', 'keyed').replace('$', folder), ...options];
+      if (text === '$/delta') target[1] += '-keyed';
+      const merge = (...more: string[]) =>
+        runTool(home, 'xml2er', [join(folder, 'in'), '-S', 'm', ...target, ...more]);
+      expect((await merge('--key', '/order/@id')).stdout).not.toContain('warning');
+      const { stdout } = await merge();
+      expect(stdout).toContain('warning: 3 documents have a key in the target');
+      expect(stdout).toContain('documents: 3 new, 0 replaced');
+    },
+  );
+
   it('names as keys need no warning', async () => {
     const target = ['-o', `sqlite:${folder}/names.sqlite`];
     await convert(home, 'xml2er', join(folder, 'in'), ...target);

@@ -108,3 +108,18 @@ it.each([
   expect(run.code).toBe(2);
   expect(run.stderr).toMatch(new RegExp(`${option}: \\S+ is reserved: databases and table formats`));
 });
+
+it.each([
+  ['-r', 'sqlite_'],
+  ['--rename', 'box=SQLite_box'],
+])('%s %s is a usage error, as SQLite reserves such tables', async (option, value) => {
+  const run = await runTool(home, 'xml2er', [
+    join(folder, 'a.xml'),
+    '-o',
+    join(folder, 'none'),
+    option,
+    value,
+  ]);
+  expect(run.code).toBe(2);
+  expect(run.stderr).toContain('names that begin with sqlite_ are reserved for tables of SQLite itself');
+});

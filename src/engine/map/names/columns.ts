@@ -2,8 +2,8 @@
 import { listCountUse } from '../../model/column-uses.ts';
 import type { SourceModel } from '../../model/source-model.ts';
 import { fileKeyName } from '../../model/side-tables.ts';
+import { unreservedColumn } from './reserved-names.ts';
 import {
-  unreservedColumn,
   byteLength,
   joinedSteps,
   lastWords,

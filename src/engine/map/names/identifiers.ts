@@ -1,5 +1,4 @@
 /** Names of tables and columns: from local names to identifiers, unique and within a limit. */
-import { isReservedColumn } from '../../model/reserved-columns.ts';
 
 export interface NamingOptions {
   /** l lower_case with underscores (default), u UPPER_CASE, c as in the source */
@@ -334,18 +333,4 @@ export function constraintName(
     else columnBytes -= 1;
   }
   return `${truncateToBytes(table, tableBytes)}_${truncateToBytes(column, columnBytes)}_${label}`;
-}
-
-// Replaces names of columns that targets reserve.
-
-/** Returns the name, or, if it is reserved, another one with the same meaning: `xmin` becomes `xmin_value`, `_file` becomes `file`. */
-export function unreservedColumn(
-  name: string,
-  { nameMode, maxBytes }: Pick<NamingOptions, 'nameMode' | 'maxBytes'>,
-): string {
-  if (!isReservedColumn(name)) return name;
-  const plain = name.replace(/^_+/, '');
-  if (plain !== name && plain !== '' && !isReservedColumn(plain)) return plain;
-  const told = `${plain}_${structureWord('value', nameMode)}`;
-  return byteLength(told) <= maxBytes ? told : `${plain.slice(0, maxBytes - 2)}_2`;
 }

@@ -6,6 +6,7 @@ import { createStepChooser } from './distinctive-steps.ts';
 import type { NamespaceTeller, NamespaceWord } from './words.ts';
 import { byteLength, joinedSteps, NameScope, type Identifiers, type NamingOptions } from './identifiers.ts';
 import type { PreviousNames } from './history.ts';
+import { unreservedTable } from './reserved-names.ts';
 import type { Roles } from './type-names.ts';
 
 /**
@@ -113,7 +114,9 @@ export function nameTables(
 
 /** Returns a scope in which the names of side tables, and of tables that loads make temporarily, are taken. */
 function tableScope({ maxBytes }: NamingOptions, { tableMeanings }: PreviousNames): NameScope {
-  const scope = new NameScope(maxBytes, tableMeanings, hasOwnPrefix);
+  const scope = new NameScope(maxBytes, tableMeanings, hasOwnPrefix, (name) =>
+    unreservedTable(name, { maxBytes }),
+  );
   for (const name of Object.values(sideTableNames)) scope.claimName([name], name);
   return scope;
 }

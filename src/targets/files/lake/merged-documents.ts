@@ -218,8 +218,8 @@ export async function currentLakeDocuments(
   const unsure: string[] = [];
   for (const row of listed) {
     const job = row.job_uuid;
-    // documents without a key of their own are always listed
-    const isTold = keys === null || (row.merge_key === row.name && !keys.has(row.merge_key ?? ''));
+    // documents that are not requested are listed as they are, without a search
+    const isTold = keys === null || !keys.has(row.merge_key ?? '');
     if (own.has(job) && isTold) told.push(currentDocumentOf(row));
     else if (keys === null ? !apart.has(job) : keys.has(row.merge_key ?? ''))
       unsure.push(String(row.document_key));

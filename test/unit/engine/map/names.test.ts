@@ -402,3 +402,23 @@ describe('names that targets keep for columns of their own', () => {
     expect(columnsOf(['tableoid', 'cmin'], { maxBytes: 12 })).toEqual(['tableoid_2', 'cmin_value']);
   });
 });
+
+const tablesOf = (options: Partial<NamingOptions> = {}) =>
+  buildRelationalModel(
+    compiled(
+      `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="sqlite_master"><xs:complexType><xs:sequence>
+        <xs:element name="SQLite_Seq" type="xs:string" maxOccurs="9"/><xs:element name="sqlitemaster" type="xs:string" maxOccurs="9"/>
+        <xs:element name="sqlite" type="xs:string" maxOccurs="9"/><xs:element name="my_sqlite_x" type="xs:string" maxOccurs="9"/>
+      </xs:sequence></xs:complexType></xs:element></xs:schema>`,
+    ),
+    { mapLevel: 3, naming: { ...defaultNaming, ...options } },
+  ).tables.map(({ name }) => name);
+
+describe('names that SQLite keeps for tables of its own', () => {
+  it('are given to no table', () => {
+    expect(tablesOf()).toEqual(['xml_sqlite_master', 'sq_lite_seq', 'sqlitemaster', 'sqlite', 'my_sqlite_x']);
+    expect(tablesOf({ nameMode: 'c' })[1]).toBe('xml_SQLite_Seq');
+    expect(tablesOf({ tablePrefix: 'x_' })[0]).toBe('x_sqlite_master');
+    expect(tablesOf({ maxBytes: 14 })[0]).toBe('xml_sqlite_mas');
+  });
+});

@@ -144,6 +144,26 @@ describe('rows above', () => {
     `${date('previous', optional)}${group('document', `${text('number')}${date('issued')}${text('currency')}`)}`,
   );
 
+  it('tell who sells and buys, also if names repeat in a table of parties', async () => {
+    const named = type(
+      'Firm',
+      `${group('firmName', text('name'), repeated)}${group('legalEntity', text('registrationName'), repeated)}${group('contact', text('street'), repeated)}${many('f', 60)}`,
+    );
+    const firms = ['vendor', 'client'].map((who) => group(who, `<xs:element name="firm" type="Firm"/>`));
+    const views = await viewsOf(
+      `${named}${group('bills', group('bill', `${text('number')}${date('issued')}${firms.join('')}${line}`, repeated))}`,
+    );
+    const { columns, joins } = views.get('line_view')!;
+    expect(columns.slice(-4)).toEqual([
+      'bill_vendor_firm_name',
+      'bill_vendor_firm_legal_entity',
+      'bill_client_firm_name',
+      'bill_client_firm_legal_entity',
+    ]);
+    // documents, bill, bills, two firms and their four names
+    expect(joins).toBeLessThanOrEqual(9);
+  });
+
   it('tell who sells and buys, by names and ids, and not where', async () => {
     const head = group('head', `${text('version')}${parties}`);
     for (const level of [1, 3] as const) {

@@ -1,4 +1,4 @@
-/** Names that no column of a model may have, because a target reserves them for its own columns. */
+/** Names that no table or column of a model may have, because a target reserves them for its own. */
 import { dialectNames, dialectOf } from '../sql/dialects/every-dialect.ts';
 
 /**
@@ -35,4 +35,9 @@ export function isReservedColumn(name: string): boolean {
     reserved.has(lower) ||
     (lower.startsWith('_') && reservedPrefixes.some((prefix) => lower.startsWith(prefix)))
   );
+}
+
+/** True if no table of a model may have the name, regardless of case: SQLite keeps this prefix for its own objects. */
+export function isReservedTable(name: string): boolean {
+  return /^sqlite_/i.test(name);
 }
