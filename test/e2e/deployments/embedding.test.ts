@@ -16,6 +16,12 @@ import { createServiceHome, type ServiceHome } from '../../support/service/start
 import { eventually } from '../../support/service/waiting.ts';
 import { needs } from '../../support/needs.ts';
 
+/** The path of the server that an OpenAPI document names, which was read at an address. */
+function serverOf(document: unknown, address: string): string {
+  const [server] = (document as { servers: readonly { url: string }[] }).servers;
+  return new URL(server!.url, address).pathname.replace(/\/$/, '');
+}
+
 async function addressOf(server: Server): Promise<string> {
   if (!server.listening) await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -105,8 +111,7 @@ describe('wherever it is put', { timeout: 120_000 }, () => {
       const send: Send = async (address, init) => host.request(address, init);
       const url = `http://host${prefix}`;
       const client = createServiceClient(url, await adminKey(home), send);
-      const document = (await (await send(`${url}/doc`)).json()) as { servers: unknown };
-      expect(document.servers).toEqual([{ url: prefix }]);
+      expect(serverOf(await (await send(`${url}/doc`)).json(), `${url}/doc`)).toBe(prefix);
       const links = (await (await send(`${url}/actuator`)).json()) as {
         _links: { health: { href: string } };
       };
@@ -133,8 +138,8 @@ describe('wherever it is put', { timeout: 120_000 }, () => {
 
   it('by itself, and told what its host takes off: the same', async () => {
     const { fetch: ask } = await open('/taken/');
-    const document = (await (await ask(new Request('http://host/doc'))).json()) as { servers: unknown };
-    expect(document.servers).toEqual([{ url: '/taken' }]);
+    const document: unknown = await (await ask(new Request('http://host/doc'))).json();
+    expect(serverOf(document, 'http://host/taken/doc')).toBe('/taken');
   });
 });
 

@@ -71,7 +71,8 @@ export function catalogueSuite(session: () => Session): void {
         body: JSON.stringify({ name: 'put somewhere', xsd: [conversion.xsdPath] }),
       });
       const { id_sch: id } = (await response.json()) as SchemaAnswer;
-      expect(response.headers.get('Location')).toBe(`${prefix}/v2/schema/${id}`);
+      const location = new URL(response.headers.get('Location')!, `http://host${prefix}/v2/schema/create`);
+      expect(location.pathname).toBe(`${prefix}/v2/schema/${id}`);
       expect((await client.fetch(`/v2/schema/${id}`, { method: 'DELETE' })).status).toBe(204);
       expect((await client.fetch(`/v2/schema/${id}`)).status).toBe(404);
     });

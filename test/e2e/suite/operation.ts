@@ -148,7 +148,8 @@ export function operationSuite(session: () => Session): void {
     it('is a document that names its server, and a page with its own assets under a strict policy', async () => {
       const { prefix, document } = session();
       expect(document.openapi).toMatch(/^3\.1/);
-      expect((document as unknown as { servers: unknown }).servers).toEqual([{ url: prefix || '/' }]);
+      const [server] = (document as unknown as { servers: readonly { url: string }[] }).servers;
+      expect(new URL(server!.url, `http://host${prefix}/doc`).pathname).toBe(`${prefix}/`);
       const page = await open('/doc', { headers: { Accept: 'text/html' } });
       expect(page.headers.get('Content-Type')).toMatch(/^text\/html/);
       expect(page.headers.get('Content-Security-Policy')).toContain("default-src 'none'");
@@ -162,10 +163,27 @@ export function operationSuite(session: () => Session): void {
           asset.endsWith('/page.css') ? 50 : 100,
         );
       }
+      const asJson = await open('/openapi.json');
+      expect(asJson.headers.get('ETag')).toMatch(/^W\/"/);
+      expect(await asJson.json()).toEqual(document);
+      expect((await open('/openapi.yaml')).headers.get('Content-Type')).toBe('application/yaml');
       const webhooks = (await (await open('/doc/webhooks')).json()) as { webhooks: object };
       expect(Object.keys(webhooks.webhooks)).toEqual(['jobEnded', 'watchStalled', 'fileRejected']);
       expect((await open('/doc/no-such.js')).status).toBe(404);
       expect((await open('/doc/..%2fpackage.json')).status).toBe(404);
+    });
+  });
+
+  describe('an error', () => {
+    it('leads to a page about its code', async () => {
+      const { url } = session();
+      const problem = (await (await open('/v2/schema/x')).json()) as { code: string; help: string };
+      const help = new URL(problem.help, `${url}/v2/schema/x`).href;
+      expect(help).toBe(`${url}/doc/problems/${problem.code}`);
+      const page = await open(help.slice(url.length), { headers: { Accept: 'text/html' } });
+      expect(await page.text()).toContain(`<h1><code>${problem.code}</code></h1>`);
+      const list = (await (await open('/doc/problems')).json()) as readonly { code: string }[];
+      expect(list.map(({ code }) => code)).toContain(problem.code);
     });
   });
 
