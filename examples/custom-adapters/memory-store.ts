@@ -104,7 +104,7 @@ function locationOf(idOrg: number, path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   const isOutside = path === '' || path.startsWith('/') || path.includes('\0') || parts.includes('..');
   if (isOutside)
-    throw new AppError('path_not_allowed', 'the path lies outside the files of the organisation');
+    throw new AppError('path_not_allowed', 'the path is outside the files of the organisation');
   return [idOrg, ...parts].join('/');
 }
 

@@ -282,8 +282,8 @@ export function namesParts(head: Uint8Array): boolean {
 /** Called for each external reference of a document that is not read. */
 export type OnRefused = (document: string, name: string, why: string) => void;
 
-const isElsewhere = 'it lies elsewhere: only what lies in the folder or archive of the input is read';
-const leadsOut = 'it leads out of the folder or archive of the input, beyond which nothing is read';
+const isElsewhere = 'it is outside the folder or archive of the input: only files inside are read';
+const leadsOut = 'it points outside the folder or archive of the input: only files inside are read';
 const isAbsent = 'there is no such file in the folder or archive of the input';
 
 function notFetched(address: string): string {

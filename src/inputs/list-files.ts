@@ -265,7 +265,7 @@ function whatIsThere(input: string, links: Links): string {
   if (statSync(resolve(input), { throwIfNoEntry: false })?.isDirectory() === true)
     return '; the folder is there: documents are files whose content begins as XML does, also as .gz, .zip, .tar, .tgz, and schemas are *.xsd';
   return parsePathPattern(input) === null
-    ? `; it was looked for as ${resolve(input)}`
+    ? `; the path searched was ${resolve(input)}`
     : `; no file below ${resolve('.')} matches the pattern`;
 }
 
@@ -280,7 +280,7 @@ async function spoolStdin(): Promise<string> {
   } catch (error) {
     // on a disk that it has filled, it would stay
     if (spool !== null) await rm(spool, { recursive: true, force: true });
-    throw fileFault(error, `${tmpdir()}, where stdin is kept meanwhile (TMPDIR)`);
+    throw fileFault(error, `${tmpdir()}, where stdin is stored during the run (TMPDIR)`);
   }
 }
 

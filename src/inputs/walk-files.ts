@@ -276,7 +276,7 @@ class SmallFiles {
     if (file.trust === 'given') return;
     if (file.trust === 'look' && kind !== null && kind !== 'gz') {
       if (kind !== 'tgz' || file.named === null)
-        file.passedOver = `is an archive by its content (${kind}), and not by its name: call it so`;
+        file.passedOver = `its content is an archive (${kind}), but its name has no such extension: rename it`;
       return;
     }
     const isFound = file.trust === 'found';
@@ -326,7 +326,7 @@ class SmallFiles {
     if (found !== null) return fleeting === undefined ? found.slice() : found;
     const buffer = fleeting === undefined ? new Uint8Array(bytes) : this.#room();
     const read = readSync(this.#spool!.descriptor, buffer, 0, bytes, from);
-    if (read < bytes) throw new AppError('unprocessable_input', `${path}: what was fetched of it is gone`);
+    if (read < bytes) throw new AppError('unprocessable_input', `${path}: its downloaded copy was removed`);
     return buffer.subarray(0, bytes);
   }
 
@@ -439,7 +439,7 @@ async function* unpacked(
   if (kind !== null && kind !== 'gz')
     throw new AppError(
       'unprocessable_input',
-      `${name}: is an archive by its content (${kind}), and not by its name: call it so`,
+      `${name}: its content is an archive (${kind}), but its name has no such extension: rename it`,
     );
   if (named || kind === 'gz') yield* gunzipped(all, name, limits);
   else yield* all;
@@ -530,7 +530,7 @@ export function createLookBudget(): () => void {
     if (looked <= fixedLimits.patternEntries) return;
     throw new AppError(
       'unprocessable_input',
-      `the pattern leads past more than ${fixedLimits.patternEntries} files: begin it with a folder nearer to them`,
+      `the pattern would search more than ${fixedLimits.patternEntries} files: begin it with a more specific folder`,
     );
   };
 }

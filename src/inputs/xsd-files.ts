@@ -201,7 +201,7 @@ function requireSchemas(schemas: number, members: readonly SetMember[]): void {
   const [{ name }] = members as readonly [SetMember];
   throw new AppError(
     'unprocessable_input',
-    `${name}: this WSDL has no xs:schema in its types, and leads to none`,
+    `${name}: this WSDL has no xs:schema in its types, and does not import one`,
   );
 }
 
@@ -263,8 +263,8 @@ function entriesNamed(files: readonly { readonly name: string }[], wanted: reado
     throw new AppError(
       'invalid_option',
       found.length > 1
-        ? `--entry ${text}: several files of the set are called so: ${list}`
-        : `--entry ${text}: is no file of the set, which has ${list}`,
+        ? `--entry ${text}: several files of the set have this name: ${list}`
+        : `--entry ${text}: is not a file of the set, which has ${list}`,
     );
   });
 }
@@ -300,7 +300,7 @@ function differentlyNamed<
     else if (Buffer.compare(other.bytes, member.bytes) !== 0) {
       const paths = new Set([other.path, member.path]);
       const where = withPaths && paths.size > 1 ? ` (${[...paths].join(' and ')})` : '';
-      const message = `two files of the XSD set have this name, and differ${where}: keep one, or give both in folders of different names, as one archive or the folder above them`;
+      const message = `two files of the XSD set have this name, and different content${where}: keep one, or give both in folders of different names, as one archive or the folder above them`;
       throw new InputError({ code: 'xsd_name_twice', severity: 'error', message, file: member.name });
     }
   }

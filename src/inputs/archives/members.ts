@@ -162,7 +162,7 @@ function faultOfArchive(error: unknown): InputError {
 
 const nestedArchive =
   'is an archive within an archive, which is not read; unpack the outer one and give its folder';
-export const passedOverByName = 'is an XSD, and no document';
+export const passedOverByName = 'is an XSD, not a document';
 
 /** Returns the reason why a member cannot be read, or null if none is known yet. */
 function faultOf({ name, oddity }: PackedMember): string | null {
@@ -285,7 +285,7 @@ function tarOddity({ flag, pax }: TarHeader): string | null {
   if (flag === '1') return 'a hard link';
   if (flag === '2') return 'a symbolic link';
   for (const key in pax) if (key.startsWith('GNU.sparse.')) return 'a sparse file';
-  return flag === '0' || flag === '7' ? null : 'no regular file';
+  return flag === '0' || flag === '7' ? null : 'not a regular file';
 }
 
 // A member of an archive whose first bytes decide whether it is a document: its reader gets them again.

@@ -360,7 +360,10 @@ function orderKey(path: string): string {
 function plainName(part: string, key: string): string {
   if (part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && Buffer.byteLength(part) <= 255)
     return part;
-  throw new AppError('unprocessable_input', `${shortName(key)}: no file can have that name; give it another`);
+  throw new AppError(
+    'unprocessable_input',
+    `${shortName(key)}: this is not a valid file name; rename the object`,
+  );
 }
 
 // Follows references from a schema document that was named singly: relative references within its place, as for a file on a disk.

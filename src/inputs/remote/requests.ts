@@ -94,12 +94,9 @@ function followed(send: (url: URL, headers: Readonly<Record<string, string>>) =>
       if (!redirects.has(answer.status) || location === null) return answer;
       await answer.body?.cancel();
       if (number === mostRedirects)
-        throw new AppError(
-          'unprocessable_input',
-          `${first.href}: leads from one address to the next without an end`,
-        );
+        throw new AppError('unprocessable_input', `${first.href}: too many redirects`);
       if (!URL.canParse(location, url.href))
-        throw new AppError('unprocessable_input', `${first.href}: leads to what is no address`);
+        throw new AppError('unprocessable_input', `${first.href}: redirects to an invalid URL`);
       const next = new URL(location, url);
       next.hash = '';
       // without TLS only this machine is read, and only redirected from itself
@@ -110,7 +107,7 @@ function followed(send: (url: URL, headers: Readonly<Record<string, string>>) =>
         const host = port === '' ? next.hostname : `${next.hostname}:${port}`;
         throw new AppError(
           'host_not_allowed',
-          `${first.href}: leads away; ${host} may not be reached without TLS`,
+          `${first.href}: redirects to ${host}, which may not be reached without TLS`,
         );
       }
       url = next;

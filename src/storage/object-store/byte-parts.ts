@@ -82,7 +82,7 @@ export async function createOnce(
     if (number === busyTries)
       throw new AppError(
         'service_unavailable',
-        'the object store cannot be used now (other requests make the same object)',
+        'the object store cannot be used now (other requests are creating the same object)',
       );
     await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** number * Math.random()));
   }

@@ -167,7 +167,7 @@ function randomName(): string {
 function notAllowed(): AppError {
   return new AppError(
     'path_not_allowed',
-    'the path lies outside the folders that this organisation may use: give one below its own folder, or let the operator open a folder with svc.files.roots',
+    'the path is outside the folders that this organisation may use: give one below its own folder, or let the operator open a folder with svc.files.roots',
   );
 }
 

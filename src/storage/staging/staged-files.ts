@@ -297,7 +297,7 @@ export function isChange(error: unknown): boolean {
 export function longerThanListed(label: string, bytes: number): AppError {
   return new AppError(
     'unprocessable_input',
-    `${label}: the server sends more than the ${bytes} bytes that it listed, so nothing was loaded; run it again if the file was replaced meanwhile`,
+    `${label}: the server sends more than the ${bytes} bytes that it listed, so nothing was loaded; if the file was replaced during the read, run the job again`,
     { cause: changeCause },
   );
 }
@@ -305,7 +305,7 @@ export function longerThanListed(label: string, bytes: number): AppError {
 export function changed(label: string): AppError {
   return new AppError(
     'unprocessable_input',
-    `${label}: changed while it was read, so nothing was loaded; run it again when nobody writes it`,
+    `${label}: changed while it was read, so nothing was loaded; run the job again when no program writes the file`,
     { cause: changeCause },
   );
 }

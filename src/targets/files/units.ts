@@ -232,13 +232,16 @@ export function createFileUnits(options: FileUnitsOptions): UnitTarget {
     adopt: (receipts, folderOf) =>
       guarded(async () => {
         if (receipts.length !== expected)
-          throw new AppError('internal_error', `Of ${expected} units, ${receipts.length} were told of.`);
+          throw new AppError('internal_error', `Only ${receipts.length} of ${expected} units were reported.`);
         for (const [unit, { nullAllowed, unconverted, files = [] }] of receipts.entries()) {
           for (const [table, column] of nullAllowed) options.nullAllowed.add(columnId(table, column));
           options.unfit.addAll(unconverted);
           for (const file of files) {
             if (!isOwnName(file.name))
-              throw new AppError('internal_error', `Unit ${unit} tells of a file that is not its own.`);
+              throw new AppError(
+                'internal_error',
+                `Unit ${unit} reports a file that belongs to another unit.`,
+              );
             await options.take(file, join(folderOf(unit), file.name), unit);
           }
         }

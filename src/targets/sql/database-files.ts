@@ -281,7 +281,10 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
     try {
       const published = await this.#publish(staged, merge, async (merged) => {
         if (!(await lock.isHeld()))
-          throw new AppError('service_unavailable', `${this.label}: another job has taken the file over.`);
+          throw new AppError(
+            'service_unavailable',
+            `${this.label}: another job has taken over the lock on the file.`,
+          );
         await passFence(fence, merged);
       });
       // a file that has the job already is in its place
@@ -332,7 +335,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
       this.#files = new StagedFiles(this.#staging.directory, { isScratch: true });
       if (!(await exists(this.#file))) {
         if ((await lstat(this.#file).catch(() => null)) !== null)
-          throw new AppError('target_not_allowed', `${this.label} is a link that leads nowhere.`);
+          throw new AppError('target_not_allowed', `${this.label} is a broken link.`);
         this.outcome = 'load';
       } else {
         this.outcome = await this.#withOpen(async (database) =>
@@ -477,7 +480,10 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
     await lastCheck();
     await link(path, this.#file).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      throw new AppError('service_unavailable', `${this.label}: another program made the file meanwhile.`);
+      throw new AppError(
+        'service_unavailable',
+        `${this.label}: another program created the file during the run.`,
+      );
     });
     await syncPath(dirname(this.#file));
   }

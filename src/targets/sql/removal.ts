@@ -368,7 +368,7 @@ export async function removeInTransaction<Database extends SqlDatabase>(
     const removed = await removeNamed({ database, driver, known, drawn }, plan, label);
     if (plan.dryRun || removed.already) return removed;
     if (!(await fence(removed)))
-      throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
+      throw new AppError('conflict', 'Another worker has taken over the job: nothing was removed.');
     await database.run('COMMIT');
     isOpen = false;
     return removed;

@@ -99,7 +99,7 @@ async function reconcileSession(session: ToolSession): Promise<number> {
     );
     return published ? exitCodes.completed : exitCodes.notPublished;
   } catch (error) {
-    session.log(`the target cannot be asked now: ${session.mask(describe(error).text)}`);
+    session.log(`the target does not answer now: ${session.mask(describe(error).text)}`);
     return exitCodes.tryAgain;
   } finally {
     await session.finish('completed', null);
@@ -224,7 +224,8 @@ function describe(error: unknown): {
       again: true,
       outage: { of: 'room' },
     };
-  if (isOutage(error)) return { text: `what the job needs does not answer now: ${message}`, again: true };
+  if (isOutage(error))
+    return { text: `a server that the job needs does not answer now: ${message}`, again: true };
   if (isOutOfMemory(error)) {
     const text = `out of memory (${message.split('\n')[0]}): fewer --workers, large documents in parts (--row-tag), or fewer documents in a job need less; svc.worker.memory gives jobs more`;
     return { text, again: false };

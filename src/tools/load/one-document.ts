@@ -84,12 +84,12 @@ export async function cutOrSay(
           surveyed?.cuts === undefined ? await findCuts(member, ahead, options) : surveyed.cuts,
         );
   if (typeof cut === 'string') {
-    log(`${member.path} is not shared out: ${cut}`);
+    log(`${member.path} is not split among threads or executors: ${cut}`);
     return null;
   }
   const { from, to, location } = cut.ranges.at(-1)!;
   if (to - from > 2 * options.rangeBytes)
-    log(`${member.path} is not shared out from line ${location.line} on: something stands between its rows`);
+    log(`${member.path} is not split from line ${location.line} on: there is content between its rows`);
   return cut;
 }
 
@@ -113,10 +113,9 @@ export async function lookAhead(
   const parts = member.parts!;
   const modified = await parts.modified();
   const markBytes = await markBytesOf(parts);
-  if (markBytes === null) return 'its encoding is none that it may be cut in';
+  if (markBytes === null) return 'it cannot be split in its encoding';
   const found = await findLevel(member, options);
-  if (found === null)
-    return 'near its beginning it has no element with many children, none of which is large';
+  if (found === null) return 'it has no element near its beginning that has many small children';
   const { offset, contentOffset, rowNames } = found;
   const head = await shredHead(member, options, contentOffset, null);
   const folded = head?.foldedNames() ?? null;
@@ -137,7 +136,7 @@ export async function lookAhead(
   return { level: { ...level, around, rowNames }, markBytes, modified };
 }
 
-const tagsDoNotTell = 'its tags alone do not tell where its rows are';
+const tagsDoNotTell = 'its tags alone do not show where its rows are';
 
 /** Finds the cuts in one pass over the document. Returns null if its tags alone do not tell them. */
 async function findCuts(
@@ -166,7 +165,7 @@ async function cutAt(
     return 'there may be more elements like those around its rows, and statistics are gathered';
   const whole = { ...found, bytes: member.diskBytes, sha256: '' };
   const ranges = await rangesBetween(member.parts!, whole, modified);
-  if (ranges === null) return 'its rows do not follow one another';
+  if (ranges === null) return 'its rows are not contiguous';
   return {
     ranges,
     opened: async (keys) => {

@@ -113,7 +113,7 @@ export async function chooseLogicalSchema(
   if (stored === null || result.idLschma === stored.idLschma) return { stored: result, why: basis.why };
   const names = missing.map(({ localName }) => localName).join(', ');
   const reason = shaped
-    ? 'options of this load shape it'
+    ? 'the options of this load change its tables'
     : missing.length > 0
       ? `documents start with ${names}`
       : 'this version of the schema has no other for this target';
@@ -273,7 +273,10 @@ async function namedOrigin(session: ToolSession, loads: readonly TargetLoad[]): 
   const newest = versions?.findLast((idSch) => ids.includes(idSch));
   if (newest !== undefined) return newest;
   throw ids.length === 0
-    ? new AppError('not_found', 'no schema of this metadata database has loaded what -i names: give -x or -l')
+    ? new AppError(
+        'not_found',
+        'no schema of this metadata database loaded the target that -i names: give -x or -l',
+      )
     : new AppError('conflict', `the rows of -i were loaded by origins ${ids.join(', ')}: name one with -x`);
 }
 

@@ -66,10 +66,10 @@ export function requireDocumentElements(
   const next =
     missing.length === 0
       ? 'give the files that declare the elements of documents, too'
-      : 'give the files that are missing, too, in one folder or archive with these, and where their names are URNs or URLs the OASIS XML Catalog (catalog.xml) that says where they lie';
+      : 'give the files that are missing, too, in one folder or archive with these, and, if their names are URNs or URLs, the OASIS XML Catalog (catalog.xml) that gives their locations';
   throw new AppError(
     'unprocessable_input',
-    `nothing can be a document of this set: no global element that is not abstract is declared in ${where}${said}; ${next}`,
+    `no document can be valid by this set: it declares no global element that is not abstract in ${where}${said}; ${next}`,
   );
 }
 

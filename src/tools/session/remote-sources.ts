@@ -65,17 +65,17 @@ export function sourceFor(
   const hint = hints[location.kind];
   throw new AppError(
     'invalid_option',
-    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, ${hint.places}; of inputs, --credential NAME${byHand ? `; or ${hint.variables}` : ''}`,
+    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, ${hint.places}; or, for inputs, --credential NAME${byHand ? `; or ${hint.variables}` : ''}`,
   );
 }
 
 const hints = {
   s3: {
-    places: 'with .endpoint and .region where it is not Amazon’s',
+    places: 'with .endpoint and .region if it is not Amazon’s',
     variables: 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
   },
   az: {
-    places: 'these the name of the account and its key, with .endpoint where it is not at Azure',
+    places: 'here the name of the account and its key, with .endpoint if it is not at Azure',
     variables: 'AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY',
   },
 } as const;
@@ -220,7 +220,7 @@ export function createFetchRoom({ directory, mostBytes, room = roomOf }: FetchRo
     if (bytes > mostBytes)
       throw new AppError(
         'unprocessable_input',
-        `the inputs that lie elsewhere have more than ${mostBytes} bytes (svc.limits.disk): load them in several jobs`,
+        `the remote inputs have more than ${mostBytes} bytes (svc.limits.disk): load them in several jobs`,
       );
     if (bytes < next) return;
     next = bytes + everyBytes;
@@ -229,7 +229,7 @@ export function createFetchRoom({ directory, mostBytes, room = roomOf }: FetchRo
     if (free < least)
       throw new AppError(
         'service_unavailable',
-        `after ${bytes} bytes of inputs that lie elsewhere, the disk of the service has only ${free} bytes left, and ${Math.round(least)} stay free: load them in several jobs, or make room`,
+        `after ${bytes} bytes of remote inputs, the disk of the service has only ${free} bytes left, of which ${Math.round(least)} must stay free: load them in several jobs, or make room`,
       );
   };
 }
@@ -276,7 +276,7 @@ export async function uploadFolder(
   if (existing === 'refuse') {
     const wanted = new Set(names);
     for await (const { name } of files.listFiles(location))
-      if (wanted.has(name)) throw new AppError('conflict', `${name} exists in the folder already`);
+      if (wanted.has(name)) throw new AppError('conflict', `${name} already exists in the folder`);
   }
   for (const name of names) {
     const body = Readable.toWeb(createReadStream(join(directory, name)));

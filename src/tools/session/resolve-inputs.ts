@@ -69,7 +69,7 @@ export async function fetchRemote(
   });
   for (const path of alone) session.fetchedAlone.set(path, text);
   const seconds = (performance.now() - begun) / 1000;
-  if (left > 0) session.log(`${text}: ${counted(left, 'document')}, read where they lie`);
+  if (left > 0) session.log(`${text}: ${counted(left, 'document')}, read in place`);
   if (left < files || files === 0)
     session.log(
       `${text}: ${counted(files - left, 'file')}, ${(bytes / 1e6).toFixed(1)} MB, fetched in ${seconds.toFixed(1)} s`,

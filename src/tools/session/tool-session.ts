@@ -237,7 +237,7 @@ async function sessionOfJob(
   const claim = { idJob, epoch };
   const { id_parent_job: repeated, id_lschma: idLschma } = stored.record;
   const watch = watchClaim(jobs, claim, (why) => {
-    options.log(why === 'lost' ? 'the job is another worker’s by now' : 'the job was killed');
+    options.log(why === 'lost' ? 'another worker has taken over the job' : 'the job was killed');
     endWithChildren();
   });
   const { id_org: idOrg } = stored.record;
@@ -285,7 +285,9 @@ async function sessionByHand(
     home.adapters.logs.removeLog(claim.idJob),
   ]);
   const lease = keepLeaseByHand(home, claim, leaseMs, (why) =>
-    options.interruption!.interrupt(why === 'kill' ? 'killed on request' : 'the job record was taken over'),
+    options.interruption!.interrupt(
+      why === 'kill' ? 'killed on request' : 'another worker has taken over the job',
+    ),
   );
   const kept = keepLog(
     () => home.adapters.logs.openLog(claim.idJob, claim.epoch),

@@ -286,7 +286,7 @@ async function writtenFile(session: ToolSession, target: FileTarget): Promise<Wr
           if (!(await lock.isHeld()))
             throw new AppError(
               'service_unavailable',
-              `${target.kind}:${target.file}: another job has taken the file over.`,
+              `${target.kind}:${target.file}: another job has taken over the lock on the file.`,
             );
           const body = Readable.toWeb(createReadStream(file));
           await files.write(location, body as unknown as ReadableStream<Uint8Array>);

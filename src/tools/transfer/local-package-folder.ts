@@ -21,7 +21,7 @@ export function createLocalPackageFolder(directory: string): PackageFolder {
         },
       );
       const stranger = found.find((entry) => !entry.isFile());
-      if (stranger !== undefined) throw unreadable(`${JSON.stringify(stranger.name)} is no plain file`);
+      if (stranger !== undefined) throw unreadable(`${JSON.stringify(stranger.name)} is not a plain file`);
       return Promise.all(
         found.map(async ({ name }) => ({ name, bytes: (await lstat(join(directory, name))).size })),
       );
@@ -142,7 +142,7 @@ async function* readLines(file: string, name: string, tally: Tally): AsyncGenera
     },
   );
   try {
-    if (!(await handle.stat()).isFile()) throw unreadable(`${JSON.stringify(name)} is no plain file`);
+    if (!(await handle.stat()).isFile()) throw unreadable(`${JSON.stringify(name)} is not a plain file`);
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     const decode = (bytes: Buffer): string => {
       try {

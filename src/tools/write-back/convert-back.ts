@@ -27,7 +27,7 @@ export async function convertBack(given: ToolSession): Promise<Conversion> {
   if (request.saveMode === 'write-schema' || request.saveMode === 'print-schema') {
     throw new AppError(
       'invalid_option',
-      `-S ${saveModeLetters[request.saveMode]}: er2xml writes documents, and knows e, a, o and i`,
+      `-S ${saveModeLetters[request.saveMode]}: er2xml accepts e, a, o and i`,
     );
   }
   const directory = await outputDirectory(session);
@@ -102,7 +102,7 @@ async function writeAll(
   const unsure = written.reduce((sum, each) => sum + each.unsure, 0);
   if (unsure > 0)
     session.log(
-      `documents loaded by logical schemas that are not in this metadata database: ${unsure}; they are written without content that only those have columns for`,
+      `documents loaded by logical schemas that are not in this metadata database: ${unsure}; they are written without the content that only those schemas have columns for`,
     );
   return conversion;
 }
@@ -167,7 +167,7 @@ async function tellOthers(
     const idLschma = known.get(modelHash ?? '')?.[0]?.idLschma;
     return idLschma === undefined
       ? `documents without rows of logical schema ${logical}: ${count}`
-      : `documents that logical schema ${idLschma} loaded, and ${logical} does not know all of: ${count}; -l ${idLschma} writes them`;
+      : `documents loaded by logical schema ${idLschma}, of which ${logical} does not have all columns: ${count}; -l ${idLschma} writes them`;
   });
   if (documents === 0) throw new AppError('unprocessable_input', `nothing to write: ${lines.join('; ')}`);
   for (const line of lines) session.log(line);

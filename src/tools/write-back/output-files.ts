@@ -294,7 +294,7 @@ class DocumentFile {
 }
 
 function isThereAlready(fileName: string): AppError {
-  return new AppError('conflict', `${fileName} exists in the folder already`);
+  return new AppError('conflict', `${fileName} already exists in the folder`);
 }
 
 export async function isEmptyFolder(directory: string): Promise<boolean> {

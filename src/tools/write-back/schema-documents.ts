@@ -147,7 +147,7 @@ class SchemaDocuments {
       }
       if (writer === null) {
         const message =
-          'the row of its root element is gone, deleted or overwritten by another schema; --on-error skip writes the other documents';
+          'the row of its root element was deleted, or overwritten by another schema; --on-error skip writes the other documents';
         throw new InputError({ code: 'missing_rows', severity: 'error', message });
       }
       let bytes = 0;
@@ -223,7 +223,7 @@ class SchemaDocuments {
     try {
       if (this.#session.request.dryRun) await produce(() => undefined);
       else await (isThere ? folder.rewrite(file, produce) : folder.write(file, produce));
-      this.#session.log(`${name}: rows that others added or changed are at their places`);
+      this.#session.log(`${name}: rows that other programs added or changed are written at their positions`);
       this.#bytes += size.bytes - (isThere ? size.bytesBefore : 0);
       if (!isThere) this.#documents += 1;
     } catch (error) {

@@ -99,13 +99,13 @@ describe('a package', { timeout: 60_000 }, () => {
       does: (path) => writeFile(join(path, 'load.sql'), '\\! touch meta-command-ran\n'),
       says: /"load.sql" is not part/,
     },
-    'a folder beside the parts': { does: (path) => mkdir(join(path, 'more')), says: /no plain file/ },
+    'a folder beside the parts': { does: (path) => mkdir(join(path, 'more')), says: /not a plain file/ },
     'a link in the place of a part': {
       does: async (path) => {
         await rm(join(path, 'files.ndjson'));
         await symlink('/etc/passwd', join(path, 'files.ndjson'));
       },
-      says: /no plain file/,
+      says: /not a plain file/,
     },
     'a count changed in the manifest': {
       does: replace(manifestName, /"records": 1,/, '"records": 2,'),

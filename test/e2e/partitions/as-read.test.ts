@@ -214,7 +214,7 @@ print(json.dumps(sorted({str(task.file.partition[1]) for task in table.scan().pl
     ['another part', 'delta', 'week(due)', 'knows year, month, day and hour'],
     ['files of another kind', 'csv', 'region', '--partition is for tables of Delta and Iceberg'],
     ['another partition than the table has', 'delta', 'due', 'is partitioned by region'],
-    ['rows without characters', 'delta', 'region', 'which Delta cannot tell from none'],
+    ['empty strings', 'delta', 'region', 'which Delta cannot distinguish from NULL'],
   ])('are refused by %s', async (what, format, column, words) => {
     const out = join(folder, `refused ${what}`);
     if (what.startsWith('another partition'))

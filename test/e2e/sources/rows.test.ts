@@ -181,7 +181,7 @@ describe('documents in columns', { timeout: 180_000 }, () => {
     const ambiguous = await runTool(home, 'xml2er', ['--from', csv, '-o', target]);
     expect([ambiguous.code, ambiguous.stdout + ambiguous.stderr]).toEqual([
       1,
-      expect.stringContaining('documents could stand in id, payload: name one with --xml-column'),
+      expect.stringContaining('documents could be in id, payload: name one with --xml-column'),
     ]);
     const { code } = await runTool(home, 'xml2er', ['--from', csv, '--xml-column', 'PAYLOAD', '-o', target]);
     expect(code).toBe(0);

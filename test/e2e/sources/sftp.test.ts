@@ -84,7 +84,7 @@ describe('documents on a server of SFTP', { timeout: 180_000, ...needs('sshd') }
     const { code, stdout } = await runTool(home, 'xml2er', [`${place}/elsewhere.xml`, '-o', 'metadb:hand']);
     expect([code, stdout]).toEqual([
       1,
-      expect.stringContaining('the key of the server is not the one that is known'),
+      expect.stringContaining('the host key of the server is unknown or differs'),
     ]);
   });
 

@@ -136,7 +136,7 @@ describe('documents of the same name', () => {
     [
       'parts of documents',
       ['-o', 'metadb:parts', '--row-tag', 'line'],
-      'say by --key what tells one from another',
+      'give the path of a key that identifies each document',
     ],
     ['a path that is none', ['-o', 'metadb:paths', '--key', 'order/customer'], 'is no absolute path'],
     ['a path with a condition', ['-o', 'metadb:paths', '--key', '/order[1]/@id'], 'a path of names alone'],

@@ -89,9 +89,9 @@ describe('archives', () => {
   it.each([
     ['a symbolic link', { flag: '2', linkName: '/etc/passwd' }],
     ['a hard link', { flag: '1', linkName: '/etc/passwd' }],
-    ['no regular file', { flag: '3' }],
-    ['no regular file', { flag: '6' }],
-    ['no regular file', { flag: 'S' }],
+    ['not a regular file', { flag: '3' }],
+    ['not a regular file', { flag: '6' }],
+    ['not a regular file', { flag: 'S' }],
     ['a sparse file', { pax: { 'GNU.sparse.major': '1', 'GNU.sparse.minor': '0' } }],
   ])('of tar with a document that is %s are refused, not read without it: %j', async (what, member) => {
     const [whole, odd] = ['a.xml', 'b.xml'].map((name) => ({ name, bytes: utf8.encode('<a/>') }));

@@ -128,7 +128,7 @@ describe('the entry of a set', () => {
       '--entry topics.xsd: is no file of the set, which has base/topic.xsd, other/concept.xsd, tech/concept.xsd, tech/reference.xsd',
     );
     await expect(read(['dita'], ['concept.xsd'])).rejects.toThrow(
-      '--entry concept.xsd: several files of the set are called so: other/concept.xsd, tech/concept.xsd',
+      '--entry concept.xsd: several files of the set have this name: other/concept.xsd, tech/concept.xsd',
     );
   });
 

@@ -102,7 +102,7 @@ export function parseManifest(text: string): TargetManifest {
   if (isTableLayout(other))
     throw new AppError(
       'conflict',
-      `the folder holds tables of ${other}; take -f ${other}, or another folder.`,
+      `the folder holds tables of ${other}; use -f ${other}, or another folder.`,
     );
   throw foreignManifest(manifest);
 }

@@ -388,7 +388,7 @@ function decompress(bytes: Uint8Array, length: number): Uint8Array {
   } catch (error) {
     throw new RangeError('a page cannot be decompressed', { cause: error });
   }
-  if (plain.length !== length) throw new RangeError('a page has another length than was told');
+  if (plain.length !== length) throw new RangeError('the length of a page differs from its header');
   return plain;
 }
 

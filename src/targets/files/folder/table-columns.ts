@@ -73,7 +73,7 @@ export async function keptCodes(
   if (tables.some((table) => table.name === name) || (before.codes === undefined && there.has(name)))
     return {
       rows: null,
-      changes: [`${name}: not filled with codes, it is the name of another table`],
+      changes: [`${name}: not filled with codes because another table has this name`],
     };
   const planned = await codesOf(
     plan,
@@ -87,6 +87,6 @@ export async function keptCodes(
   }
   return {
     rows: rows.size === 0 ? null : [...rows.values()],
-    changes: choice === 'check' ? ['files have no checks of codes, --codes check fills _codes alone'] : [],
+    changes: choice === 'check' ? ['files have no CHECK constraints: --codes check only fills _codes'] : [],
   };
 }

@@ -378,7 +378,7 @@ async function writeSheets(
     if (error instanceof ArchiveLimitError)
       throw new AppError(
         'unprocessable_input',
-        `table ${table}: the workbook would have more than 4 GiB, or more sheets than it can. Load fewer documents at once, as each load has a workbook of its own, or take -f csv or -f parquet.`,
+        `table ${table}: the workbook would have more than 4 GiB, or more sheets than Excel allows. Load fewer documents at once (each load writes its own workbook), or use -f csv or -f parquet.`,
       );
     throw error;
   } finally {
@@ -435,7 +435,7 @@ async function* rowsOfSheet(
 function longCell(table: string, column: string, characters: number): AppError {
   return new AppError(
     'unprocessable_input',
-    `table ${table}, column ${column}: a value has ${characters} characters, and a cell of Excel holds ${workbookLimits.cell}. Take -f csv or -f parquet.`,
+    `table ${table}, column ${column}: a value has ${characters} characters, but a cell of Excel holds only ${workbookLimits.cell}. Use -f csv or -f parquet.`,
   );
 }
 

@@ -278,7 +278,7 @@ class BucketSteps {
 function lostStep(label: string): AppError {
   return new AppError(
     'service_unavailable',
-    `${label}: another job has taken the tables over; nothing of this one is there that is not finished by whoever comes next.`,
+    `${label}: another job has taken over the lock. If this job left unfinished work, the next job that writes there finishes it.`,
   );
 }
 

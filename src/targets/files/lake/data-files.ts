@@ -213,7 +213,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
       if (written !== rows)
         throw new AppError(
           'conflict',
-          `files that were to become one have ${written} rows, and their table tells ${rows}; nothing was changed.`,
+          `the files to compact have ${written} rows, but the table records ${rows}; nothing was changed.`,
         );
       const stats = await statistics(draft, rows, columns);
       const { size: bytes } = await stat(draft);
@@ -275,7 +275,7 @@ function dataFileFault(error: unknown, directory: string, path?: string): unknow
     .replace(/[:.\s]+$/, '');
   return new AppError(
     'conflict',
-    `${file} cannot be read as Parquet (${why}). Put back a copy of it, or load its documents into a new target.`,
+    `${file} cannot be read as Parquet (${why}). Restore it from a backup, or load its documents into a new target.`,
     { cause: error },
   );
 }

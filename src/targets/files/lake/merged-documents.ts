@@ -161,7 +161,7 @@ async function mergedDocuments(
   if (rows !== file.rows)
     throw new AppError(
       'conflict',
-      `${file.rows} documents were loaded, and keys are known of ${rows}; nothing was changed.`,
+      `${file.rows} documents were loaded, but there are keys for ${rows}; nothing was changed.`,
     );
   await syncPath(path);
   await rm(before);

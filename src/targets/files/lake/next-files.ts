@@ -114,7 +114,7 @@ export class Conflicts {
     if (this.#count >= mostTries)
       throw new AppError(
         'service_unavailable',
-        `${label}: other programs were first with a version in each of ${mostTries} tries; what the job decided is kept, and whoever writes there next ends it: run it again while they write less`,
+        `${label}: other programs committed first in each of ${mostTries} attempts. The commit of this job is pending; the next job that writes there finishes it. Run it again when other programs write less often`,
       );
     await this.#pause(Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#count - 1)) * Math.random());
   }
@@ -181,7 +181,7 @@ async function changeOf(
   if (going.length > 0 && state!.isAppendOnly)
     throw new AppError(
       'conflict',
-      `${place.label}: ${table.name} has the property delta.appendOnly, and its rows would be written anew; take that away.`,
+      `${place.label}: ${table.name} has the property delta.appendOnly, but this job rewrites rows; remove the property.`,
     );
   const where = table.replace ? await keptRows(place, newest, table, step) : without(table.without);
   const conversions = await withWrittenTexts(inStep, table, next.there);
@@ -381,7 +381,7 @@ function typeThere(table: string, { name, sqlType, stored }: LakeField, column: 
   if (name === column.name && sqlType !== null) return sqlType;
   throw new AppError(
     'conflict',
-    `${table}: somebody made the column ${column.name} another one (${name}, ${JSON.stringify(stored?.['type'] ?? sqlType)}); take that back, or take another folder.`,
+    `${table}: another program changed the column ${column.name} (${name}, ${JSON.stringify(stored?.['type'] ?? sqlType)}); undo the change, or use another folder.`,
   );
 }
 

@@ -162,7 +162,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
       manifest,
     } as const;
     const emptied = (overwritten?.others ?? []).map(
-      ({ name }) => `${name}: rows of documents that were overwritten are gone`,
+      ({ name }) => `${name}: rows of overwritten documents were deleted`,
     );
     return { step, rows: rowsByTable(written, own), changes: [...changesOf(job), ...emptied] };
   } finally {

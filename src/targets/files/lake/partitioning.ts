@@ -77,7 +77,7 @@ export function partitionsOf(
       if (part !== 'identity' && columns.some((one) => one.name === deltaColumn(field)))
         throw new AppError(
           'invalid_option',
-          `--partition ${part}(${wanted}): ${name} has a column called ${deltaColumn(field)} already.`,
+          `--partition ${part}(${wanted}): ${name} already has a column ${deltaColumn(field)}.`,
         );
       found.set(name, [...(found.get(name) ?? []), field]);
     }
@@ -134,7 +134,7 @@ export async function checkPartitioning(
   const words = there.length === 0 ? 'has no partitions' : `is partitioned by ${partitionText(there)}`;
   throw new AppError(
     'conflict',
-    `${label}: ${table} ${words}, and a table keeps what it was made with: leave --partition away, or take another folder.`,
+    `${label}: ${table} ${words}, but the partitioning of a table cannot change: omit --partition, or use another folder.`,
   );
 }
 
@@ -207,11 +207,11 @@ async function checkColumns(
   for (const field of fields) {
     const type = columns.find(({ name }) => name === field.column)?.sqlType;
     const before = there?.get(field.column)?.sqlType ?? type;
-    const fault = type === undefined ? 'would be gone' : typeFault(field, type);
+    const fault = type === undefined ? 'would be removed' : typeFault(field, type);
     if (fault === null && before === type) continue;
     throw new AppError(
       'conflict',
-      `${table} is partitioned by ${partitionText(fields)}, and ${field.column} ${fault ?? `would become ${type} of ${before}`}: take another folder.`,
+      `${table} is partitioned by ${partitionText(fields)}, and ${field.column} ${fault ?? `would become ${type} of ${before}`}: use another folder.`,
     );
   }
 }
@@ -286,7 +286,7 @@ function checkCount(table: string, fields: readonly PartitionField[], partitions
   if (partitions <= mostPartitions) return;
   throw new AppError(
     'unprocessable_input',
-    `--partition: ${table} would have more than ${mostPartitions} partitions by ${partitionText(fields)} of this job alone; take fewer, such as month() in place of day().`,
+    `--partition: ${table} would have more than ${mostPartitions} partitions by ${partitionText(fields)} from this job alone; use a coarser partitioning, such as month() instead of day().`,
   );
 }
 
@@ -296,12 +296,12 @@ function checkValues({ table, fields, emptyIsNull }: Splitting, partition: Parti
     if (value === '' && emptyIsNull)
       throw new AppError(
         'unprocessable_input',
-        `--partition: ${table}.${column} has a value without characters, which Delta cannot tell from none in a partition; take another column.`,
+        `--partition: ${table}.${column} has an empty string, which Delta cannot distinguish from NULL in a partition; use another column.`,
       );
     if (value !== null && part !== 'identity' && !/^\d{4}(?:-\d\d){0,3}$/.test(value))
       throw new AppError(
         'unprocessable_input',
-        `--partition: ${table}.${column} has a date that is not of the years 0000 to 9999; take another column.`,
+        `--partition: ${table}.${column} has a date outside the years 0000 to 9999; use another column.`,
       );
   }
 }

@@ -89,7 +89,7 @@ async function removeDocuments(
     };
     await decideStep(place, step, async () => {
       if (!(await fence(removed)))
-        throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
+        throw new AppError('conflict', 'Another worker has taken over the job: nothing was removed.');
     });
     isDecided = true;
     await tables.close();

@@ -207,7 +207,7 @@ class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements Row
     if (this.#manifest.format !== format)
       throw new AppError(
         'conflict',
-        `${this.label}: the folder holds tables of ${this.#manifest.format}; take -f ${this.#manifest.format}, or another folder.`,
+        `${this.label}: the folder holds tables of ${this.#manifest.format}; use -f ${this.#manifest.format}, or another folder.`,
       );
     this.#known = new TablesThere(place, this.#manifest, join(place.local, this.nameStaging()));
     if (this.#manifest.jobs.some((job) => job.job_uuid === jobUuid)) {

@@ -92,7 +92,7 @@ async function readBetweenJobs<T>(
   }
   throw new AppError(
     'service_unavailable',
-    `${target.label}: jobs write there without a pause; run it again later.`,
+    `${target.label}: the tables changed during each attempt to read them; run it again later.`,
   );
 }
 

@@ -52,7 +52,7 @@ export function checkCase(format: 'delta' | 'iceberg', table: string, names: rea
     if (known.has(name.toLowerCase()))
       throw new AppError(
         'invalid_option',
-        `-f ${format}: ${table} has two columns called "${name}" but for the case of letters, which most readers of ${format === 'delta' ? 'Delta' : 'Iceberg'} take for one; give one of them another name.`,
+        `-f ${format}: ${table} has two columns "${name}" that differ only in case, which most readers of ${format === 'delta' ? 'Delta' : 'Iceberg'} cannot distinguish; rename one of them.`,
       );
     known.add(name.toLowerCase());
   }

@@ -149,7 +149,7 @@ export class DiskPlace<Step extends StagedStep, Manifest> implements TargetPlace
     if (!(await lstat(whole)).isDirectory())
       throw new AppError(
         'target_not_allowed',
-        `${this.label}: a link or a file stands where a table’s folder is needed.`,
+        `${this.label}: there is a link or a file where the folder of a table is needed.`,
       );
   }
 

@@ -172,5 +172,5 @@ export async function decideStep<Step extends StagedStep>(
 /** AppError `service_unavailable` if another job has the lock. */
 export async function checkLock(lock: PlaceLock, label: string): Promise<void> {
   if (!(await lock.isHeld()))
-    throw new AppError('service_unavailable', `${label}: another job has taken the target over.`);
+    throw new AppError('service_unavailable', `${label}: another job has taken over the lock on the target.`);
 }

@@ -277,7 +277,7 @@ function openFault(error: unknown, label: string): unknown {
     const holder = id === undefined ? '' : ` (${program}, process ${id})`;
     return new AppError(
       'service_unavailable',
-      `${label} is open in another program${holder}, and DuckDB lets nobody else in meanwhile: end that one, or let it close the file, and run the job again.`,
+      `${label} is open in another program${holder}, and DuckDB allows only one at a time: end that program or let it close the file, and run the job again.`,
       { cause: error },
     );
   }
@@ -291,7 +291,7 @@ function openFault(error: unknown, label: string): unknown {
   if (/database file with version number/i.test(message)) {
     return new AppError(
       'conflict',
-      `${label} was written by a newer DuckDB than the one here: let that one write Parquet, or a file that older ones read (ATTACH … (STORAGE_VERSION 'v1.0.0')).`,
+      `${label} was written by a newer DuckDB than this one: let the newer one write Parquet, or a file for older versions (ATTACH … (STORAGE_VERSION 'v1.0.0')).`,
       { cause: error },
     );
   }

@@ -313,7 +313,8 @@ export function createDuckDbDriver(): FileDriver<DuckDb> {
     },
     looksStaged,
     // when DuckDB looks for its log, it ends the name at the question mark
-    nameRefusal: (file) => (file.includes('?') ? 'DuckDB cannot keep a file under a name with ?.' : null),
+    nameRefusal: (file) =>
+      file.includes('?') ? 'DuckDB does not accept a file name that contains "?".' : null,
     mayTryAgain: memory.mayTryAgain,
     async readyTable(publication, index) {
       const staged = publication.staged.get(index);

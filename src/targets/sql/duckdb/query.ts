@@ -163,7 +163,7 @@ function queryFault(error: unknown, label: string): unknown {
   if (/Out of Memory/i.test(told))
     return new AppError(
       'unprocessable_input',
-      `${label}: 2,048 rows of it, which are read at once, do not fit into memory: write it with smaller row groups, or the documents as files`,
+      `${label}: 2,048 rows, the number read at once, do not fit into memory: write the file with smaller row groups, or the documents as separate files`,
     );
   return new AppError('unprocessable_input', `${label}: ${told.slice(0, 2000)}`, { cause: error });
 }
@@ -239,7 +239,7 @@ export async function forbiddenParts(
   );
   for (const { name } of macros)
     if (allowedFunctions.has(name.toLowerCase()) || allowedTableFunctions.has(name.toLowerCase()))
-      faults.add(`the macro ${name} of the file has the name of a function`);
+      faults.add(`the macro ${name} of the file, which has the name of a function`);
   return { parts: [...faults] };
 }
 

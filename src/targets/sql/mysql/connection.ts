@@ -343,15 +343,15 @@ export function mysqlFault(error: unknown, label: string): unknown {
   )
     return fault(
       'target_not_allowed',
-      'the server takes no rows from clients: let its administrator run SET GLOBAL local_infile = ON, and run the job again',
+      'the server does not accept rows from clients: let its administrator run SET GLOBAL local_infile = ON, and run the job again',
     );
   if (code === 'ECONNREFUSED')
     return away('no server listens there; is it running, and are host and port right?');
   if (/^(CERT_|DEPTH_|SELF_SIGNED|UNABLE_|ERR_TLS|ERR_SSL)/.test(code) || code === 'HANDSHAKE_NO_SSL_SUPPORT')
-    return fault('service_unavailable', `TLS was not agreed on (${code}); sslmode= says what is asked for`);
+    return fault('service_unavailable', `TLS could not be negotiated (${code}); check sslmode=`);
   if (closed || unreachable.test(code))
     return (/^(?:ER_LOCK_|ER_OPTION_|ER_QUERY_)/.test(code) ? busy : away)(
-      `${closed ? 'the connection was lost' : `the server does not take the work (${code})`}; nothing is published twice: run the job again when the server is there`,
+      `${closed ? 'the connection was lost' : `the server refuses connections (${code})`}; run the job again when the server is up: nothing is published twice`,
     );
   if (code === 'ER_BAD_DB_ERROR')
     return fault('not_found', `${error.message}: make it, and run the job again`);
@@ -398,7 +398,7 @@ export function createMessageLimit(longestMessageBytes: number): MessageLimit {
     refuse(chunk) {
       gathered += chunk.length;
       if (gathered > most)
-        return `sends an answer without end: more than ${most} bytes, the most that is held of one (svc.limits.target_message)`;
+        return `sends a response of more than ${most} bytes, the limit (svc.limits.target_message)`;
       for (let at = 0; at < chunk.length;) {
         if (rest > 0) {
           const taken = Math.min(rest, chunk.length - at);

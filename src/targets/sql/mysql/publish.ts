@@ -450,7 +450,7 @@ async function keepOthersRows(
   await database.run(
     `INSERT INTO ${quote(made)} SELECT i.* FROM ${rows} LEFT JOIN ${cleared} c ON c.${quote(fileKeyName)} = ${naming}.${quote(fileKeyName)} WHERE c.${quote(fileKeyName)} IS NULL`,
   );
-  changes.push(`${name}: rows of documents that were overwritten are gone`);
+  changes.push(`${name}: rows of overwritten documents were deleted`);
 }
 
 export interface AdaptedTable {

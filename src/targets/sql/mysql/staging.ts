@@ -319,7 +319,7 @@ export async function takeTargetLock(
   if (held === '1') return;
   throw new AppError(
     'service_unavailable',
-    `${label}: another job has been loading for ${lockSeconds / 60} minutes; run this one again when it is done.`,
+    `${label}: another job has been loading for ${lockSeconds / 60} minutes; run this job again when that one has ended.`,
   );
 }
 

@@ -449,7 +449,7 @@ export async function insertRows(
       await tx.unsafe(
         `ALTER TABLE ${relation(publication, table.name)} DROP CONSTRAINT ${doubleQuoted(broken!)}`,
       );
-      publication.changes.push(`${table.name}: unique key ${broken} dropped, its values repeat`);
+      publication.changes.push(`${table.name}: unique key ${broken} dropped because values repeat`);
       const { columns: own } = table.uniqueKeys.find((key) => key.name === broken)!;
       publication.brokenKeys.push({ table: table.name, columns: own });
     }
@@ -463,7 +463,7 @@ export async function insertRows(
 function keysMeet(table: string): AppError {
   return new AppError(
     'conflict',
-    `${table}: keys of two documents meet (--keys hash); load these documents with --keys sequence, into a target of their own.`,
+    `${table}: two documents have the same generated key (--keys hash); load these documents with --keys sequence into another target.`,
   );
 }
 
@@ -663,7 +663,7 @@ async function emptyHangingTables(
   );
   await tx.unsafe(`TRUNCATE ${emptied.map((name) => relation(publication, name)).join(', ')}`);
   for (const name of hanging) {
-    publication.changes.push(`${name}: emptied, its rows hung from rows that were overwritten`);
+    publication.changes.push(`${name}: emptied because its rows referred to overwritten rows`);
   }
   return true;
 }

@@ -275,7 +275,7 @@ async function fillTable(publication: PostgresPublication, planned: ModelCodes):
   const { tx, target, tables, changes } = publication;
   const { name } = codesTable;
   if (target.codes === 'other' || tables.some((table) => table.name === name)) {
-    changes.push(`${name}: not filled with codes, no load made what has this name`);
+    changes.push(`${name}: not filled with codes because an object that no load made has this name`);
     return false;
   }
   const isOurs = target.codes === 'ours';
@@ -387,7 +387,7 @@ async function addChecks(
     const value = broken![`c${at}`] ?? null;
     if (value !== null) {
       changes.push(
-        `${table}.${column}: without a check of its codes, as values are not among them, such as ${shown(value)}`,
+        `${table}.${column}: has no CHECK of its codes because some values are not codes, such as ${shown(value)}`,
       );
       continue;
     }
@@ -477,7 +477,9 @@ export async function dropViewsOfNames(publication: PostgresPublication): Promis
   for (const name of names) {
     viewsAside.set(name, []);
     if (plan.views !== true)
-      changes.push(`${name}: view dropped, a table has its name now: --views makes it under another`);
+      changes.push(
+        `${name}: view dropped because a table now has its name: --views makes it under another name`,
+      );
   }
 }
 
@@ -499,7 +501,7 @@ export async function publishViews(publication: PostgresPublication): Promise<vo
     const refused = await makeView(publication, statements, isThere ? known : null);
     if (refused === null) made.push(view.name);
     else if (known === undefined && ['42P07', '42710'].includes(refused.state))
-      changes.push(`${view.name}: not made as a view, no load made what has this name`);
+      changes.push(`${view.name}: view not made because an object that no load made has this name`);
     else if (isThere) changes.push(`${view.name}: the view stays as it was: ${refused.why}`);
     else changes.push(`${view.name}: no view could be made: ${refused.why}`);
   }
@@ -508,7 +510,7 @@ export async function publishViews(publication: PostgresPublication): Promise<vo
     if (statements.length === 0) continue;
     const refused = await makeView(publication, statements, null);
     if (refused !== null)
-      changes.push(`${name}: view dropped, as it does not fit its tables any more: ${refused.why}`);
+      changes.push(`${name}: view dropped because it no longer fits its tables: ${refused.why}`);
   }
 }
 
@@ -620,7 +622,7 @@ async function refuseForViews(
   throw new AppError(
     'conflict',
     `the documents need wider columns (${columns.join(', ')}), which PostgreSQL refuses while views use them: ${views.join(', ')}. ` +
-      'Nothing was loaded: drop these views (pg_get_viewdef tells what they are), run the job again, and create them anew.',
+      'Nothing was loaded: save the definitions of these views (pg_get_viewdef), drop them, run the job again, and create them again.',
   );
 }
 
@@ -777,7 +779,9 @@ async function addUniqueKeys(publication: PostgresPublication, table: PhysicalTa
     } catch (error) {
       // unique_violation; an index row that is too long; a name that is taken
       if (!['23505', '54000', '42P07', '42710'].includes(sqlState(error) ?? '')) throw error;
-      publication.changes.push(`${table.name}: unique key ${key.name} left out, its values do not allow it`);
+      publication.changes.push(
+        `${table.name}: unique key ${key.name} not created because values repeat or are too long`,
+      );
       publication.brokenKeys.push({ table: table.name, columns: key.columns });
     }
   }

@@ -125,7 +125,7 @@ class PostgresUnitSink implements UnitSink {
     const tables = [...this.#tables];
     for (const [, { rows, copied }] of tables) {
       if (rows === copied) continue;
-      throw new AppError('internal_error', `${rows} rows were written, and the database took ${copied}.`);
+      throw new AppError('internal_error', `${rows} rows were sent, but the database stored ${copied}.`);
     }
     const text = note({
       rows: tables.map(([key, { rows }]) => [key, rows] as const),
@@ -342,7 +342,7 @@ export function createUnitTarget(options: UnitTargetOptions): PostgresUnitTarget
 
     begin: (units) =>
       options.guarded(async () => {
-        if (!options.hasSchema) return 'its login may make no SQL schema to stage rows in';
+        if (!options.hasSchema) return 'its user may not create the SQL schema in which rows are staged';
         await staging.prepare();
         const made = await makeJobRole(sql, {
           name: token,
@@ -384,7 +384,7 @@ export function createUnitTarget(options: UnitTargetOptions): PostgresUnitTarget
         if (committed !== expected || receipts.length !== expected)
           throw new AppError(
             'internal_error',
-            `Of ${expected} units, ${committed} are in the target, and ${receipts.length} were told of.`,
+            `Of ${expected} units, ${committed} are in the target and ${receipts.length} were reported.`,
           );
         for (const { nullAllowed, unconverted } of receipts) {
           for (const [table, column] of nullAllowed) options.nullAllowed.add(columnId(table, column));
@@ -471,7 +471,7 @@ async function makeJobRole(
     );
   } catch (error) {
     if (sqlState(error) === null) throw error;
-    return `its login can make no role for them: ${(error as Error).message}`;
+    return `its user cannot create a role for them: ${(error as Error).message}`;
   }
   const renew = async (): Promise<void> => {
     await asLogin(sql, setRole, `ALTER ROLE ${role} VALID UNTIL ${await until()}`);

@@ -55,7 +55,7 @@ export async function* unitsOf(
   let diskBytes = 0;
   let packed = false;
   let firstIndex = 0;
-  const tooMany = '--workers: there are too many documents to number; leave it out';
+  const tooMany = '--workers: there are too many documents to number; omit it';
   const keyRanges = new KeyRanges(keyOffsets, options.rowTag !== null, tooMany);
   const nextKeys = (): KeyRange => keyRanges.next({ firstIndex, bytes: diskBytes, packed });
   const cut = (keys = nextKeys()): PlacedUnit => {

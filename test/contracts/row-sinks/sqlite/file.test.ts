@@ -284,7 +284,7 @@ test('while another program writes, a job waits, says so after a while, and goes
     await new Promise((resolve) => holder.stdout.once('data', resolve));
     await expect(load(libraryPlan(2), 1, { busyTimeoutMs: 0 })).rejects.toMatchObject({
       code: 'service_unavailable',
-      message: expect.stringContaining('is being written by another program'),
+      message: expect.stringContaining('is locked by another program'),
     });
     // who reads is not held up
     const source = createSqliteRowSource({ file, busyTimeoutMs: 0 });

@@ -30,8 +30,8 @@ describe('the column of documents', () => {
   });
 
   it.each([
-    [[column('a', 'text'), column('b', 'bytes')], {}, 'documents could stand in a, b'],
-    [[column('a', 'xml'), column('b', 'xml')], {}, 'documents could stand in a, b'],
+    [[column('a', 'text'), column('b', 'bytes')], {}, 'documents could be in a, b'],
+    [[column('a', 'xml'), column('b', 'xml')], {}, 'documents could be in a, b'],
     [[id], {}, 'no column holds text, bytes or XML (there are id)'],
     [
       [id, column('a', 'text')],
@@ -42,7 +42,7 @@ describe('the column of documents', () => {
     [[id, column('a', 'text')], { after: { column: 'a' } }, 'documents have no order'],
     [[id, column('ID', 'text')], {}, 'have the column ID twice'],
     [[column('document_key', 'other'), column('a', 'text')], {}, 'is reserved'],
-    [[column('', 'other'), column('a', 'text')], {}, 'is no name of a column'],
+    [[column('', 'other'), column('a', 'text')], {}, 'is not the name of a column'],
   ])('is said where it is not clear', (columns, request, why) => {
     expect(() => chooseColumns(columns, { extraColumns, ...request })).toThrow(why);
   });

@@ -49,7 +49,9 @@ export function notLoaded(model: RelationalModel, manifest: TargetManifest): str
   const own = ownNames(model);
   return manifest.tables
     .filter((table) => !own.has(table.name))
-    .map((table) => `-- Not of this schema, so not loaded: ${table.name.replaceAll(/\s+/g, ' ')}`);
+    .map(
+      (table) => `-- Not loaded because it belongs to another schema: ${table.name.replaceAll(/\s+/g, ' ')}`,
+    );
 }
 
 function ownNames(model: RelationalModel): ReadonlySet<string> {

@@ -283,7 +283,7 @@ class CatalogueTables implements TableCatalogue {
       const outcome = await send(updates);
       if (outcome === 'unsupported' && versions.length > 1) return false;
       if (outcome === 'unsupported')
-        throw new AppError('target_not_allowed', `${this.#label}: the catalogue changes no tables`);
+        throw new AppError('target_not_allowed', `${this.#label}: the catalogue cannot change tables`);
       if (outcome === 'done') {
         if (versions.length === 1 || (await this.#areThere(versions))) break;
         return false;
@@ -300,14 +300,14 @@ class CatalogueTables implements TableCatalogue {
         if (this.#vain < mostVain) return false;
         throw new AppError(
           'service_unavailable',
-          `${this.#label}: the catalogue tells of another writer, and shows no version of one; whoever writes there next tries again`,
+          `${this.#label}: the catalogue reports a conflict with another writer, but lists no version by that writer; the next job that writes there tries again`,
         );
       }
       // send the same request again: its requirements let it succeed only once
       if (number === commitTries)
         throw new AppError(
           'service_unavailable',
-          `${this.#label}: the catalogue does not say what became of the versions of ${versions.length} tables; whoever writes there next finds out, and ends what is left to do`,
+          `${this.#label}: the catalogue did not confirm the commit of ${versions.length} tables; the next job that writes there checks the commit and finishes it`,
         );
       await sleep(firstPauseMs * 2 ** number * (0.5 + Math.random()));
     }
@@ -360,7 +360,7 @@ class CatalogueTables implements TableCatalogue {
     if ((await this.#load(directory)) === null)
       throw new AppError(
         'conflict',
-        `${this.#label}: the catalogue made a table ${directory}, and has it not`,
+        `${this.#label}: the catalogue reported that it created table ${directory}, but does not list it`,
       );
   }
 

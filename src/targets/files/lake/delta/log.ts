@@ -124,7 +124,7 @@ export async function readDeltaTable(
   // includes the version of the checkpoint, because a checkpoint does not contain that version's own record of itself
   for await (const lines of commitsBetween(place, directory, label, Math.min(from, newest), newest)) {
     if (lines === null)
-      throw new AppError('conflict', `${label}: somebody takes versions out of ${logFolder}.`);
+      throw new AppError('conflict', `${label}: another program removes versions from ${logFolder}.`);
     state.take(lines);
   }
   return state.at(newest, last?.version ?? 0);
@@ -297,7 +297,7 @@ class Replay {
 
   at(version: number, checkpoint: number): DeltaState {
     if (this.#protocol === null || this.#metadata === null)
-      throw new AppError('conflict', `${this.#label}: its log tells neither protocol nor schema.`);
+      throw new AppError('conflict', `${this.#label}: its log has no protocol or no schema.`);
     return {
       version,
       protocol: this.#protocol,

@@ -128,7 +128,7 @@ export function readAvro(bytes: Uint8Array, label: string): Record<string, unkno
 }
 
 function recordsOf(bytes: Buffer): Record<string, unknown>[] {
-  if (!bytes.subarray(0, 4).equals(magic)) throw new Error('it does not begin as such a file does');
+  if (!bytes.subarray(0, 4).equals(magic)) throw new Error('it does not begin with the Avro magic bytes');
   let at = 4;
   const head = readHead();
   const type = typeOf(head.get('avro.schema')!.toString());

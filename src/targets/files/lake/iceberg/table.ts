@@ -86,7 +86,7 @@ async function commitIceberg(
   if (files.catalogue !== undefined && before === null)
     throw new AppError(
       'conflict',
-      `${label}: somebody took the table out of the catalogue while a job was being published; register its newest metadata again, or take another namespace.`,
+      `${label}: another program removed the table from the catalogue while a job was being published; register its newest metadata again, or use another namespace.`,
     );
   const kept = (await files.catalogue?.kept(directory, before!.found.metadata)) ?? null;
   if (kept !== null) {
