@@ -103,7 +103,10 @@ async function answerOnce(
 
   const { hold } = begun;
   const warn = (error: unknown): void =>
-    logger.warn('idempotency key not updated', { request_id: c.get('requestId'), error: String(error) });
+    logger.warn('the idempotency key could not be updated', {
+      request_id: c.get('requestId'),
+      error: String(error),
+    });
   const renewing = setInterval(() => void idempotency.extend(hold, leaseMs).catch(warn), renewMs);
   try {
     const response = await process();

@@ -88,13 +88,13 @@ export function plainText(maxCharacters: number, minCharacters = 1) {
     .string()
     .min(minCharacters)
     .max(maxCharacters)
-    .regex(controlFree, { error: 'must not hold control characters' });
+    .regex(controlFree, { error: 'must not contain control characters' });
 }
 
 /** A name that people read in lists, logs and terminals: plain text without hidden characters. */
 export function displayName(maxCharacters: number) {
   return plainText(maxCharacters).refine((name) => !hasHiddenCharacters(name), {
-    error: 'must not hold line ends, bidirectional marks or characters without width',
+    error: 'must not contain line ends, bidirectional marks or zero-width characters',
   });
 }
 

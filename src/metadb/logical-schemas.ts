@@ -527,7 +527,7 @@ async function takeModelIds(
     update svc.next_model_id
        set id_tab = id_tab + ${tables}, id_col = id_col + ${columns}, id_map = id_map + ${mappings}
     returning id_tab, id_col, id_map`;
-  if (taken === undefined) throw new Error('svc.next_model_id holds no row');
+  if (taken === undefined) throw new Error('svc.next_model_id has no row');
   return {
     tables: [[taken.id_tab - tables, tables]],
     columns: [[taken.id_col - columns, columns]],

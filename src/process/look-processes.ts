@@ -38,7 +38,7 @@ export class LookProcessEnd extends Error {
   /** the limit that it exceeded, or the signal that ended it, which may recur in the next look; null: neither */
   readonly limit: string | null;
 
-  constructor(limit: string | null, message = limit ?? 'the look is over') {
+  constructor(limit: string | null, message = limit ?? 'the check has ended') {
     super(message);
     this.name = 'LookProcessEnd';
     this.limit = limit;
@@ -110,7 +110,7 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
           this.#isOver = true;
           if (!isExpected) this.#reason = causeOf(code, signal, options.memoryBytes);
           const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
-          this.#end(isExpected ? undefined : `the process that looked at it was ended ${how}`);
+          this.#end(isExpected ? undefined : `the process that checked it was ended ${how}`);
           // if the group cannot be ended now, the guard ends it with this process
           void endGroup(groupId, mark, disappearMs)
             .catch(() => false)

@@ -90,7 +90,7 @@ export function createTurns(settings: TurnSettings): Turns {
         const rest = (waiting.get(idOrg) ?? []).filter((other) => other !== start);
         if (rest.length > 0) waiting.set(idOrg, rest);
         else waiting.delete(idOrg);
-        reject(refusal('service_unavailable', `${settings.what} before it take long`));
+        reject(refusal('service_unavailable', `the ${settings.what} before it take too long`));
       }, waitMs);
       waiting.set(idOrg, [...those, start]);
     });

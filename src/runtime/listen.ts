@@ -32,7 +32,7 @@ function continueOnRead(server: Server): void {
 /** The remedy if an address cannot be listened on, by the code of the fault. */
 const listenAdvice: Readonly<Record<string, string>> = {
   EADDRINUSE: 'a service or another program already runs there; stop it, or set PORT to another port',
-  EACCES: 'ports below 1024 need rights; set PORT to a higher one, and let a proxy forward to it',
+  EACCES: 'this user may not use ports below 1024; set PORT to a higher port, and let a proxy forward to it',
   EADDRNOTAVAIL: 'set HOST to an address of this machine',
 };
 

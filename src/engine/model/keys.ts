@@ -72,7 +72,7 @@ export function hasOtherKeys(columns: readonly Column[], has: (name: string) => 
 
 /** `place`: the target, for people. */
 export function otherKeysMessage(target: string, table: string): string {
-  return `${target}: ${table} was made by another logical schema, which gives the keys of its rows other names. Take that one (-l; _loads, or manifest.json in a folder, tells its id_lschma), or another target.`;
+  return `${target}: ${table} was made by another logical schema, which has other names for the key columns. Load with that logical schema (-l ID; its id_lschma is in _loads, or in manifest.json of a folder), or use another target.`;
 }
 
 // Columns that identify which element of the parent row a row is, if several hang by one key (`PlanEdge.role`).

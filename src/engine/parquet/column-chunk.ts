@@ -49,7 +49,7 @@ export function valueTypeOf(sqlType: string): ParquetType {
   const known = named[sqlType];
   if (known !== undefined) return known;
   const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(sqlType) ?? [];
-  if (precision === undefined) throw new RangeError(`${sqlType} is no type of a Parquet column`);
+  if (precision === undefined) throw new RangeError(`${sqlType} cannot be the type of a Parquet column`);
   const logical = { kind: 'decimal', precision: Number(precision), scale: Number(scale) } as const;
   if (logical.precision <= 9) return of(layout.READ_INT32, int32, 4, logical);
   if (logical.precision <= 18) return of(layout.READ_INT64, int64, 8, logical);

@@ -238,7 +238,7 @@ export class ParquetWriter {
   async #takeBatch(): Promise<void> {
     const kernel = this.#kernel;
     const rows = Math.floor(this.#found / this.#columns.length);
-    if (rows === 0) throw new RangeError('a row is longer than was told, or not whole');
+    if (rows === 0) throw new RangeError('a row is longer than its declared length, or incomplete');
     for (const [at, { items, isList }] of this.#columns.entries()) {
       const chunk = this.#chunks[at]!;
       const fits =

@@ -67,7 +67,7 @@ export function lineValues(
   } catch {
     return 'it is not JSON';
   }
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) return 'it is no object';
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) return 'it is not an object';
   const members = record as Members;
   const values = names.map((name, field) =>
     Object.hasOwn(members, name) ? textOf(members[name], forms[field]!) : null,

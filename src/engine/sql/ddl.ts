@@ -311,7 +311,8 @@ export function* ddlInOrder(
     last.push(codeInserts(dialect, sqlSchema, codes).join('\n'));
     if (choice === 'check' && dialect.checksCodes === true)
       last.push(codeChecks(sqlSchema, model, physical, codes).join('\n'));
-    else if (choice === 'check') last.push(note('Checks of codes are written for PostgreSQL alone.'));
+    else if (choice === 'check')
+      last.push(note('CHECK constraints for codes are written only for PostgreSQL.'));
   }
   return [...after, ...last.filter((text) => text !== '')];
 }

@@ -81,7 +81,7 @@ function countColumn(list: Column): Column {
     ...list,
     name: list.listNames!.count,
     type: { kind: 'integer' },
-    documentation: list.nullable ? 'number of items, NULL where the list is absent' : 'number of items',
+    documentation: list.nullable ? 'number of items, NULL if the list is absent' : 'number of items',
   };
 }
 

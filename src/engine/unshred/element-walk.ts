@@ -136,7 +136,7 @@ export class ElementWalk {
       throw new InputError({
         code: 'missing_rows',
         severity: 'error',
-        message: `${name} has no row with ${columnName} ${key} where one must follow`,
+        message: `${name} has no row with ${columnName} ${key}, which other rows refer to`,
       });
     }
     return this.#reader.take(table, depth);

@@ -251,7 +251,7 @@ export function createView(
 
   const { xpath, documentation } = model.tables[content.table]!;
   const repeated = hasTold
-    ? ` What rows above say (${content.above.map(({ table }) => tableName(table)).join(', ')}) is repeated in each row below them: not to be summed up.`
+    ? ` Values of the rows above (${content.above.map(({ table }) => tableName(table)).join(', ')}) are repeated in each row below them: do not sum them up.`
     : '';
   const said = documentation === undefined ? '' : ` ${documentation}`;
   const comment = `One row for each row of ${tableName(content.table)} (${xpath}).${repeated}${said}`;

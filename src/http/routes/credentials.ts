@@ -26,7 +26,9 @@ const lines = z
   .min(1)
   .max(16_384)
   // oxlint-disable-next-line no-control-regex -- what no key has
-  .regex(/^[^\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f]*$/, { error: 'must not hold control characters' })
+  .regex(/^[^\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f]*$/, {
+    error: 'must not contain control characters',
+  })
   .optional();
 
 const CredentialInfo = z

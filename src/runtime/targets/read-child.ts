@@ -139,7 +139,7 @@ async function read(request: Read): Promise<ReadAnswer> {
       if (tries === mostTries)
         throw new AppError(
           'service_unavailable',
-          `${request.place.label}: jobs publish there without a pause: try again later`,
+          `${request.place.label}: the tables changed during each attempt to read them: try again later`,
         );
     }
   } catch (error) {

@@ -137,7 +137,7 @@ function createTargetReader(options: TargetReaderOptions): TargetReader {
           const { modelHashes, tables } = answer.needsTypes;
           answer = await ask(await target.typesOf(modelHashes, tables));
         }
-        if (!('rows' in answer)) throw new Error('the process that reads rows asked for types again');
+        if (!('rows' in answer)) throw new Error('the process that reads rows requested types twice');
         return { rows: answer.rows as RowAnswer, total: answer.total };
       } catch (error) {
         throw isLate && isReady ? tooSlow() : faultOf(error);

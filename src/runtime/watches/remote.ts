@@ -139,7 +139,7 @@ function webFile(
       if (object.version === '')
         throw new AppError(
           'unprocessable_input',
-          `the server tells by neither ETag nor Last-Modified when ${text} has changed`,
+          `the server sends neither ETag nor Last-Modified for ${text}, so changes cannot be noticed`,
         );
       yield object;
     },
@@ -188,7 +188,7 @@ async function digestOf(
   }
   const object = objectOf(answer, name);
   if (object.bytes !== bytes && answer.headers.has('content-length'))
-    throw new AppError('service_unavailable', `${name}: only ${bytes} of its bytes came`);
+    throw new AppError('service_unavailable', `${name}: only ${bytes} of its bytes arrived`);
   return { sha256: hash.digest('hex'), object: { ...object, bytes } };
 }
 

@@ -102,7 +102,7 @@ export async function openFolder(
         for await (const file of files.listFiles(folder, { accept, onEntry })) {
           isEmpty = false;
           if (file.location === folder)
-            throw new AppError('invalid_option', 'it is a file: a watch looks at a folder');
+            throw new AppError('invalid_option', 'it is a file, but a watch needs a folder');
           if (accept(file.name)) yield metObject(file);
         }
       } catch (error) {
@@ -148,7 +148,7 @@ function told(error: unknown): never {
   if (error instanceof AppError || typeof code !== 'string' || !(error instanceof Error)) throw error;
   const why =
     code === 'EACCES' || code === 'EPERM'
-      ? `the user that the service runs as has no right to all of it: give it that (${code})`
+      ? `the user that runs the service cannot read all of it: grant read permission (${code})`
       : `it cannot be read now (${code})`;
   throw new AppError('service_unavailable', why, { cause: error });
 }
@@ -214,7 +214,7 @@ function faultOf(error: unknown): Error {
   if (error instanceof LookProcessEnd) {
     if (error.limit === null) return new AppError('service_unavailable', error.message);
     return new LookLimit(
-      `the process that looked at it was ended: ${error.limit}; the watch is paused: resume it by PATCH with {"paused": false} when the place is mended`,
+      `the process that checked it was ended: ${error.limit}; the watch is paused: resume it by PATCH with {"paused": false} when the location is repaired`,
       true,
     );
   }

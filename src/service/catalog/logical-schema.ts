@@ -214,7 +214,7 @@ export function withoutBroken(
     );
     if (found === undefined) return columns;
     notes.push(
-      `${tableName}: the natural key (${names.join(', ')}) is left out, as values that job ${found.pid} loaded break it`,
+      `${tableName}: the natural key (${names.join(', ')}) is omitted because values that job ${found.pid} loaded violate it`,
     );
     return [];
   });

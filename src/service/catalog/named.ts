@@ -25,7 +25,7 @@ export async function originNamed(catalog: Names, idOrg: number, name: string): 
   const families = familiesOf(origins).filter((family) => family.some((origin) => origin.name === name));
   if (families.length > 1) {
     const meant = families.flat().filter((origin) => origin.name === name);
-    const detail = `the name ${JSON.stringify(name)} is ambiguous: it stands for origins ${listed(meant)}; give the id of one`;
+    const detail = `the name ${JSON.stringify(name)} is ambiguous: it names origins ${listed(meant)}; give the id of one`;
     throw new AppError('conflict', detail);
   }
   const origin = families[0]?.at(-1);

@@ -44,7 +44,10 @@ export async function queryTarget(
 
 function requireReader({ targetReader }: ReadAdapters): TargetReader {
   if (targetReader !== null) return targetReader;
-  throw new AppError('runtime_unsupported', 'rows of targets are read where processes can be run');
+  throw new AppError(
+    'runtime_unsupported',
+    'this runtime cannot read rows of targets because it cannot start processes',
+  );
 }
 
 const readable =
@@ -96,7 +99,7 @@ async function readableTarget(
 function noTarget(label: string): AppError {
   return new AppError(
     'not_found',
-    `no job of the organisation whose record is kept loaded ${label}: name the target as -o or parm_path_output of a job names it`,
+    `no job on record of this organisation loaded ${label}: name the target exactly as in -o or parm_path_output of a job`,
   );
 }
 
@@ -140,7 +143,7 @@ async function loadedPath(
   if (!files.local || !location.startsWith('/'))
     throw new AppError(
       'unprocessable_input',
-      `rows of ${label} cannot be read here, because files are in a store that machines share: metadb:NAME can be read`,
+      `rows of ${label} cannot be read because the files of this installation are in a shared store: only metadb:NAME can be read`,
     );
   return location;
 }

@@ -94,7 +94,7 @@ function* checkElement(element: XmlElement): Steps<void> {
     throw refused(`<${localName}> is not allowed`, element);
   // in HTML, elements inside these would be parsed
   if (textOnly.has(localName) && element.children.some((child) => typeof child !== 'string'))
-    throw refused(`<${localName}> has text alone`, element);
+    throw refused(`<${localName}> may contain only text`, element);
   for (const { name, value } of element.attributes) {
     if (/^on/i.test(name.localName))
       throw refused(`the event handler ${name.localName} is not allowed`, element);
@@ -103,7 +103,7 @@ function* checkElement(element: XmlElement): Steps<void> {
     const leads = ['href', 'src', 'from', 'to', 'values', 'by'].includes(name.localName.toLowerCase());
     // only these are blanks to who reads the address; with another in front it would be a path
     if (leads && !/^[ \t\r\n]*#[^\s]*[ \t\r\n]*$/.test(value))
-      throw refused(`${name.localName} may lead to a part of the drawing alone`, element);
+      throw refused(`${name.localName} may refer only to a part of the drawing`, element);
     yield* checkReferences(name.localName, value, element);
   }
   yield;
@@ -115,7 +115,7 @@ function* checkReferences(name: string, value: string, element: XmlElement): Ste
     throw refused(`the value of ${name} is not allowed`, element);
   for (const [, target = ''] of value.matchAll(/url\s*\(([^)]*)\)?/gi)) {
     if (!/^[ \t\r\n]*(['"]?)#[\w.:-]+\1[ \t\r\n]*$/.test(target))
-      throw refused(`${name} may refer to a part of the drawing alone`, element);
+      throw refused(`${name} may refer only to a part of the drawing`, element);
     yield;
   }
 }
@@ -205,7 +205,7 @@ function* expansionFault(root: XmlElement, byId: ReadonlyMap<string, XmlElement>
     } else {
       if (top.cost > mostElements)
         return {
-          reason: `its references make more than ${mostElements} elements of it`,
+          reason: `its references expand to more than ${mostElements} elements`,
           element: top.element,
         };
       costs.set(top.element, top.cost);

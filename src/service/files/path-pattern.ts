@@ -62,10 +62,10 @@ function refuseForeign(path: string, isPattern: boolean): void {
   if (/\{[^{}/]*(?:,|\.\.)/.test(bare) || (isPattern && /[{}]/.test(bare)))
     refuse(
       path,
-      '{ and } are no pattern: name each input by itself, or use *; [{] and [}] are the characters',
+      '{ and } are not supported in patterns: name each input by itself, or use *; [{] and [}] are the characters',
     );
   if (/[?*+@!]\(/.test(bare))
-    refuse(path, 'patterns in ( ) are no pattern: use *, ?, […] or **; [(] is the character');
+    refuse(path, '( ) is not supported in patterns: use *, ?, […] or **; [(] is the character');
 }
 
 function parseSegment(path: string, text: string): readonly Piece[] {
@@ -77,7 +77,7 @@ function parseSegment(path: string, text: string): readonly Piece[] {
       if (pieces.at(-1) !== 'any') pieces.push('any');
     } else if (character === '?') pieces.push(anyCharacter);
     else if (character === '\\')
-      refuse(path, 'a backslash is no part of a pattern: [*] means the character * itself');
+      refuse(path, 'a backslash is not supported in patterns: [*] means the character * itself');
     else if (character === '[') {
       const end = setEnd(characters, at);
       if (end < 0) refuse(path, 'a [ is not closed within its name: [[] means the character itself');
@@ -101,13 +101,13 @@ function parseSet(path: string, characters: readonly string[]): Piece {
   for (let at = 0; at < set.length; at += 1) {
     const character = set[at]!;
     if (character === '[' && /[:.=]/.test(set[at + 1] ?? ''))
-      refuse(path, 'classes such as [:alpha:] are no pattern: write the ranges, [A-Za-z]');
+      refuse(path, 'classes such as [:alpha:] are not supported in patterns: write the ranges, [A-Za-z]');
     if (set[at + 1] !== '-' || at + 2 >= set.length) {
       ranges.push([code(character), code(character)]);
       continue;
     }
     const last = set[at + 2]!;
-    if (code(last) < code(character)) refuse(path, `[${character}-${last}] holds nothing: turn it round`);
+    if (code(last) < code(character)) refuse(path, `[${character}-${last}] is empty: reverse it`);
     ranges.push([code(character), code(last)]);
     at += 2;
   }

@@ -89,7 +89,7 @@ export async function* streamJobLog(
     if (bytes.length === 0) return;
     offset += bytes.length;
     yield bytes;
-    if (!(await mayGoOn())) throw new AppError('unauthorized', 'the key was revoked meanwhile');
+    if (!(await mayGoOn())) throw new AppError('unauthorized', 'the key was revoked');
   }
 }
 
@@ -201,7 +201,7 @@ const lineEnd = 0x0a;
  */
 export function boundedLog(log: LogAppender, sizeBytes: number, mostBytes: number): LogAppender {
   const last = new TextEncoder().encode(
-    `the log ends here, at ${mostBytes} bytes (svc.limits.job_log): what else the job says is left out; what came of it is in its record\n`,
+    `the log ends here, at ${mostBytes} bytes (svc.limits.job_log): further lines are omitted; the result of the job is in its record\n`,
   );
   const room = Math.max(0, mostBytes - last.length);
   let size = sizeBytes;

@@ -217,7 +217,7 @@ async function lookAt(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof AppError) || error.code === 'internal_error') throw error;
-    options.logger.warn('a location cannot be looked at', {
+    options.logger.warn('the location of a watch cannot be checked', {
       watch: claim.watch.id_watch,
       error: error.message,
     });
@@ -328,7 +328,7 @@ async function readOne(location: WatchedLocation, file: CandidateFile): Promise<
     status,
     reason,
   });
-  if (!isPlainName(name)) return outcome('rejected', 'no file can have that name; give it another');
+  if (!isPlainName(name)) return outcome('rejected', 'this is not a valid file name; rename the file');
   const read = await location.digest(file).catch((error: unknown) => {
     // the fault concerns one file only; otherwise the place itself may be out of reach
     if (error instanceof AppError && error.code !== 'service_unavailable' && error.code !== 'internal_error')
@@ -337,10 +337,10 @@ async function readOne(location: WatchedLocation, file: CandidateFile): Promise<
   });
   if (read instanceof AppError) return outcome('rejected', read.message);
   if (file.removes) return read === null ? { ...file, sha256: null } : outcome('loaded', null);
-  if (read === null) return outcome('ignored', 'it was gone before it could be loaded');
+  if (read === null) return outcome('ignored', 'it was removed before it could be loaded');
   if (read.object.version !== version) return { ...outcome('waiting', null), met: read.object };
   if (read.sha256 !== loadedSha256) return { ...file, sha256: read.sha256 };
-  const reason = `its content is what job ${loadedBy ?? '?'} has loaded under that name`;
+  const reason = `job ${loadedBy ?? '?'} has already loaded this content under this name`;
   return { ...outcome('ignored', reason), sha256: read.sha256 };
 }
 
@@ -428,7 +428,7 @@ async function look(
     names?.push(object.name);
     if (names !== null && (characters += object.name.length) > mostNameCharacters)
       throw new LookLimit(
-        `its names of files have more than ${mostNameCharacters} characters: watch parts of it, or without --delete-missing`,
+        `the names of its files have more than ${mostNameCharacters} characters in total: watch parts of it, or omit --delete-missing`,
       );
     if (met.length < chunk) continue;
     if (!(await schedule.recordObjects(claim, met))) return false;
@@ -529,8 +529,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   function tellFailure(error: unknown): void {
-    if (!stopping.signal.aborted)
-      logger.warn('watches cannot be gone on with now', { error: messageOf(error) });
+    if (!stopping.signal.aborted) logger.warn('watches cannot continue now', { error: messageOf(error) });
   }
 
   return {
@@ -739,7 +738,7 @@ export function settle(job: OpenJob, settings: SettleSettings): Settled {
   const rejected = settled.files.find(({ status }) => status === 'rejected');
   if (!settings.inOrder || rejected === undefined) return settled;
   const name = job.files.find(({ idFile }) => idFile === rejected.idFile)?.name;
-  const stalled = `rows from ${name} on are not loaded: ${rejected.reason}; mend that row, or leave bad ones out by on_error skip, and try it again`;
+  const stalled = `rows from ${name} on are not loaded: ${rejected.reason}; repair that row, or set on_error to skip, and retry`;
   return { ...settled, watch: { ...settled.watch, stalled } };
 }
 
@@ -783,7 +782,7 @@ function completed(job: OpenJob): Settled {
   };
 }
 
-/** `on_drift` is `fail`, and documents hold content that the schema does not know: a person is waited for. */
+/** `on_drift` is `fail`, and documents have content that is not in the schema: a person is waited for. */
 function drifted(job: OpenJob, onDrift: OnDrift, blamed: readonly Reject[]): Settled {
   const drift = job.rejects.find(({ code }) => code === driftCode)!;
   const others = blamed.filter(({ code }) => code !== driftCode);
@@ -801,7 +800,7 @@ function removed({ idJob }: OpenJob, idFile: number): FileOutcome {
     idFile,
     status: 'ignored',
     removed: true,
-    reason: `it is gone: job ${idJob} has removed what it had brought`,
+    reason: `it was removed from the location: job ${idJob} removed its documents`,
   };
 }
 
@@ -809,7 +808,7 @@ function stopped(drift: Reject): WatchOutcome {
   return {
     paused: true,
     failures: 0,
-    stalled: `on_drift is fail, and documents hold content that the schema does not know: ${drift.message}`,
+    stalled: `on_drift is fail, and documents have content that is not in the schema: ${drift.message}`,
   };
 }
 

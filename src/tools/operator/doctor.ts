@@ -237,7 +237,7 @@ async function servicePort(environment: Environment): Promise<Finding> {
   }
   const remedy =
     fault === 'EACCES'
-      ? 'Ports below 1024 need rights: set PORT to a higher one, and let a proxy forward to it.'
+      ? 'This user may not use ports below 1024: set PORT to a higher port, and let a proxy forward to it.'
       : 'Set HOST to an address of this machine (ip addr lists them).';
   return failed('port', `${host}:${port} cannot be used (${fault})`, remedy);
 }

@@ -40,7 +40,7 @@ async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     terminal.complain(`migrate: ${error.message}`);
-    terminal.complain('migrate --help tells how it is called');
+    terminal.complain('migrate --help shows its usage');
     return exitCodes.usage;
   }
   return runCall(call);

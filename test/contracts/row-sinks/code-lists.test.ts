@@ -236,7 +236,7 @@ test('the DDL of other databases has codes, and no checks', needs([...mariadbPar
   const valuesAt = await enumerationsOf(firstModel, first);
   const ddl = (dialect: DialectName): string =>
     renderDdl(firstModel, { dialect, codes: { choice: 'check', valuesAt } });
-  expect(ddl('mysql')).toContain('-- Checks of codes are written for PostgreSQL alone.');
+  expect(ddl('mysql')).toContain('-- CHECK constraints for codes are written only for PostgreSQL.');
   await mkdir(directory, { recursive: true });
   const sqlite = (sql: string) =>
     promisify(execFile)(programOf('sqlite3')!, [join(directory, 'a.db'), sql], { cwd: directory });

@@ -84,7 +84,7 @@ describe('a package', { timeout: 60_000 }, () => {
         'origins.ndjson',
         replace('origins.ndjson', '"name":"orders"', `"name":"x'; drop table svc.job; --/"`),
       ),
-      says: /name is not such a text/,
+      says: /name is not a valid text/,
     },
     'a part cut off': {
       does: async (path) => {
@@ -215,7 +215,7 @@ describe('a package', { timeout: 60_000 }, () => {
     };
     const before = await everything(target);
     await expect(importPackage(createPostgresTransferStore(target.sql), racing, one)).rejects.toThrow(
-      'changed or cut off',
+      'modified or truncated',
     );
     expect(readings).toBe(2);
     expect(await everything(target)).toEqual(before);

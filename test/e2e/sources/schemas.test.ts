@@ -134,7 +134,12 @@ describe('a schema of files that lie elsewhere', { timeout: 120_000 }, () => {
     [{ xsd: ['http://elsewhere.example/a.xsd'] }, 400, '/xsd/0', 'only this machine is read without TLS'],
     [{ xsd: ['https://ann:secret@elsewhere.example/a.xsd'] }, 400, '/xsd/0', 'a password in an address'],
     [{ xsd: ['s3://no-source/a.xsd'] }, 400, '/xsd/0', 'the operator has set no source for it'],
-    [{ xsd: ['s3://no-source/a.xsd'], credential: 'none' }, 400, '/credential', 'is the name of none'],
+    [
+      { xsd: ['s3://no-source/a.xsd'], credential: 'none' },
+      400,
+      '/credential',
+      'is not the name of a credential',
+    ],
   ])('is refused from %j', async (sources, status, pointer, why) => {
     const { status: answered, body } = await client.post<Problem>('/v2/schema/create', {
       name: 'refused',

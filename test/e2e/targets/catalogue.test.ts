@@ -113,7 +113,7 @@ describe('tables of a catalogue', { timeout: 180_000 }, () => {
       'a password in the address',
       'iceberg:https://loader:c4n4ry@h?namespace=n',
       [],
-      'user and password are told by',
+      'give user and password by',
     ],
   ] as const)('are refused at the request: %s', async (_, place, options, why) => {
     await service.post('/v2/admin/credentials', {

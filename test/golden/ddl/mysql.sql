@@ -37,7 +37,7 @@ CREATE TABLE `lib"rary`.`book` (
   `rating` FLOAT COMMENT '/library/rating',
   `closes` TIME(6) COMMENT '/library/closes',
   `printed` DATETIME(6) COMMENT '/library/printed',
-  `keywords_count` INT COMMENT '/library/keywords: number of items, NULL where the list is absent',
+  `keywords_count` INT COMMENT '/library/keywords: number of items, NULL if the list is absent',
   `years_count` INT NOT NULL COMMENT '/library/years: number of items',
   `serial` DECIMAL(60,0) COMMENT '/library/serial',
   PRIMARY KEY (`book_key`),

@@ -73,7 +73,7 @@ EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/score', N'SCHEMA',
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/rating', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'rating';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/closes', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'closes';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/printed', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'printed';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/keywords: number of items, NULL where the list is absent', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'keywords_count';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/keywords: number of items, NULL if the list is absent', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'keywords_count';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/years: number of items', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'years_count';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/serial', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'serial';
 

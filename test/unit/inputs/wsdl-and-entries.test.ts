@@ -145,7 +145,7 @@ describe('the entry of a set', () => {
   it('is named where shells are in conflict', async () => {
     const { diagnostics } = compiled(await read(['dita']));
     expect(diagnostics.map(({ message }) => message).join('\n')).toContain(
-      '--entry FILE names the one to enter the set by',
+      '--entry FILE names the file at which to enter the set',
     );
   });
 });

@@ -73,8 +73,8 @@ describe('processes of looks', () => {
   });
 
   it.each([
-    ['crash', null, /^the process that looked at it was ended with exit code 3$/],
-    ['SIGTERM', null, /^the process that looked at it was ended by SIGTERM$/],
+    ['crash', null, /^the process that checked it was ended with exit code 3$/],
+    ['SIGTERM', null, /^the process that checked it was ended by SIGTERM$/],
     ['SIGKILL', 'it was ended by SIGKILL', /SIGKILL/],
   ])('that end by themselves are told of: %s', async (what, limit, message) => {
     const look = await create().take(1);

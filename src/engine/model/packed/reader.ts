@@ -181,7 +181,7 @@ export class PackedReader {
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
-    if (this.#byte() !== version) throw new RangeError('not packed JSON of this version');
+    if (this.#byte() !== version) throw new RangeError('the packed JSON is not of this version');
     const isUtf8 = this.#byte() === 0;
     const shapes = Array.from({ length: this.#varint() }, () =>
       Array.from({ length: this.#varint() }, () => this.#varint()),
@@ -235,7 +235,7 @@ export class PackedReader {
   *elements(): Generator<unknown, void, void> {
     const tag = this.#byte();
     if (tag !== tags.array && (tag < tags.smallArray || tag >= tags.null))
-      throw new RangeError('the packed JSON is no array');
+      throw new RangeError('the packed JSON is not an array');
     const length = tag === tags.array ? this.#varint() : tag - tags.smallArray;
     for (let index = 0; index < length; index += 1) yield this.value();
   }

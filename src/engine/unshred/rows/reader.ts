@@ -273,7 +273,7 @@ export class Strays {
     const rows = keys.length === 1 ? `the row of ${name} with key` : `the rows of ${name} with the keys`;
     const others = more === 0 ? '' : ` and ${more} more`;
     throw unplacedRows(
-      `${rows} ${keys.slice(0, mostNamed).join(', ')}${others} ${this.#left.size === 1 ? 'has' : 'have'} no place in the document: no row of it that may have such rows below it has the key that they name above them; correct that key, and document_key, or take the rows out`,
+      `${rows} ${keys.slice(0, mostNamed).join(', ')}${others} ${this.#left.size === 1 ? 'has' : 'have'} no place in the document: no parent row in the document has their parent key; correct that key and document_key, or delete the rows`,
     );
   }
 
@@ -670,7 +670,7 @@ function keptOf(unmapped: readonly UnmappedRow[] | null, depth: number): KeptEle
 
 function unplaced(table: string, row: string): InputError {
   return unplacedRows(
-    `the row of ${table} with ${row} has no place in the document: it was changed, or its document_key does not tell the document; correct document_key, or take the row out`,
+    `the row of ${table} with ${row} has no place in the document: it was changed, or its document_key is wrong; correct document_key, or delete the row`,
   );
 }
 

@@ -20,7 +20,7 @@ import { uniteNamespaces } from '../components/attributes.ts';
 import { derivationMethods } from './substitution-group.ts';
 
 const tooMany =
-  'Type alternatives within type alternatives combine in too many ways: from here on, elements have what the first of their types has';
+  'Type alternatives within type alternatives have too many combinations: nested elements get only the content of their first type';
 
 /** The most types that are compared. Among more types, none is left out because another one covers it. */
 const mostCompared = 500;

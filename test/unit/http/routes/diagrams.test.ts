@@ -322,13 +322,15 @@ describe('a drawing that is kept', () => {
       (_, at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(10)}</g>`,
     );
     expect(() => written(`<defs><rect id="l0"/>${levels.join('')}</defs><use href="#l8"/>`)).toThrow(
-      /references make more than/,
+      /references expand to more than/,
     );
     const patterns = Array.from(
       { length: 8 },
       (_, at) => `<pattern id="p${at + 1}">${`<rect fill="url(#p${at})"/>`.repeat(10)}</pattern>`,
     );
-    expect(() => written(`${patterns.join('')}<rect fill="url(#p8)"/>`)).toThrow(/references make more than/);
+    expect(() => written(`${patterns.join('')}<rect fill="url(#p8)"/>`)).toThrow(
+      /references expand to more than/,
+    );
     expect(() => written('<g id="a"><use href="#a"/></g>')).toThrow('refers to itself');
     const blur = '<filter id="f"><feGaussianBlur stdDeviation="4"/></filter>';
     expect(written(`${blur}<rect filter="url(#f)"/>`)).toContain('stdDeviation');

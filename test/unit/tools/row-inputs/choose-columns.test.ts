@@ -51,20 +51,20 @@ describe('the column of documents', () => {
 describe('options of rows', () => {
   const from = ['--from', 'postgresql://ann@db/shop', '--query', 'SELECT 1'];
   it.each([
-    [['a.xml', '--query', 'SELECT 1'], '--query says which rows --from takes, and needs it'],
-    [['a.xml', ...from], '--from stands in place of inputs: leave it out, or a.xml'],
+    [['a.xml', '--query', 'SELECT 1'], '--query selects rows of --from, so it needs --from'],
+    [['a.xml', ...from], '--from replaces inputs: omit it, or a.xml'],
     [['--from', 'postgresql://ann@db/shop'], '--from DATABASE needs --query'],
-    [['--from', 'a.csv', '--query', 'SELECT 1'], '--query asks a database'],
+    [['--from', 'a.csv', '--query', 'SELECT 1'], '--query is for databases'],
     [
       ['--from', 'a.txt'],
       'must be postgresql://…, mysql://…, sqlite:FILE, duckdb:FILE, or a file whose name ends in',
     ],
-    [['--from', 'metadb:x', '--query', 'SELECT 1'], 'the metadata database holds what is the service’s own'],
+    [['--from', 'metadb:x', '--query', 'SELECT 1'], 'the metadata database is only for the service itself'],
     [[...from, '--after', '=1', '-o', 'out'], 'must be COLUMN or COLUMN=VALUE'],
-    [[...from, '--after', 'id', '-o', 'out', '-S', 'o'], 'with -S a (append) or -S m (merge) alone'],
+    [[...from, '--after', 'id', '-o', 'out', '-S', 'o'], 'it needs -S a (append) or -S m (merge)'],
     [
       [...from, '--after', 'id', '-o', 'out', '-S', 'm', '--delete-missing'],
-      'would remove what was loaded before',
+      'would remove the documents loaded before',
     ],
   ])('%j are refused', (argv, why) => {
     expect(() => parseToolArguments('xml2er', argv)).toThrow(why);
