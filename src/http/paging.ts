@@ -312,7 +312,7 @@ export async function cursorPage<T>(
   idOf: (record: T) => number,
   read: (page: number, size: number, position?: ListPosition) => Promise<Page<T>>,
 ) {
-  // one record more than the page has shows that the list goes on
+  // one record more than the page has shows that the list has another page
   const found = await read(cursor?.page ?? 0, size + 1, cursor?.position);
   const isLonger = found.content.length > size;
   const isBackwards = cursor?.position.side === 'before';

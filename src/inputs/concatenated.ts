@@ -32,8 +32,8 @@ interface DamagedFile {
 const placeNumbers = 5;
 
 /**
- * `spool`: a file of this run alone, which is made when it is needed. A file that is damaged is one document, which cannot be read. AppError: the
- * disk takes no more.
+ * `spool`: a file of this run alone, which is made when it is needed. A damaged file counts as one document that cannot be read. Throws
+ * AppError if the disk is full.
  */
 export async function separated(
   inputs: InputSet,

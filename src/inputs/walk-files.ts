@@ -238,7 +238,7 @@ async function* membersOf(
 const blockBytes = 256 * 1024;
 const blocks = 2;
 
-/** A part of that file: `length` bytes from `number * blockBytes` on. */
+/** A cached block of the spool file: `length` bytes from `number * blockBytes` on. */
 interface SpoolBlock {
   readonly number: number;
   readonly buffer: Uint8Array;

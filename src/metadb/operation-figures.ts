@@ -4,7 +4,7 @@ import type { Sql } from '../postgres/connect.ts';
 
 /** organisations that have a figure of their own, so that the number of time series is bounded */
 const mostOrganisations = 20;
-/** workflows that are looked at for one that should be gone */
+/** number of workflows searched for one that should have been removed */
 const mostWorkflows = 1_000;
 
 /** `sql` goes across organisations; `keepJobsMs`: age at which records of ended jobs are removed. */

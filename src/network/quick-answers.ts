@@ -152,7 +152,7 @@ function readHead(text: string): Head | null {
     const start = end + 2;
     end = text.indexOf('\r\n', start);
     const colon = text.indexOf(':', start);
-    // a line that goes on with the one before (RFC 9112, 5.2), or is none
+    // a continuation of the line before (RFC 9112, 5.2), or not a header line
     if (colon <= start || (end >= 0 && colon > end) || isSpace(text.charCodeAt(start))) return null;
     if (!mayBeTold(text.charCodeAt(start))) continue;
     const name = text.slice(start, colon).toLowerCase();

@@ -23,7 +23,7 @@ export interface MergedDocument {
 
 export interface MergeOrder {
   readonly documents: readonly MergedDocument[];
-  /** keys in `_documents`, decimal digits: documents whose source is gone */
+  /** keys in `_documents`, decimal digits: documents that are no longer among the inputs */
   readonly missing: readonly string[];
   /** documents that are replaced or missing stay, with the time until which they were valid */
   readonly keepsHistory: boolean;
@@ -50,7 +50,7 @@ export interface UnmappedOfDocument {
 export interface MergeCounts {
   /** keys whose documents were replaced */
   readonly replaced: number;
-  /** documents that are gone as their source is */
+  /** documents removed because they are no longer among the inputs */
   readonly deleted: number;
 }
 

@@ -414,7 +414,7 @@ interface WaitingTools {
    * limit.
    */
   makeRoom(running: number): void;
-  /** None waits from now on. Resolves when those that did are gone. */
+  /** Stops keeping idle processes. Resolves when the waiting ones have ended. */
   close(): Promise<void>;
 }
 

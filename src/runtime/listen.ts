@@ -45,7 +45,7 @@ const keptFraction = 0.1;
 /** A follower that gives way may send the end of its answer for so long. */
 const giveWayMs = 1000;
 
-/** A connection so young may well bring a request yet. */
+/** A connection younger than this may still send its first request. */
 const freshMs = 1000;
 
 interface ConnectionBounds {

@@ -78,7 +78,7 @@ export interface CodeCheck {
   readonly codes: readonly string[];
 }
 
-/** Rows that are there are not looked at, as `NOT VALID` says. */
+/** Existing rows are not checked (`NOT VALID`). */
 export function checkStatements({ table, name, condition, codes }: CodeCheck): string[] {
   return [
     `ALTER TABLE ${table} ADD CONSTRAINT ${doubleQuoted(name)} CHECK (${condition}) NOT VALID`,

@@ -38,7 +38,7 @@ import { createReferenceReader, isRelativeLocation } from '../xsd-files.ts';
 import { documentTest } from '../document-names.ts';
 import type { FileSpool } from '../file-spool.ts';
 
-/** files of one place that are brought at the same time, and small ones: of these, most time is that of the way there and back */
+/** files downloaded at the same time from one place, and the larger number for small files, whose time is mostly network latency */
 const atOnce = 16;
 const smallAtOnce = 64;
 
@@ -227,7 +227,9 @@ async function leaveDocuments(
   return left;
 }
 
-/** Returns an error handler for a file that a watch noticed: if the file has changed or gone since, the error tells the watch so. */
+/**
+ * Returns an error handler for a file that a watch noticed: if the file was changed or removed since, the error reports that to the watch.
+ */
 function ofWatch(name: string | undefined) {
   return (error: unknown): never => {
     const isGone = error instanceof AppError && error.code === 'input_not_found';
@@ -506,7 +508,7 @@ function isPartName(name: string): boolean {
   return /\.(?:dtd|ent|mod|pen|elt|cat)$|(?:^|\/)[^/]*catalog[^/]*(?:\.xml)?$/i.test(name);
 }
 
-/** Files of other names that are large are brought only if they begin as documents do; the spool hears of the rest. */
+/** Large files with other names are downloaded only if they begin like documents; the others are reported to the spool. */
 async function withoutOthers(
   { access: given, directory, ...reading }: BringingOptions,
   location: RemoteLocation,

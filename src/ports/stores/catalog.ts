@@ -28,13 +28,13 @@ export interface OriginFile {
 /** A file of a new origin. Of XSD files the content is kept, so that documents can be checked against them. */
 export interface NewOriginFile extends OriginFile {
   readonly content?: Uint8Array<ArrayBuffer>;
-  /** whether this XSD file is an entry of the set; absent if the set itself tells */
+  /** whether this XSD file is an entry of the set; absent if this follows from the set itself */
   readonly entry?: boolean;
 }
 
 export interface OriginFileContent {
   readonly name: string;
-  /** null: the set itself tells */
+  /** null: this follows from the set itself */
   readonly entry: boolean | null;
   readonly content: Uint8Array;
 }

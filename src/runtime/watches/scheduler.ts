@@ -221,7 +221,7 @@ function faultOf(error: unknown): Error {
   if (error instanceof Error) return error;
   const { code, message } = error as ChildFault;
   if (code === null || !Object.hasOwn(errorCatalogue, code)) return new Error(message);
-  // a limit of ours: the next look would exceed it again
+  // a limit of this program, which the next check would exceed again
   if (message.includes('svc.limits.')) return new LookLimit(message);
   return new AppError(code as ErrorCode, message);
 }

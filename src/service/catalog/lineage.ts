@@ -356,7 +356,7 @@ export interface ModelFactsReader {
 
 /** columns of the models that are remembered */
 const mostColumns = 500_000;
-/** models that one query brings */
+/** number of models that one query loads */
 const modelsAtOnce = 100;
 
 /** Remembers models by their SHA-256, the latest ones, for as long as it lives. */

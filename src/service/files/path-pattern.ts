@@ -1,7 +1,6 @@
 /**
- * Patterns of paths: `*` and `?` inside a name, `[…]` for one of several characters, `**` for any number of folders. There is no
- * more to them, so that a name is compared in steps that its length and the pattern's bound, and a pattern never leads out of its
- * folder.
+ * Patterns of paths: `*` and `?` inside a name, `[…]` for one of several characters, `**` for any number of folders. Patterns have no
+ * further syntax, so the time to compare a name is bounded by the lengths of both, and a pattern never matches outside its folder.
  */
 import { AppError } from '../../errors.ts';
 import { fixedLimits } from '../../config/limits.ts';

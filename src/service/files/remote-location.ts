@@ -82,8 +82,8 @@ export function parseRemoteLocation(text: string): RemoteLocation {
 const stepsAdvice = '.. does not stand in the path of an address';
 
 /**
- * Refuses a key or path, which is read literally, if it contains `..`: a program that names files after it would resolve it to another
- * path.
+ * Refuses a key or path that contains `..`. This program reads the key literally, but a program that uses the key as a file name would
+ * resolve `..` to another path.
  */
 function requireNoSteps(text: string, path: string): void {
   if (path.split('/').includes('..')) throw refused(shown(text), stepsAdvice);

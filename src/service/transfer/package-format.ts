@@ -70,7 +70,7 @@ export type PackageManifest = Readonly<Omit<z.infer<typeof manifestSchema>, 'par
 
 const checkManifest = shapeOf(manifestSchema);
 
-/** no manifest of ours comes near */
+/** manifests that this program writes are much smaller */
 const maxManifestBytes = 64 * 1024;
 
 export async function writeManifest(

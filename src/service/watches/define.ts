@@ -250,9 +250,9 @@ export async function changeWatch(
 }
 
 /**
- * Returns a test for files that a change leaves out: they are not gone, and their documents must not be removed. Returns null if there
- * are none. After a change of place, files count as the same if only new ones are loaded, as for an inbox that was moved; if documents
- * are replaced, they may be read once more.
+ * Returns a test for files that the changed watch no longer covers: they were not deleted, so their documents must not be removed. Returns
+ * null if there are none. If the location changed, files with the same names are the same files for a watch that only loads new ones (an
+ * inbox that was moved); for a watch that replaces documents, all its files are loaded again.
  */
 function leftOut(before: WatchMembers, after: WatchMembers): ((name: string) => boolean) | null {
   const { location, pattern = null, options = {} } = after;

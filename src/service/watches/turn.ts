@@ -199,7 +199,7 @@ async function nextJob(
 /** Why a look came to nothing. */
 interface FailedLook {
   readonly reason: string;
-  /** it exceeded a limit of ours, and would again */
+  /** the check exceeded a limit of this program, and would exceed it again */
   readonly isLimit: boolean;
   /** it is not to be tried again before a person says so */
   readonly pauses: boolean;
@@ -620,7 +620,7 @@ export interface TurnOptions {
 
 // The time limit of a look (`svc.limits.look`): of all that one turn reads at the place of a watch.
 
-/** The error for a look that exceeded a limit of ours. It would again, so `stalled` reports it at once. */
+/** The error for a check that exceeded a limit of this program. The next check would exceed it again, so `stalled` reports it at once. */
 export class LookLimit extends AppError {
   /** the watch is to be paused: another look may take this machine's memory once more */
   readonly pauses: boolean;

@@ -132,7 +132,7 @@ export const localFiles: FileReader & Required<FileWriter> = {
   },
 };
 
-/** Returns the path of a file beside a location, for its content until it is whole. */
+/** Returns the path of a temporary file beside a location, which receives the content until it is complete. */
 function partOf(location: string): string {
   return join(
     dirname(location),

@@ -89,7 +89,7 @@ function refuse(name: string): never {
   );
 }
 
-/** For what opens files itself: a name in a target is a plain file there, or nothing yet. AppError `target_not_allowed`. */
+/** Checks a file that another program will open: it must be a plain file, or not exist yet. AppError `target_not_allowed` otherwise. */
 export async function refuseLink(path: string): Promise<void> {
   const found = await lstat(path).catch(() => null);
   if (found !== null && !found.isFile())

@@ -143,7 +143,7 @@ async function writeStream(
     }
     return total;
   } catch (error) {
-    // report the fault of the upload; the store drops unfinished uploads in time
+    // a failed cancellation is ignored: the fault of the upload is reported, and the store removes unfinished uploads itself
     await send({ method: 'DELETE', key, query: { uploadId } }).catch(() => undefined);
     throw error;
   } finally {

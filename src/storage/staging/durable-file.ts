@@ -107,7 +107,7 @@ export async function writeDurably(
   await syncPath(directory);
 }
 
-/** characters of what is written at once, more or less */
+/** approximate number of characters written at once */
 const pieceLength = 256 * 1024;
 
 function* inLongPieces(texts: Iterable<string>): Generator<string, void, void> {
@@ -172,7 +172,7 @@ export async function createOnce(path: string, text: string, drafts: string): Pr
   return true;
 }
 
-/** Over what stood there, whole and durable. `drafts`: as of `createOnce`. */
+/** Replaces a file by a whole and durable one. `drafts`: as for `createOnce`. */
 export async function replaceFile(path: string, content: string | Uint8Array, drafts: string): Promise<void> {
   const draft = join(drafts, `.draft-${randomUUID()}`);
   try {

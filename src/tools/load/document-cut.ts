@@ -58,7 +58,7 @@ export function createDocumentCut(
   /** attributes of the elements around that another range has counted */
   let counted = 0;
   if (rowTag === null) {
-    /** the document that is read goes on in another range */
+    /** the current document continues in another range */
     let goesOn = false;
     return {
       get count() {

@@ -29,12 +29,12 @@ export interface DocumentHashes {
   readonly leftOut?: ReadonlyMap<number, readonly number[]>;
   /** `-S m` */
   readonly merge?: MergeOrder;
-  /** for a watch: the number of documents left out because a later file has their key, and the files that are replaced as a whole */
+  /** for a watch: number of documents skipped because a later file has their key */
   readonly superseded?: number;
   readonly replacedFiles?: readonly ReplacedFile[];
 }
 
-/** The part of it that the job record keeps. */
+/** Returns the replaced files, which the job record keeps. */
 export function replacedFilesOf({
   replacedFiles = [],
 }: DocumentHashes): Pick<ConversionDetails, 'replaced_files'> {

@@ -105,7 +105,7 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
     log(
       `${superseded} ${superseded === 1 ? 'document is' : 'documents are'} skipped: a later file has the same key`,
     );
-  // it is known which files of a watch are gone, whatever else there is
+  // the removed files of a watch are known, whatever other files exist
   const isSure = rejects.messages.length === 0 || removesGone;
   if (missing.length > 0 && !isSure)
     log(

@@ -50,8 +50,8 @@ export interface RowsAhead {
 }
 
 /**
- * The result of `lookAhead` for a document, and the places to cut it. `cuts` is null if its tags alone do not tell them, absent if
- * nobody has looked.
+ * The result of `lookAhead` for a document, and the places to cut it. `cuts` is null if its tags alone do not show them, absent if nobody
+ * has looked.
  */
 export interface SurveyedDocument {
   readonly ahead: RowsAhead | string;
@@ -138,7 +138,7 @@ export async function lookAhead(
 
 const tagsDoNotTell = 'its tags alone do not show where its rows are';
 
-/** Finds the cuts in one pass over the document. Returns null if its tags alone do not tell them. */
+/** Finds the cuts in one pass over the document. Returns null if its tags alone do not show them. */
 async function findCuts(
   { parts, diskBytes }: InputMember,
   { level, markBytes }: RowsAhead,

@@ -216,7 +216,10 @@ function scopesOf(text: string): Scope[] {
   });
 }
 
-/** `90d` from now, or the beginning of a day; null for never. */
+/**
+ * Parses the value of `--expires`: `90d` is 90 days from now, a date is the beginning of that day. Returns null for a key that never
+ * expires.
+ */
 function expiryOf(text: string | undefined): number | null {
   if (text === undefined) return null;
   const days = /^(\d{1,5})d$/.exec(text)?.[1];

@@ -24,7 +24,7 @@ export interface SchemaBasis {
   readonly why: string;
   /** whether the origin's default is meant: a schema made from it may be the next default */
   readonly isDefault: boolean;
-  /** whether it is of an earlier version of the origin: its names go on, rows are not loaded by it */
+  /** whether it is of an earlier version of the origin: its names are kept, but it does not load rows */
   readonly isEarlierVersion?: boolean;
   /** it made the target, which has all its tables */
   readonly isOfTarget?: boolean;

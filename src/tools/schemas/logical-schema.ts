@@ -121,7 +121,7 @@ export async function chooseLogicalSchema(
   return { stored: result, why: `${reason}; ${from}: ${basis.why}` };
 }
 
-/** The tables of the next version of an origin, `source`, whose names and choices go on from a logical schema of the version before. */
+/** The tables of the next version of an origin, `source`, which keep the names and choices of a logical schema of the previous version. */
 export async function drawNextVersion(
   session: ToolSession,
   source: SourceModel,
@@ -347,7 +347,7 @@ interface DrawnFrom {
 }
 
 interface EarlierDrawing {
-  /** null: such a model was not drawn yet, or is gone */
+  /** null: such a model was not drawn yet, or was removed */
   readonly known: StoredLogicalSchema | null;
   /** `drawn`: the resulting model */
   remember(drawn: StoredLogicalSchema): Promise<void>;

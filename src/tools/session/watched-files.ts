@@ -77,7 +77,7 @@ async function fetched(session: ToolSession, place: string, name: string, versio
   throw changedFile(name);
 }
 
-// Files of a watch that bring documents of one key: the later one counts, by the time when it was changed, then by its name.
+// Files of a watch that bring documents of one key: the later file is used: by modification time, then by name.
 
 export interface FileOfWatch {
   readonly name: string;

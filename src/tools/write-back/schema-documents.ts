@@ -22,7 +22,7 @@ export interface WrittenBack {
   /** read, by table */
   readonly rows: ReadonlyMap<string, number>;
   readonly rejects: ConversionDetails['rejects'];
-  /** documents not written, by the hash of the model that they were loaded with (null: the ledger does not tell) */
+  /** documents not written, by the hash of the model that they were loaded with (null: the ledger does not record it) */
   readonly others: Map<string | null, number>;
   /** written, although they were loaded by a model that this metadata database does not have */
   readonly unsure: number;
@@ -68,10 +68,10 @@ class SchemaDocuments {
   #started = false;
   #documents = 0;
   readonly #others = new Map<string | null, number>();
-  /** by hash of a model: whether ours covers all places that it wrote to; null: there is no such model here */
+  /** by hash of a model: whether the present model covers all places that it wrote to; null: that model is not in this database */
   readonly #covered = new Map<string, boolean | null>();
   #unsure = 0;
-  /** keys of documents with rows that were found too late */
+  /** keys of documents of which rows were found after the document had been written: they are written again at the end */
   readonly #late = new Set<string>();
   /** keys of documents that other schemas loaded and this one does not write: tables that it reads may contain their rows */
   readonly #notWritten = new Set<string>();

@@ -272,8 +272,8 @@ export interface StepChooser {
   /** returns as few steps as `maxBytes` requires, chosen, as far as possible, so that no other name fits those that stay */
   tellApart(steps: readonly string[], maxBytes: number, staying: StayingSteps): readonly string[];
   /**
-   * like `tellApart`, for paths that differ only in their last step; the same steps stay in all of them. null: they can only be told apart
-   * one by one
+   * like `tellApart`, for paths that differ only in their last step: the same steps stay in all names; null if the paths need different
+   * steps
    */
   tellAlike(
     siblings: readonly (readonly string[])[],

@@ -216,7 +216,7 @@ class ThriftReader {
     return byte;
   }
 
-  /** Beyond 2^53 not exact: no place of a file is there. */
+  /** Not exact beyond 2^53, which exceeds every offset in a file. */
   #varint(): number {
     let value = 0;
     for (let factor = 1; ; factor *= 128) {

@@ -361,7 +361,7 @@ export class StoredLists implements ColumnRows {
     return items;
   }
 
-  /** The page as one of items, each of which is there. */
+  /** Converts a page of lists to a page of their items, none of which is NULL. */
   #itemsOf(page: Uint8Array, entries: number): { readonly page: Uint8Array; readonly rows: number } {
     const repetitions = readLevels(page, 0, entries, 1);
     const definitions = readLevels(page, repetitions.end, entries, 2);

@@ -676,7 +676,7 @@ function unplaced(table: string, row: string): InputError {
 
 // Joins the rows of a wide table, which are stored in several tables (src/engine/model/wide-rows.ts), by their row key.
 
-/** Returns the rows of the first of `parts` with the columns of the others, or null if that table does not exist. */
+/** Returns the rows of the first table of `parts`, with the columns of the other tables added; null if the first table does not exist. */
 async function joinedRows(
   { tables }: RelationalModel,
   rows: DocumentRows,

@@ -165,7 +165,7 @@ interface Ending {
   readonly logFault: string | null;
   /** the exceeded limit, if it ended for lack of memory */
   readonly outOfMemory: string | null;
-  /** the limit of ours past which it was ended */
+  /** the limit of this program for which it was ended */
   readonly overLimit: string | null;
   readonly endReason: EndReason | null;
 }
@@ -428,8 +428,8 @@ function timeText(ms: number): string {
 }
 
 /**
- * Writes the end of a job, through outages of the database. Past the lease the job is not ours to write about for sure,
- * but the epoch decides that: an answer of false is left as it is.
+ * Writes the end of a job, through outages of the database. After the lease another worker may have taken over the job; the epoch decides
+ * that, and false is not an error.
  */
 async function persist(options: WorkerOptions, claim: Claim, write: () => Promise<boolean>): Promise<void> {
   const ours = await persistently(options, claim, write);

@@ -118,7 +118,7 @@ async function openTables(
     const { database, tables, manifest } = found;
     return {
       table: (name) => tables.get(name) ?? null,
-      // most tables are read without DuckDB
+      // started only on demand: most tables are read without DuckDB
       connect: async () => (await database.opened()).connect(),
       raiseMemory: async () => (await database.opened()).raiseMemory(),
       modelHashOf: async (jobUuid) => modelHashOfJob(manifest.jobs, jobUuid),

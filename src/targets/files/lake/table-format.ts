@@ -187,7 +187,7 @@ export interface TableVersion {
   readonly isUnused: boolean;
   /** whether rows may only be added */
   readonly isAppendOnly: boolean;
-  /** throws AppError `conflict` if rows could be misread */
+  /** throws AppError `conflict` if the table has features that this program does not read, so that it would misread rows */
   readonly checkReadable: () => void;
   /** checks as `checkReadable` does; also throws if a version of ours would violate a requirement that the table has for writers */
   readonly checkWritable: () => void;

@@ -10,7 +10,7 @@ import type { ZonesThere, ZoneTable } from '../../../ports/row-sink.ts';
 import { viewMark } from '../../rows/made-views.ts';
 import { zonesOf, type FoundColumn, type FoundTable, type FoundTables } from '../found-tables.ts';
 
-// Types, written as in `information_schema`: the type that a column needs.
+// The SQL types that columns need, spelt as in `information_schema`.
 
 export const anyText = 'longtext';
 

@@ -42,7 +42,7 @@ export interface PostgresPublication extends Publication<SqlDatabase, StagedTabl
   readonly createdTables: Set<string>;
   /** physical names of the target's tables that exist at this point */
   readonly present: Set<string>;
-  /** tables that were emptied and lost their foreign keys meanwhile */
+  /** existing tables whose foreign keys this transaction dropped and must make again */
   readonly rekeyed: Set<string>;
   /** physical names of created tables that have their primary key and NOT NULL already */
   readonly keyed: Set<string>;

@@ -483,7 +483,7 @@ export async function dropViewsOfNames(publication: PostgresPublication): Promis
   }
 }
 
-/** Makes those that are wanted, over the tables and columns that are there now, and again those that were dropped. */
+/** Makes the requested views over the current tables and columns, and recreates the dropped views. */
 export async function publishViews(publication: PostgresPublication): Promise<void> {
   const { tx, sqlSchema, plan, tables, target, viewsAside, changes } = publication;
   if (plan.views !== true && !publication.merge.keepsHistory && target.views.size === 0) return;
@@ -777,7 +777,7 @@ async function addUniqueKeys(publication: PostgresPublication, table: PhysicalTa
         ),
       );
     } catch (error) {
-      // unique_violation; an index row that is too long; a name that is taken
+      // SQLSTATE: a unique violation; an index row that is too long; a name that is already used
       if (!['23505', '54000', '42P07', '42710'].includes(sqlState(error) ?? '')) throw error;
       publication.changes.push(
         `${table.name}: unique key ${key.name} not created because values repeat or are too long`,

@@ -15,8 +15,8 @@ export interface SqliteDb {
   read<T>(sql: string, ...values: SQLInputValue[]): T[];
   prepare(sql: string): StatementSync;
   /**
-   * Prepares a statement that changes rows and reports its result in bigints. Even a statement that adds no row reports the key of the last
-   * row added, which may exceed 2^53. Numbers take less time.
+   * Prepares a statement that changes rows and reports its result in bigints. Every such statement, even if it adds no row, reports the key
+   * of the last row added, which may exceed 2^53. `prepare` is faster, because it reports numbers.
    */
   prepareChange(sql: string): StatementSync;
   /**

@@ -274,7 +274,7 @@ class Application implements SparkApplication {
     await submitted.ended;
   }
 
-  /** Over the one before: a file that is there already is looked at by all machines at once. */
+  /** Overwrites the same file each time: a network file system shows a changed file to all machines at once, but a new one late. */
   async #write(order: SparkOrder): Promise<void> {
     const text = JSON.stringify({ number: this.#orders, name: this.#name, mark: this.#mark, ...order });
     await writeFile(join(this.#work, 'order.json'), text, { mode: 0o600 });

@@ -38,7 +38,7 @@ interface Placing {
   /** rows that the target holds */
   readonly keyOffsets: ReadonlyMap<string, number>;
   readonly unitBytes: number;
-  /** no more units are needed, as one is at fault, but those before it */
+  /** whether to stop making units, because one is at fault; the units before it are still needed */
   readonly isOver: () => boolean;
 }
 
