@@ -2,13 +2,13 @@
 import type { Context } from 'hono';
 import type { Principal } from '../service/access/keys.ts';
 import type { TraceContext } from '../service/jobs/trace-context.ts';
-import type { HeldConnection } from '../ports/network.ts';
+import type { RequestConnection } from '../ports/network.ts';
 
 /** The values that middleware sets for the handlers of one request. */
 export interface AppEnv {
   Bindings: {
     /** absent if the host does not limit its connections */
-    svcConnection?: HeldConnection;
+    svcConnection?: RequestConnection;
   };
   Variables: {
     requestId: string;
@@ -28,6 +28,6 @@ export interface AppEnv {
 }
 
 /** `c.env` is whatever the host hands over: nothing at all, too. */
-export function connectionOf(c: Context<AppEnv>): HeldConnection | undefined {
+export function connectionOf(c: Context<AppEnv>): RequestConnection | undefined {
   return (c.env as AppEnv['Bindings'] | undefined)?.svcConnection;
 }

@@ -13,8 +13,8 @@ import {
   type ArchiveLimits,
 } from './archives/kinds.ts';
 import {
-  lookAtMember,
-  lookedBytes,
+  inspectMember,
+  inspectedBytes,
   archiveMembers,
   gunzipped,
   type OnPassedOver,
@@ -39,7 +39,7 @@ import { join, posix } from 'node:path';
 import {
   patternStart,
   patternStep,
-  type MetKind,
+  type EntryKind,
   type PathPattern,
   type PatternState,
 } from '../service/files/path-pattern.ts';
@@ -212,7 +212,7 @@ async function* membersOf(
             member += 1;
             continue;
           }
-          const looked = packed.look ? await lookAtMember(packed, test) : null;
+          const looked = packed.look ? await inspectMember(packed, test) : null;
           if (looked !== null && 'passedOver' in looked) {
             onPassedOver(`${name}/${packed.name}`, looked.passedOver, keyOfSource(path, packed.name));
             continue;
@@ -285,7 +285,7 @@ class SmallFiles {
         ? unpackedHead(head.subarray(0, headBytes))
         : isFound
           ? head.subarray(0, headBytes)
-          : this.#head(file, lookedBytes);
+          : this.#head(file, inspectedBytes);
     // a file that cannot be unpacked is reported when it is read
     if (kind === 'gz' && content.length === 0 && head.length > emptyGzipBytes) return;
     file.passedOver = isFound
@@ -510,7 +510,7 @@ export async function* matchingFiles(
     for (const { name, kind: entryKind } of await entriesOf(join(directory, folder), budget)) {
       const path = posix.join(folder, name);
       const isLink = entryKind === 'link';
-      const met = (kind: MetKind) => patternStep(pattern, state, name, kind);
+      const met = (kind: EntryKind) => patternStep(pattern, state, name, kind);
       if (entryKind === null || (isLink && !met('file').matches && met('link').below.size === 0)) continue;
       const kind = isLink ? await kindOfLink(path) : entryKind;
       if (kind === null) continue;

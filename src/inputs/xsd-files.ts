@@ -435,7 +435,7 @@ export function createReferenceReader(): (bytes: Uint8Array<ArrayBuffer>) => rea
   const names = createNameTable();
   const kernels = createTokenizerKernels(0);
   return (bytes) => {
-    const most = mostReferences(bytes);
+    const most = maxReferences(bytes);
     if (most === 0) return [];
     const reading = new ReferenceReading(names);
     const { references } = reading;
@@ -458,7 +458,7 @@ export function createReferenceReader(): (bytes: Uint8Array<ArrayBuffer>) => rea
  * Returns an upper bound for the number of references, including apparent ones in comments and annotations. Infinity if the bytes alone
  * do not tell.
  */
-function mostReferences(bytes: Uint8Array<ArrayBuffer>): number {
+function maxReferences(bytes: Uint8Array<ArrayBuffer>): number {
   // tags are written otherwise than in ASCII by two bytes or four for each character, or behind the escapes of ISO-2022-JP
   if (bytes.subarray(0, 4).some((byte) => byte === 0 || byte > 0xef) || bytes.includes(0x1b)) return Infinity;
   const found = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

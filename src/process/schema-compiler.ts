@@ -34,7 +34,7 @@ export interface TurnSettings {
   /** slots that one organisation may hold */
   readonly slotsOfOne: number;
   /** requests of one organisation that wait; past it AppError `too_many_requests` */
-  readonly mostWaiting: number;
+  readonly maxWaiting: number;
   /** past it AppError `service_unavailable` */
   readonly waitMs: number;
   /** noun for what callers wait for, as in "the organisation has 20 … waiting" */
@@ -79,7 +79,7 @@ export function createTurns(settings: TurnSettings): Turns {
 
   function wait(idOrg: number, waitMs: number): Promise<void> {
     const those = waiting.get(idOrg) ?? [];
-    if (those.length >= settings.mostWaiting)
+    if (those.length >= settings.maxWaiting)
       throw refusal('too_many_requests', `the organisation has ${those.length} ${settings.what} waiting`);
     return new Promise((resolve, reject) => {
       const start = (): void => {

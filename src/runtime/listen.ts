@@ -1,7 +1,7 @@
 /** HTTP servers of this program: their limits, and how they end. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket, AddressInfo } from 'node:net';
-import type { HeldConnection } from '../ports/network.ts';
+import type { RequestConnection } from '../ports/network.ts';
 import { serve } from '@hono/node-server';
 import { fixedLimits } from '../config/limits.ts';
 import { ConfigError } from '../config/wrong-settings.ts';
@@ -37,7 +37,7 @@ const listenAdvice: Readonly<Record<string, string>> = {
 };
 
 /** Limit for requests queued on one connection: each is processed, and its answer waits for those before it. */
-const mostInQueue = 32;
+const maxInQueue = 32;
 
 /** The share of connections that followers leave to requests that end by themselves, probes among them. */
 const keptFraction = 0.1;
@@ -57,7 +57,7 @@ interface ConnectionBounds {
 
 interface BoundConnections {
   /** Returns the connection of a request that is being answered. */
-  of(request: Pick<IncomingMessage, 'socket'>): HeldConnection;
+  of(request: Pick<IncomingMessage, 'socket'>): RequestConnection;
 }
 
 interface Connection {
@@ -86,7 +86,7 @@ export function boundConnections(
 ): BoundConnections {
   /** by age: a connection that was just served moves to the end */
   const open = new Map<Socket, Connection>();
-  const mostFollowers = connections - Math.max(1, Math.ceil(connections * keptFraction));
+  const maxFollowers = connections - Math.max(1, Math.ceil(connections * keptFraction));
 
   function makeRoom(newest: Socket): void {
     if (open.size <= connections) return;
@@ -152,7 +152,7 @@ export function boundConnections(
     const { answers } = connection;
     answers.add(answer);
     moveToEnd(socket);
-    if (answers.size > mostInQueue) close(socket);
+    if (answers.size > maxInQueue) close(socket);
     answer.once('prefinish', () => {
       if (answer.writableLength > 0) dropUnread(socket);
     });
@@ -185,7 +185,7 @@ export function boundConnections(
         const connection = open.get(socket);
         if (connection === undefined) return giveWay();
         const before = [...open].filter(([, other]) => other.giveWay !== null);
-        if (before.length > 0 && before.length >= mostFollowers) leave(oldestFollower(before) ?? before[0]!);
+        if (before.length > 0 && before.length >= maxFollowers) leave(oldestFollower(before) ?? before[0]!);
         connection.giveWay = giveWay;
       },
     }),

@@ -22,7 +22,7 @@ import { createPathPrinter, type PathPrinter, namespacesOf } from './names/paths
 import { NameHistory, recordedMeanings, withFormerNames } from './names/history.ts';
 
 /** The number of paths walked after which visited places are not walked again: the most lines that a map has. */
-const mostSteps = 50_000;
+const maxSteps = 50_000;
 
 /**
  * Leaves out the places of inactive lines. `inactive`: identities of lines. A place that several paths lead to is left out once all of them
@@ -85,7 +85,7 @@ class PlanWalk {
     if (node.textColumn >= 0 && lines.listed > 0 && !node.opensRow && node.presenceColumn < 0)
       lines = noLines;
     const own = lines;
-    if (this.#visited.has(edge.node) && this.#steps > mostSteps) return own;
+    if (this.#visited.has(edge.node) && this.#steps > maxSteps) return own;
     this.#visited.add(edge.node);
     const recursive = ancestors.includes(edge.node);
     lines = sum(lines, this.#content(edge.node, xpath, [...ancestors, edge.node], recursive));

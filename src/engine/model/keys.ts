@@ -1,7 +1,7 @@
 /** Keys of tables: row keys, keys of parents and of children, and keys that an XSD declares. */
 import type { Steps } from '../in-slices.ts';
 import type { RelationalModel, Column } from './relational-model.ts';
-import { lookedAt } from './packed/reader.ts';
+import { peekMember } from './packed/reader.ts';
 
 // Keys that an XSD declares: natural keys of tables, and references between their columns.
 
@@ -81,7 +81,7 @@ export function otherKeysMessage(target: string, table: string): string {
 export const roleStep = '/(role)';
 
 /** True if the column identifies the use of a table that its row is, and exists only for that. */
-export function tellsRole({ role, path }: Pick<Column, 'role' | 'path'>): boolean {
+export function isRoleColumn({ role, path }: Pick<Column, 'role' | 'path'>): boolean {
   return role === 'element_name' && path.endsWith(roleStep);
 }
 
@@ -102,7 +102,7 @@ export function keyHolders({
 }: Pick<RelationalModel, 'tables'>): ReadonlyMap<number, readonly KeyHolder[]> {
   const holders = new Map<number, KeyHolder[]>();
   for (const [index, table] of tables.entries())
-    for (const [column, { role, references, path }] of lookedAt(table, 'columns').entries()) {
+    for (const [column, { role, references, path }] of peekMember(table, 'columns').entries()) {
       if (role !== 'child_key' || references === null) continue;
       const known = holders.get(references);
       const holder = { table: index, column, path };

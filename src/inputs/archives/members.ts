@@ -291,7 +291,7 @@ function tarOddity({ flag, pax }: TarHeader): string | null {
 // A member of an archive whose first bytes decide whether it is a document: its reader gets them again.
 
 /** number of bytes to inspect of a file whose name does not tell its type: comments may precede the first tag */
-export const lookedBytes = 64 * 1024;
+export const inspectedBytes = 64 * 1024;
 
 interface LookedMember {
   readonly chunks: InputMember['chunks'];
@@ -302,7 +302,7 @@ interface LookedMember {
 const nothing = (): Promise<void> => Promise.resolve();
 
 /** Inspects a member by its first bytes, which its reader gets again. */
-export async function lookAtMember(
+export async function inspectMember(
   packed: ChosenMember,
   test: MemberTest,
 ): Promise<LookedMember | { readonly passedOver: string }> {
@@ -322,7 +322,7 @@ export async function lookAtMember(
   let head: Uint8Array = new Uint8Array(0);
   let failed: { readonly error: InputError } | null = null;
   try {
-    while (head.length < lookedBytes) {
+    while (head.length < inspectedBytes) {
       const { done, value } = await rest.next();
       if (done === true) break;
       head = Buffer.concat([head, value]);

@@ -415,10 +415,7 @@ export async function followSchemas(
   place: SchemaPlace,
   first: readonly string[],
   directory: string,
-  {
-    mostFiles,
-    mostBytes = fixedLimits.xsdSetBytes,
-  }: { readonly mostFiles: number; readonly mostBytes?: number },
+  { maxFiles, maxBytes = fixedLimits.xsdSetBytes }: { readonly maxFiles: number; readonly maxBytes?: number },
 ): Promise<{ readonly paths: string[]; readonly files: number }> {
   const referencesIn = createReferenceReader();
   const known = new Set(first);
@@ -440,7 +437,7 @@ export async function followSchemas(
     files += 1;
     bytes += received;
     // more than a set may have: the reader of the set reports it
-    if (bytes > mostBytes) return [];
+    if (bytes > maxBytes) return [];
     return referencesIn(new Uint8Array(await readFile(to))).flatMap(({ location }) => {
       const target = isRelativeLocation(location) ? place.resolve(key, location) : null;
       return target === null ? [] : [target];
@@ -453,10 +450,10 @@ export async function followSchemas(
     for (const key of found.flat()) {
       if (known.has(key)) continue;
       known.add(key);
-      if (known.size > mostFiles)
+      if (known.size > maxFiles)
         throw new AppError(
           'unprocessable_input',
-          `${first[0]}: leads to more than ${mostFiles} schema documents; svc.limits.xsd_files allows no more files of an XSD set`,
+          `${first[0]}: leads to more than ${maxFiles} schema documents; svc.limits.xsd_files allows no more files of an XSD set`,
         );
       waiting.push(key);
     }
@@ -474,7 +471,7 @@ interface BringingOptions extends PlaceOptions {
   /** takes small files of a place without schemas; null: each is a file by itself */
   readonly spool: FileSpool | null;
   /** greatest number of referenced files to fetch for schema documents that are named singly; absent: documents are fetched */
-  readonly follows?: false | { readonly mostFiles: number };
+  readonly follows?: false | { readonly maxFiles: number };
 }
 
 interface FoundObject {

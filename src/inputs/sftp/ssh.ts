@@ -43,7 +43,7 @@ const idleMs = 30_000;
 /** Script that prints the content of the pipe beside it: the password is in no file, and in no environment. */
 const askpass = '#!/bin/sh\nIFS= read -r password <"${0%/*}/password" && printf \'%s\\n\' "$password"\n';
 /** ssh may ask more than once, by several methods */
-const mostAsked = 3;
+const maxAsked = 3;
 
 /**
  * AppErrors: `service_unavailable` if the server cannot be reached now, `unprocessable_input` if its key differs or it refuses the
@@ -107,7 +107,7 @@ async function passwordPipe(path: string, password: string, label: string): Prom
   });
   // opened for reading and writing, so that opening does not block
   const pipe = await open(path, constants.O_RDWR | constants.O_NONBLOCK);
-  await pipe.write(`${password}\n`.repeat(mostAsked));
+  await pipe.write(`${password}\n`.repeat(maxAsked));
   return pipe;
 }
 

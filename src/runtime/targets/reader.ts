@@ -58,7 +58,7 @@ export function openTargetReader({ config, home, databaseUrl, loaderRole }: Open
     turns: createTurns({
       slots: fixedLimits.queries,
       slotsOfOne: fixedLimits.queriesOfOne,
-      mostWaiting: fixedLimits.waitingQueries,
+      maxWaiting: fixedLimits.waitingQueries,
       waitMs: fixedLimits.queryWaitMs,
       what: 'requests for rows',
     }),

@@ -355,7 +355,7 @@ export interface ModelFactsReader {
 }
 
 /** columns of the models that are remembered */
-const mostColumns = 500_000;
+const maxColumns = 500_000;
 /** number of models that one query loads */
 const modelsAtOnce = 100;
 
@@ -370,7 +370,7 @@ export function createModelFacts(
     known.set(hash, facts);
     columns += columnCount(facts);
     for (const [oldest, { tables }] of known) {
-      if (columns <= mostColumns || oldest === hash) break;
+      if (columns <= maxColumns || oldest === hash) break;
       columns -= columnCount({ tables });
       known.delete(oldest);
     }

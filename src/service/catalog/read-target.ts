@@ -1,7 +1,7 @@
 /** Reads rows of a target that jobs of the organisation loaded: GET /v2/target/rows, POST /v2/target/query. */
 import { fixedLimits } from '../../config/limits.ts';
 import { tableIndexes } from '../../engine/model/packed/models.ts';
-import { lookedAt, passed } from '../../engine/model/packed/reader.ts';
+import { peekMember, peekElement } from '../../engine/model/packed/reader.ts';
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type {
@@ -155,7 +155,7 @@ async function typesOfTables(
   modelHashes: readonly string[],
   tables: readonly string[],
 ): Promise<TypesOfTables> {
-  const found = await catalog.findLogicalSchemas(idOrg, modelHashes.slice(-mostModels));
+  const found = await catalog.findLogicalSchemas(idOrg, modelHashes.slice(-maxModels));
   const types = new Map<string, TypesOfTables[string]>();
   for (const { idLschma } of found.toSorted((a, b) => b.idLschma - a.idLschma)) {
     const missing = tables.filter((name) => !types.has(name));
@@ -166,7 +166,7 @@ async function typesOfTables(
     for (const name of missing) {
       const at = indexes.get(name);
       if (at === undefined) continue;
-      const columns = lookedAt(passed(model.tables, at), 'columns');
+      const columns = peekMember(peekElement(model.tables, at), 'columns');
       types.set(
         name,
         columns.map((column) => ({ name: column.name, type: column.type })),
@@ -177,4 +177,4 @@ async function typesOfTables(
 }
 
 /** Models of one folder that are looked at: columns that only older ones have are texts. */
-const mostModels = fixedLimits.pageSize;
+const maxModels = fixedLimits.pageSize;

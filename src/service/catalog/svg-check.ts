@@ -134,9 +134,9 @@ interface CostFault {
 }
 
 /** elements, those that `use`, `pattern` and their like repeat counted each time */
-const mostElements = 250_000;
+const maxElements = 250_000;
 /** steps of filters, and elements that are filtered */
-const mostFilters = 32;
+const maxFilters = 32;
 /** radius of a blur, in units of the drawing */
 const widestFilter = 25;
 
@@ -165,8 +165,8 @@ function* filterFault(all: readonly XmlElement[]): Steps<CostFault | null> {
         name.localName === 'filter' || (name.localName === 'style' && /filter/i.test(value)),
     );
     if (isStep || isFiltered) filters += 1;
-    if (filters > mostFilters)
-      return { reason: `more than ${mostFilters} filters and filtered elements are not allowed`, element };
+    if (filters > maxFilters)
+      return { reason: `more than ${maxFilters} filters and filtered elements are not allowed`, element };
     const wide = element.attributes.find(
       ({ name, value }) =>
         ['stdDeviation', 'radius'].includes(name.localName) &&
@@ -203,9 +203,9 @@ function* expansionFault(root: XmlElement, byId: ReadonlyMap<string, XmlElement>
       if (known === undefined) enter(next);
       else top.cost += known;
     } else {
-      if (top.cost > mostElements)
+      if (top.cost > maxElements)
         return {
-          reason: `its references expand to more than ${mostElements} elements`,
+          reason: `its references expand to more than ${maxElements} elements`,
           element: top.element,
         };
       costs.set(top.element, top.cost);

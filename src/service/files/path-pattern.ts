@@ -132,7 +132,7 @@ export function patternStart(pattern: PathPattern): PatternState {
 }
 
 /** `link`: to a folder; `**` does not go into it. */
-export type MetKind = 'file' | 'folder' | 'link';
+export type EntryKind = 'file' | 'folder' | 'link';
 
 /**
  * Advances by one name: returns whether a path that ends with it matches, and the state below it if it is a folder. Only a segment that
@@ -142,7 +142,7 @@ export function patternStep(
   pattern: PathPattern,
   state: PatternState,
   name: string,
-  kind: MetKind,
+  kind: EntryKind,
 ): { readonly matches: boolean; readonly below: PatternState } {
   const below: number[] = [];
   let matches = false;

@@ -192,7 +192,7 @@ const parseModes: Readonly<Record<(typeof parseModeLetters)[ParseMode], ParseMod
 };
 
 /** Returns the modes of a stored request by their names; unknown letters stay, for the check of the request to refuse. */
-export function modesByName(stored: object): object {
+export function withModeNames(stored: object): object {
   const { saveMode, parseMode } = stored as { readonly saveMode?: unknown; readonly parseMode?: unknown };
   return {
     ...(saveMode === undefined ? {} : { saveMode: valueOr(saveModes, saveMode) }),

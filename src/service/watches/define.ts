@@ -594,7 +594,7 @@ export function isPlainName(name: string): boolean {
 }
 
 /** Returns the name that a `.gz` file has after unpacking. */
-export function unpacked(name: string): string {
+export function nameWithoutGz(name: string): string {
   return name.replace(/\.gz$/i, '');
 }
 
@@ -604,7 +604,7 @@ export function unpacked(name: string): string {
  */
 export function documentsOf(files: Iterable<string>): (document: string) => boolean {
   const names = new Set<string>();
-  for (const file of files) names.add(file).add(unpacked(file));
+  for (const file of files) names.add(file).add(nameWithoutGz(file));
   return (document) => {
     if (names.has(document) || names.has(document.replace(/(?:#\d+)+$/, ''))) return true;
     for (let at = document.indexOf('/'); at >= 0; at = document.indexOf('/', at + 1))

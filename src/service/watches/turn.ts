@@ -8,7 +8,7 @@ import type {
   WatchSchedule,
   CandidateFile,
   FileOutcome,
-  MetObject,
+  ListedObject,
   ClaimShares,
   OnDrift,
   ReplacedFile,
@@ -22,7 +22,7 @@ import {
   withoutEmptyFolder,
   watchRequest,
   removesGone,
-  unpacked,
+  nameWithoutGz,
 } from './define.ts';
 import { credentialSecrets } from '../files/credentials.ts';
 import { checkAccess, type AccessSettings } from '../jobs/request/check-access.ts';
@@ -36,7 +36,7 @@ import type { Logger } from '../../ports/environment.ts';
 import { failureReason, type JobStatus } from '../jobs/record.ts';
 
 /** Consecutive failed looks before the watch is called stalled: faults of a store mostly pass. */
-const mostFailedLooks = 3;
+const maxFailedLooks = 3;
 const firstPauseMs = 5000;
 const longestPauseMs = 15 * 60_000;
 
@@ -172,7 +172,7 @@ async function lookWhenDue(options: TurnOptions, claim: WatchClaim, signal: Abor
   }
   const dueMs = Math.max(nextTickMs, nowMs + pauseAfter(failedLooks));
   const { reason, isLimit, pauses } = failure;
-  const stalled = isLimit || failedLooks + 1 >= mostFailedLooks ? { stalled: reason } : {};
+  const stalled = isLimit || failedLooks + 1 >= maxFailedLooks ? { stalled: reason } : {};
   const paused = pauses ? { paused: true as const } : {};
   const release = { ...ran, nextRunMs: dueMs, failedLooks: failedLooks + 1, ...stalled, ...paused, dueMs };
   return { failed: true, release, nextTickMs: dueMs };
@@ -408,7 +408,7 @@ function hasFlag(options: Readonly<Record<string, unknown>>, ...flags: readonly 
 /** objects that are recorded at once */
 const chunk = 1000;
 /** characters of all names of a watch whose files are removed when they go: these are held to the end of a look */
-const mostNameCharacters = 32 * 1024 * 1024;
+const maxNameCharacters = 32 * 1024 * 1024;
 
 /** False: the claim is lost. AppErrors of the location. */
 async function look(
@@ -421,14 +421,14 @@ async function look(
   const location = await locations.open(await openPlace(adapters.secrets, claim), signal);
   const names: string[] | null = removesGone(claim.watch.options) ? [] : null;
   let characters = 0;
-  let met: MetObject[] = [];
+  let met: ListedObject[] = [];
   for await (const object of location.objects()) {
     signal.throwIfAborted();
     met.push(object);
     names?.push(object.name);
-    if (names !== null && (characters += object.name.length) > mostNameCharacters)
+    if (names !== null && (characters += object.name.length) > maxNameCharacters)
       throw new LookLimit(
-        `the names of its files have more than ${mostNameCharacters} characters in total: watch parts of it, or omit --delete-missing`,
+        `the names of its files have more than ${maxNameCharacters} characters in total: watch parts of it, or omit --delete-missing`,
       );
     if (met.length < chunk) continue;
     if (!(await schedule.recordObjects(claim, met))) return false;
@@ -565,7 +565,7 @@ export interface TurnShares {
 }
 
 /** Organisations whose order is remembered; earlier turns are forgotten. */
-const mostServed = 1000;
+const maxServed = 1000;
 
 /** `turns`: how many there are, at least 2. */
 export function createTurnShares(turns: number): TurnShares {
@@ -585,7 +585,7 @@ export function createTurnShares(turns: number): TurnShares {
       served.delete(idOrg);
       served.add(idOrg);
       for (const earliest of served) {
-        if (served.size <= mostServed) break;
+        if (served.size <= maxServed) break;
         served.delete(earliest);
       }
       let isOver = false;
@@ -730,7 +730,7 @@ interface SettleSettings {
 }
 
 /** consecutive failures without a document at fault, after which further tries wait for a pause */
-const mostFailures = 4;
+const maxFailures = 4;
 
 /** Returns the outcomes after a job has ended. */
 export function settle(job: OpenJob, settings: SettleSettings): Settled {
@@ -767,7 +767,7 @@ function completed(job: OpenJob): Settled {
       const replaced = allReplaced.find(({ name, ofJob }) => ofJob && name === file.name);
       if (replaced !== undefined) return replacedFile(file.idFile, replaced.by);
       const own = rejectsOf(job, file.name);
-      const whole = own.filter(({ document }) => document === file.name || document === unpacked(file.name));
+      const whole = own.filter(({ document }) => document === file.name || document === nameWithoutGz(file.name));
       if (own.length === 0) return { idFile: file.idFile, status: 'loaded', reason: null };
       if (whole.length > 0) return rejected(file, whole[0]!);
       return {
@@ -829,7 +829,7 @@ function withoutCulprit(job: OpenJob, failures: number, inOrder: boolean): Settl
   const reason = failureReason(end as JobStatus, failure);
   const why = `job ${idJob}: ${failure ?? end}`;
   const next = failures + 1;
-  const stalls = reason === 'unreachable' || (reason === 'other' && (inOrder || next >= mostFailures));
+  const stalls = reason === 'unreachable' || (reason === 'other' && (inOrder || next >= maxFailures));
   if (stalls) {
     const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 20));
     return { ...all(job, 'waiting', null), watch: { failures: next, stalled: why }, pauseMs };
@@ -875,15 +875,15 @@ function isWithin(name: string, document: string): boolean {
   return (
     document.startsWith(`${name}/`) ||
     document.startsWith(`${name}#`) ||
-    document.startsWith(`${unpacked(name)}#`)
+    document.startsWith(`${nameWithoutGz(name)}#`)
   );
 }
 
-/** Returns the file of a document, which is the file itself, the unpacked content of a `.gz`, or a member of an archive. */
+/** Returns the file of a document, which is the file itself, the nameWithoutGz content of a `.gz`, or a member of an archive. */
 function fileOf({ files }: OpenJob, document: string | null): string | null {
   if (document === null) return files.length === 1 ? files[0]!.name : null;
   const found = files.find(
-    ({ name }) => document === name || document === unpacked(name) || isWithin(name, document),
+    ({ name }) => document === name || document === nameWithoutGz(name) || isWithin(name, document),
   );
   return found?.name ?? (files.length === 1 ? files[0]!.name : null);
 }

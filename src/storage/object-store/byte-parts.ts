@@ -40,8 +40,8 @@ export async function* inParts(
 }
 
 /** Twice as large, at least `wanted`: small bodies take little, large ones are not copied often. */
-function grown(part: Uint8Array, filled: number, wanted: number, mostBytes: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(Math.max(wanted, Math.min(2 * filled, mostBytes)));
+function grown(part: Uint8Array, filled: number, wanted: number, maxBytes: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(Math.max(wanted, Math.min(2 * filled, maxBytes)));
   larger.set(part.subarray(0, filled));
   return larger;
 }

@@ -131,7 +131,7 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-export async function readIfThere(path: string): Promise<string | null> {
+export async function readIfExists(path: string): Promise<string | null> {
   // a named pipe must not hold the job up
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
@@ -145,7 +145,7 @@ export async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
-export async function renameIfThere(from: string, to: string): Promise<void> {
+export async function renameIfExists(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {

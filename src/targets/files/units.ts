@@ -252,7 +252,7 @@ export function createFileUnits(options: FileUnitsOptions): UnitTarget {
 /** Returns what the receipts have decided so far. The numbers of digits grow until each unit has counted its own. */
 async function settledBy(receipts: readonly UnitReceipt[]): Promise<SettledColumns> {
   // loaded only if files have types
-  const { mostDigits } = await import('./parquet/writing.ts');
+  const { maxDigits } = await import('./parquet/writing.ts');
   const unfit = new UnfitColumns();
   const digits = new Map<number | string, ColumnDigits>();
   for (const { unconverted, files = [] } of receipts) {
@@ -260,7 +260,7 @@ async function settledBy(receipts: readonly UnitReceipt[]): Promise<SettledColum
     for (const file of files) {
       if (file.digits === undefined) continue;
       const own = new Map(file.digits.map(([column, whole, fraction]) => [column, { whole, fraction }]));
-      digits.set(file.table, mostDigits(digits.get(file.table) ?? new Map(), own));
+      digits.set(file.table, maxDigits(digits.get(file.table) ?? new Map(), own));
     }
   }
   return {

@@ -1,6 +1,6 @@
 /** Columns with values that their types cannot hold, and the types that they get instead when the job publishes. */
 import {
-  mostDecimalDigits,
+  maxDecimalDigits,
   type ColumnType,
   type RelationalModel,
 } from '../../engine/model/relational-model.ts';
@@ -15,7 +15,7 @@ export interface DecimalRoom {
   readonly fraction: number;
 }
 
-export const usualRoom: DecimalRoom = { digits: mostDecimalDigits, fraction: mostDecimalDigits };
+export const usualRoom: DecimalRoom = { digits: maxDecimalDigits, fraction: maxDecimalDigits };
 
 const text: ColumnType = { kind: 'text' };
 /** without leading zeros, as every database prints it */

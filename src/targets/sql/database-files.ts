@@ -27,7 +27,7 @@ import type {
   SinkPlan,
   UnconvertedValue,
   ZoneTable,
-  ZonesThere,
+  ExistingZones,
   TargetLoad,
 } from '../../ports/row-sink.ts';
 import { passFence } from '../rows/staged-rows.ts';
@@ -112,7 +112,7 @@ export interface FileDriver<Database extends FileDatabase> extends SqlDriver<Dat
     database: Pick<Database, 'read'>,
     known: FoundTables,
     tables: readonly ZoneTable[],
-  ): Promise<ZonesThere>;
+  ): Promise<ExistingZones>;
   /** Returns whether text of a document looks like the staged form of a value of the type. */
   looksStaged(text: string, type: ColumnType): boolean;
   /** Returns the reason why the database cannot keep a file of that name; null if it can. */
@@ -183,14 +183,14 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
-    return (await this.#readThere(() => readFileLoads(this.#driver, this.#file, this.#reading))) ?? [];
+    return (await this.#readIfExists(() => readFileLoads(this.#driver, this.#file, this.#reading))) ?? [];
   }
 
-  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+  async existingZones(tables: readonly ZoneTable[]): Promise<ExistingZones> {
     const driver = this.#driver;
     const { zones } = driver;
     if (zones === undefined) return new Map();
-    const there = await this.#readThere(() =>
+    const there = await this.#readIfExists(() =>
       driver.readOnly(this.#file, this.#reading, async (database) =>
         zones(database, await driver.readTables(database), tables),
       ),
@@ -203,7 +203,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
   }
 
   /** Returns null if there is no such file. */
-  async #readThere<T>(read: () => Promise<T>): Promise<T | null> {
+  async #readIfExists<T>(read: () => Promise<T>): Promise<T | null> {
     // the folder that is opened later; it is not created here
     if (!(await exists(dirname(this.#file)))) return null;
     return this.guarded(async () => {

@@ -191,20 +191,20 @@ export async function deleteRows<Database extends SqlDatabase>(
   keys: string,
 ): Promise<DeletedRows> {
   const { driver, model, drawn, known } = scope;
-  const isThere = (name: string): boolean => known.get(driver.foldedName(name))?.isView === false;
+  const isPresent = (name: string): boolean => known.get(driver.foldedName(name))?.isView === false;
   const documentOf = new Map(
     rowsOfDocuments(model, drawn.tables).map(({ table, column }) => [table, column]),
   );
   const lists = drawn.lists.flatMap(({ owner, table }): ListOfRows[] => {
     if (table === null) return [];
     const [list, of] = [drawn.tables[table]!, drawn.tables[owner]!];
-    if (!isThere(list.name) || !isThere(of.name)) return [];
+    if (!isPresent(list.name) || !isPresent(of.name)) return [];
     const [column, key, document] = [list.columns[1]!.name, of.primaryKey[0]!, documentOf.get(of.name)!];
     return [{ list: list.name, column, owner: of.name, key, document }];
   });
   const earlier = await earlierTables(scope);
   await deleteItems(scope, [...lists, ...earlier.lists], keys);
-  const tables = [...documentOf].flatMap(([table, column]) => (isThere(table) ? [{ table, column }] : []));
+  const tables = [...documentOf].flatMap(([table, column]) => (isPresent(table) ? [{ table, column }] : []));
   const others = earlier.tables.map(({ name }) => ({ table: name, column: fileKeyName }));
   return {
     rows: await deleteFrom(scope, [...tables, ...others], keys),

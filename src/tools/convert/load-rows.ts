@@ -49,7 +49,7 @@ async function withZonesMet(
   session: Pick<ToolSession, 'limits' | 'request'>,
   inputs: Pick<InputSet, 'members'>,
   model: RelationalModel,
-  sink: Pick<RowSink, 'zonesThere'>,
+  sink: Pick<RowSink, 'existingZones'>,
   options: Pick<LoadOptions, 'rowTag' | 'rejects'>,
 ): Promise<RelationalModel> {
   const { saveMode } = session.request;
@@ -57,7 +57,8 @@ async function withZonesMet(
   if (places.length === 0 || saveMode === 'write-schema' || saveMode === 'print-schema') return model;
   const met = await placesWithZones(session, inputs, model, places, options);
   const tables = Map.groupBy(places, ([table]) => table);
-  const there = saveMode === 'overwrite' ? new Map() : await sink.zonesThere(questionsOf(model, tables, met));
+  const there =
+    saveMode === 'overwrite' ? new Map() : await sink.existingZones(questionsOf(model, tables, met));
   const zoned = new Map(met.keys().map((place) => [place, true]));
   for (const [table, own] of tables) {
     const kept: ReadonlyMap<string, boolean> | undefined = there.get(model.tables[table]!.name);

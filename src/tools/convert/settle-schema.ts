@@ -256,7 +256,7 @@ export async function chooseSchema(
 ): Promise<ChosenSchema> {
   const { session } = context;
   session.steps.begin('schema');
-  const met = await metStatistics(context, origin, collected);
+  const met = await observedStatistics(context, origin, collected);
   const chosen = origin.pinned ?? (await chooseByTarget(context, origin, met));
   const { idLschma } = chosen.stored;
   if (origin.idSch < 0) session.log('its logical schema is not stored either');
@@ -274,7 +274,7 @@ export async function chooseSchema(
  * Returns the statistics for `--prune`, which leaves out unused elements, as is known only after all documents have been read. Returns
  * undefined if tables are drawn for everything in the model.
  */
-async function metStatistics(
+async function observedStatistics(
   { plan }: ConversionContext,
   { model, statistics, ofJobs }: KnownOrigin,
   collected: CollectedStatistics | null,

@@ -13,7 +13,7 @@ import type { ReplacedFile } from '../../ports/stores/watches.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
 import type { InputMember } from '../../inputs/members.ts';
 import { hashDocument, readDocument } from '../../inputs/read-document.ts';
-import { documentsOf, unpacked } from '../../service/watches/define.ts';
+import { documentsOf, nameWithoutGz } from '../../service/watches/define.ts';
 import { filesOfJob, isLater, type FileOfWatch, type FilesOfDocuments } from '../session/watched-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { createDocumentCut, documentName } from './document-cut.ts';
@@ -225,7 +225,7 @@ class WatchedDocuments {
         const file = this.#brought.get(old)?.name;
         if (file === undefined || by === undefined) continue;
         byOther.set(file, by);
-        hasParts ||= old !== file && old !== unpacked(file);
+        hasParts ||= old !== file && old !== nameWithoutGz(file);
       }
     }
     if (hasParts) await this.#keepOthers(byOther, replaced);

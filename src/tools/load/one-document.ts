@@ -77,7 +77,7 @@ export async function cutOrSay(
   const cut =
     typeof ahead === 'string'
       ? ahead
-      : await cutAt(
+      : await rowCutOf(
           member,
           options,
           ahead,
@@ -154,7 +154,7 @@ async function findCuts(
 }
 
 /** A reason: it may not be cut. */
-async function cutAt(
+async function rowCutOf(
   member: InputMember,
   options: OneDocumentOptions,
   { modified }: RowsAhead,

@@ -11,7 +11,7 @@ import type { TargetLoad } from '../../ports/row-sink.ts';
 import { requireExtras } from './extra-values.ts';
 import { recogniseLoads, unknownLoadsMessage, type KnownLoad } from './store-origin.ts';
 import { type ToolSession, settledSession } from '../session/tool-session.ts';
-import type { MetContent } from '../../engine/map/tables/draw-model.ts';
+import type { ObservedContent } from '../../engine/map/tables/draw-model.ts';
 import { clarkName, type QName, type SourceModel } from '../../engine/model/source-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
@@ -307,7 +307,7 @@ export interface ModelChoices {
   /** see RelationalModel.keepsDefaultNames */
   readonly keepsDefaultNames?: boolean;
   /** content of the documents: nothing else is drawn (`--prune`) */
-  readonly met?: MetContent | undefined;
+  readonly met?: ObservedContent | undefined;
   /** columns beside the content of every table, unless `-R` gives others */
   readonly extras?: ReturnType<typeof extraColumnsOf>;
 }

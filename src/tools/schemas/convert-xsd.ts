@@ -168,7 +168,7 @@ function printDiagnostics(session: ToolSession, diagnostics: readonly Diagnostic
 /** lines that are printed one by one; the rest are counted */
 const maxPrinted = 100;
 /** places and components that a line names */
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** diagnostics that concern many components are reported once for all of them */
 const repeatedCodes: ReadonlySet<string> = new Set([
@@ -242,6 +242,6 @@ function missingLine(document: string, group: readonly Diagnostic[]): string {
 }
 
 function listed(names: readonly string[]): string {
-  const rest = names.length - mostNamed;
-  return `${names.slice(0, mostNamed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const rest = names.length - maxNamed;
+  return `${names.slice(0, maxNamed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

@@ -45,7 +45,7 @@ export function shapingOptions(request: ToolRequest): Readonly<Record<string, un
 // Refuses XSD sets without any element that a document could start with.
 
 /** files and references that the message names */
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** AppError `unprocessable_input`: no global element that is not abstract is declared. */
 export function requireDocumentElements(
@@ -74,6 +74,6 @@ export function requireDocumentElements(
 }
 
 function listed(names: readonly string[], what: string): string {
-  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more ${what}` : '';
-  return `${names.slice(0, mostNamed).join(', ')}${more}`;
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more ${what}` : '';
+  return `${names.slice(0, maxNamed).join(', ')}${more}`;
 }

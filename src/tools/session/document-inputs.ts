@@ -159,12 +159,12 @@ async function openBesideSet(
       for await (const _ of (await open([path])).members()) return true;
       return false;
     } catch (error) {
-      if (error instanceof AppError && error.code === 'input_not_found' && isThere(path)) return false;
+      if (error instanceof AppError && error.code === 'input_not_found' && isPresent(path)) return false;
       throw error;
     }
   }
 }
 
-function isThere(path: string): boolean {
+function isPresent(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }

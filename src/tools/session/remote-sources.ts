@@ -162,7 +162,7 @@ export async function localCopies(
   folder = 'in',
 ): Promise<string[]> {
   const { adapters, config, home } = session.home;
-  const room = createFetchRoom({ directory: home.directory, mostBytes: config.limits.diskBytes });
+  const room = createFetchRoom({ directory: home.directory, maxBytes: config.limits.diskBytes });
   const files: FileReader = {
     listFiles: (location, scan) => adapters.files.listFiles(location, scan),
     async read(location, range) {
@@ -203,7 +203,7 @@ export interface FetchRoom {
   /** folder on the file system that files are fetched to */
   readonly directory: string;
   /** `svc.limits.disk`; `Number.MAX_SAFE_INTEGER`: no limit */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** bytes of the file system that are free, and that it has */
   readonly room?: (directory: string) => { readonly free: number; readonly all: number };
 }
@@ -212,15 +212,15 @@ export interface FetchRoom {
  * Returns a function to call with the number of received bytes. It throws AppErrors: `unprocessable_input` past the limit,
  * `service_unavailable` if the disk is nearly full.
  */
-export function createFetchRoom({ directory, mostBytes, room = roomOf }: FetchRoom): (count: number) => void {
+export function createFetchRoom({ directory, maxBytes, room = roomOf }: FetchRoom): (count: number) => void {
   let bytes = 0;
   let next = everyBytes;
   return (count) => {
     bytes += count;
-    if (bytes > mostBytes)
+    if (bytes > maxBytes)
       throw new AppError(
         'unprocessable_input',
-        `the remote inputs have more than ${mostBytes} bytes (svc.limits.disk): load them in several jobs`,
+        `the remote inputs have more than ${maxBytes} bytes (svc.limits.disk): load them in several jobs`,
       );
     if (bytes < next) return;
     next = bytes + everyBytes;

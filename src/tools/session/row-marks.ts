@@ -9,7 +9,7 @@ import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import type { QueryColumn } from '../../ports/row-source.ts';
 
 /** Rows that share the highest value, at most: each is remembered, as more of them may come. */
-const mostTies = 10_000;
+const maxTies = 10_000;
 
 /** Determines the row to continue from, and the mark that a load leaves for the next one. */
 export interface Resumption {
@@ -49,10 +49,10 @@ export async function resume(session: ToolSession, place: string): Promise<Resum
     if (value !== mark) seen = [];
     mark = value;
     seen.push(digest);
-    if (seen.length > mostTies)
+    if (seen.length > maxTies)
       throw new AppError(
         'unprocessable_input',
-        `--after ${column}: more than ${mostTies} rows have the value ${value}: name a column with more distinct values`,
+        `--after ${column}: more than ${maxTies} rows have the value ${value}: name a column with more distinct values`,
       );
   };
   let loads = false;
@@ -106,10 +106,10 @@ async function isInTarget(session: ToolSession, source: string, mark: QueryMark)
   const { home, idOrg } = session;
   const { isPublished } = await import('./reconcile-job.ts');
   const asIt = { ...settledSession(session, session.request), idJob: mark.idJob, jobUuid: mark.jobUuid };
-  const isThere = await isPublished(asIt);
-  if (isThere) await home.marks.settle(idOrg, source, mark.idJob);
+  const isPresent = await isPublished(asIt);
+  if (isPresent) await home.marks.settle(idOrg, source, mark.idJob);
   else if (mark.idJob !== session.idJob) await home.marks.remove(idOrg, source, mark.idJob);
-  return isThere;
+  return isPresent;
 }
 
 // Chooses the column of rows that holds the documents, and the extra columns that carry the others.

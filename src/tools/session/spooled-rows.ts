@@ -122,8 +122,8 @@ function tell(
 // Documents of rows on this machine: tar archives, which every reader of inputs knows, each small enough to be a unit of work.
 
 /** limits of one archive */
-const mostDocuments = 1000;
-const mostBytes = 16 * 1024 * 1024;
+const maxDocuments = 1000;
+const maxBytes = 16 * 1024 * 1024;
 
 interface OpenArchive {
   readonly pack: Pack;
@@ -162,7 +162,7 @@ export class DocumentSpool {
     );
     open.documents += 1;
     open.bytes += bytes.length;
-    if (open.documents >= mostDocuments || open.bytes >= mostBytes) await this.end();
+    if (open.documents >= maxDocuments || open.bytes >= maxBytes) await this.end();
   }
 
   /** All that was added is on the disk. */

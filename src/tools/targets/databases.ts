@@ -177,8 +177,8 @@ async function claimSqlSchema(
 ): Promise<void> {
   const { catalog } = home.adapters;
   if (use === 'load') {
-    const mostNames = home.config.limits.targetNames;
-    await catalog.claimTargetSchema(idOrg, sqlSchema, { idJob, mostNames });
+    const maxNames = home.config.limits.targetNames;
+    await catalog.claimTargetSchema(idOrg, sqlSchema, { idJob, maxNames });
   } else if (!(await catalog.ownsTargetSchema(idOrg, sqlSchema)) && !byHand)
     throw new AppError('input_not_found', `metadb:${sqlSchema}: nothing has been loaded there`);
 }

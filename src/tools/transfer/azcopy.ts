@@ -35,7 +35,7 @@ export interface AzcopyOptions {
 }
 
 /** Whether a program of that name can be started. */
-export async function isAzcopyThere(binary: string): Promise<boolean> {
+export async function isAzcopyInstalled(binary: string): Promise<boolean> {
   return withScratch(async (scratch) =>
     promisify(execFile)(binary, ['--version'], { env: environmentOf(scratch, null), timeout: 30_000 }).then(
       () => true,

@@ -16,7 +16,7 @@ import type { ToolSession } from '../session/tool-session.ts';
 import { safeName, type DocumentFolder } from './output-files.ts';
 
 /** The counts of the documents that were written back. */
-export interface WrittenBack {
+export interface WriteBackCounts {
   readonly documents: number;
   readonly bytes: number;
   /** read, by table */
@@ -36,14 +36,14 @@ export interface SchemaDocumentsOptions {
   readonly source: RowSource;
   readonly folder: DocumentFolder;
   /** results of earlier schemas; if there are any, only documents that this schema loaded are written */
-  readonly before: readonly WrittenBack[];
+  readonly before: readonly WriteBackCounts[];
 }
 
 /** AppError `not_found` if the target has none of the requested documents. */
 export async function writeDocumentsOf(
   session: ToolSession,
   options: SchemaDocumentsOptions,
-): Promise<WrittenBack> {
+): Promise<WriteBackCounts> {
   return new SchemaDocuments(session, options).write();
 }
 
@@ -61,7 +61,7 @@ class SchemaDocuments {
   readonly #logical: StoredLogicalSchema;
   readonly #source: RowSource;
   readonly #folder: DocumentFolder;
-  readonly #before: readonly WrittenBack[];
+  readonly #before: readonly WriteBackCounts[];
   readonly #rows = new Map<string, number>();
   readonly #rejects: ConversionDetails['rejects'][number][] = [];
   #writer: DocumentWriter | null = null;
@@ -89,7 +89,7 @@ class SchemaDocuments {
     this.#before = before;
   }
 
-  async write(): Promise<WrittenBack> {
+  async write(): Promise<WriteBackCounts> {
     const { request } = this.#session;
     const versions = versionsOf(request);
     const total = this.#before[0]?.total ?? (await this.#source.documentCount(request.document, versions));
@@ -113,7 +113,7 @@ class SchemaDocuments {
     return this.#before.length > 0 && modelHash !== this.#logical.modelHash;
   }
 
-  #written(): Omit<WrittenBack, 'total'> {
+  #written(): Omit<WriteBackCounts, 'total'> {
     return {
       documents: this.#documents,
       bytes: this.#bytes,
@@ -213,8 +213,8 @@ class SchemaDocuments {
     const folder = this.#folder;
     const { key } = document;
     const name = nameOf(document);
-    const isThere = !this.#deferred.has(key);
-    const file = isThere ? (this.#numbered.get(key) ?? safeName(name)) : this.#deferred.get(key)!;
+    const isPresent = !this.#deferred.has(key);
+    const file = isPresent ? (this.#numbered.get(key) ?? safeName(name)) : this.#deferred.get(key)!;
     const { model } = this.#logical;
     let size = { bytes: 0, bytesBefore: 0 };
     const produce = async (consume: (piece: Uint8Array) => Promise<void> | void): Promise<void> => {
@@ -222,14 +222,14 @@ class SchemaDocuments {
     };
     try {
       if (this.#session.request.dryRun) await produce(() => undefined);
-      else await (isThere ? folder.rewrite(file, produce) : folder.write(file, produce));
+      else await (isPresent ? folder.rewrite(file, produce) : folder.write(file, produce));
       this.#session.log(`${name}: rows that other programs added or changed are written at their positions`);
-      this.#bytes += size.bytes - (isThere ? size.bytesBefore : 0);
-      if (!isThere) this.#documents += 1;
+      this.#bytes += size.bytes - (isPresent ? size.bytesBefore : 0);
+      if (!isPresent) this.#documents += 1;
     } catch (error) {
       // the existing file lacks rows
-      if (isThere && !this.#session.request.dryRun) await folder.remove(file);
-      if (isThere) this.#documents -= 1;
+      if (isPresent && !this.#session.request.dryRun) await folder.remove(file);
+      if (isPresent) this.#documents -= 1;
       this.#reject(name, error);
     }
   }

@@ -117,7 +117,7 @@ for (const format of formatsOf('delta,iceberg')) {
 
 test('who is never first gives up after a number of tries, with pauses that grow and are never the same', async () => {
   const pauses: number[] = [];
-  const conflicts = new Conflicts({ mostTries: 20, firstPauseMs: 8, longestPauseMs: 100 }, async (ms) => {
+  const conflicts = new Conflicts({ maxTries: 20, firstPauseMs: 8, longestPauseMs: 100 }, async (ms) => {
     pauses.push(ms);
   });
   for (let count = 1; count < 20; count += 1) await conflicts.next('here: book');

@@ -198,7 +198,7 @@ export interface NameClaim {
 }
 
 /** If more names than this are the same, a hash distinguishes them. */
-const mostNumbered = 99;
+const maxNumbered = 99;
 
 /** Case-insensitively unique names within one scope. */
 export class NameScope {
@@ -245,7 +245,7 @@ export class NameScope {
       if (isFree(name)) return this.#take(name);
     }
     const first = this.#allowed(candidates[0] ?? 'x');
-    for (let number = 2; number <= mostNumbered && !this.#isReserved(first); number += 1) {
+    for (let number = 2; number <= maxNumbered && !this.#isReserved(first); number += 1) {
       const end = `_${number}`;
       const name = fittingName(first, this.#maxBytes - byteLength(end), steps, choose) + end;
       if (isFree(name)) return this.#take(name);

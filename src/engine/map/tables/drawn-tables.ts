@@ -18,7 +18,7 @@ import {
   type TableOrigin,
 } from './model-builder.ts';
 import { roleStep } from '../../model/keys.ts';
-import type { MetChild } from './met-children.ts';
+import type { ObservedChild } from './observed-children.ts';
 
 /** Says whether several rows may occur at the place of an identity. */
 interface Repeating {
@@ -443,7 +443,7 @@ export interface RowContext {
   /** the documentation of the element that is folded here; the documentation of a row's own element is in its table */
   readonly documentation?: string | undefined;
   /** the content that documents had in the element that is folded here; other content of it is not drawn */
-  readonly met?: MetChild | null;
+  readonly met?: ObservedChild | null;
   /** elements, by index, that have rows of their own in one of the types that share this row, and so in all of these types */
   readonly apart?: ReadonlySet<number>;
 }

@@ -4,8 +4,8 @@ import { isOneOf, partsOf, ascii, endsOfTexts, type TextKind } from './pattern.t
 
 /** The facts that patterns state about the lexical forms of a number. Infinity: any number of digits. */
 export interface NumberTexts {
-  readonly mostWhole: number;
-  readonly mostFraction: number;
+  readonly maxWhole: number;
+  readonly maxFraction: number;
   /** the fewest digits to print before the point, and after it */
   readonly leastWhole: number;
   readonly leastFraction: number;
@@ -32,8 +32,8 @@ export function numberTexts(patterns: NonNullable<Facets['patterns']>): NumberTe
   const usual = behindPoint.length === 1 ? behindPoint[0]! : candidates[0]!;
   const leastFraction = printable ?? usual;
   return {
-    mostWhole: bounded(Math.max(...wholes)),
-    mostFraction: bounded(Math.max(...fractions)),
+    maxWhole: bounded(Math.max(...wholes)),
+    maxFraction: bounded(Math.max(...fractions)),
     leastWhole: leastWhole === MOST_DIGITS ? 1 : leastWhole,
     leastFraction: leastFraction === MOST_DIGITS ? 0 : leastFraction,
     isPrintable: isWholeSearch && printable !== undefined && leastWhole < MOST_DIGITS,

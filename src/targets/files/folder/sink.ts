@@ -16,7 +16,7 @@ import type {
   Published,
   RowEncoding,
   RowSink,
-  ZonesThere,
+  ExistingZones,
   ZoneTable,
   TargetLoad,
 } from '../../../ports/row-sink.ts';
@@ -153,7 +153,7 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
     return manifest === null ? [] : loadsOf(manifest);
   }
 
-  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+  async existingZones(tables: readonly ZoneTable[]): Promise<ExistingZones> {
     const manifest = await this.guarded(() => this.#place.look());
     return manifest === null ? new Map() : zonesOfManifest(manifest, tables);
   }

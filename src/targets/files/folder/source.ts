@@ -74,7 +74,7 @@ async function unlockedTurn(directory: string, label: string): Promise<ReadingTu
       throw new AppError('service_unavailable', `Another job has been writing into ${label} for long.`);
     await sleep(pollMs);
   }
-  if (await isThere(join(directory, journalName)))
+  if (await isPresent(join(directory, journalName)))
     throw new AppError(
       'conflict',
       `${label}: a job died while it published there, and this user cannot finish its work without write permission; read it once with write permission, or load it again.`,
@@ -82,7 +82,7 @@ async function unlockedTurn(directory: string, label: string): Promise<ReadingTu
   const before = await textOfManifest(directory);
   return {
     end: async () => {
-      if (!(await isThere(join(directory, journalName))) && (await textOfManifest(directory)) === before)
+      if (!(await isPresent(join(directory, journalName))) && (await textOfManifest(directory)) === before)
         return;
       throw new AppError(
         'conflict',
@@ -93,7 +93,7 @@ async function unlockedTurn(directory: string, label: string): Promise<ReadingTu
 }
 
 async function isHeld(path: string): Promise<boolean> {
-  if (!(await isThere(path))) return false;
+  if (!(await isPresent(path))) return false;
   try {
     return !(await isDeadLock(path));
   } catch (error) {
@@ -104,7 +104,7 @@ async function isHeld(path: string): Promise<boolean> {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function isPresent(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null)) !== null;
 }
 

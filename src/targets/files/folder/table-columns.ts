@@ -2,7 +2,7 @@
  * The columns of tables, and the rows that this program makes itself, such as those of `_codes`, in the encoding in which a sink gets all
  * rows.
  */
-import { passed, lookedAt } from '../../../engine/model/packed/reader.ts';
+import { peekElement, peekMember } from '../../../engine/model/packed/reader.ts';
 import { tableIndexes } from '../../../engine/model/packed/models.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
@@ -21,7 +21,7 @@ export interface NamedColumn {
 /** Returns the columns of a table of the model, or of a table beside the data. */
 export function tableColumns(model: RelationalModel, table: string): readonly NamedColumn[] {
   const own = tableIndexes(model).get(table);
-  if (own !== undefined) return lookedAt(passed(model.tables, own), 'columns');
+  if (own !== undefined) return peekMember(peekElement(model.tables, own), 'columns');
   return [...Object.values(sideTableDefinitions), codesTable].find((side) => side.name === table)!.columns;
 }
 

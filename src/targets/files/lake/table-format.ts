@@ -107,7 +107,7 @@ export interface LakeFile {
   /** values of the partition, in the order of its fields; empty if the table has no partitions */
   readonly partition: PartitionValues;
   /** the values of partition columns that the file does not have */
-  readonly told: readonly ToldValue[];
+  readonly told: readonly SharedValue[];
   /** the range of a column of integers; null if the table does not give it */
   readonly rangeOf: (column: string) => ValueRange | null;
   /** the number of NULLs in a column; null if the table does not record it */
@@ -115,7 +115,7 @@ export interface LakeFile {
 }
 
 /** A column that a file does not have, and its value from the table, which all rows of the file share. */
-export interface ToldValue {
+export interface SharedValue {
   readonly name: string;
   readonly sqlType: string;
   readonly value: string | null;
@@ -182,7 +182,7 @@ export interface TableVersion {
   /** Returns whether that job was the last one to write into the table. */
   readonly isOfJob: (jobUuid: string) => boolean;
   /** the versions of the tables that the job recorded when it made this version */
-  readonly versionsTold: Readonly<Record<string, unknown>> | null;
+  readonly recordedVersions: Readonly<Record<string, unknown>> | null;
   /** whether it was created for a job that has not written yet: its columns may be replaced */
   readonly isUnused: boolean;
   /** whether rows may only be added */

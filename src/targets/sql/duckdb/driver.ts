@@ -17,7 +17,7 @@ import {
   type DuckDb,
   lacksMemory,
   memoryFor,
-  mostMemory,
+  maxMemory,
   openDuckDb,
   openDuckDbReader,
 } from './database.ts';
@@ -114,7 +114,7 @@ async function adaptTable(
       if (showsInstants) return sqlType;
       const column = doubleQuoted(table.columns[at]!.name);
       return settledType(there.type, sqlType, async () =>
-        larger(await digitsThere(database, known.name, column, there.type), digits),
+        larger(await existingDigits(database, known.name, column, there.type), digits),
       );
     },
   });
@@ -137,7 +137,7 @@ async function adaptTable(
   return types;
 }
 
-async function digitsThere(
+async function existingDigits(
   database: DuckDb,
   table: string,
   column: string,
@@ -379,7 +379,7 @@ function createMemoryPlan() {
       return { memoryBytes, smallBlocks };
     },
     mayTryAgain(error: unknown): boolean {
-      if (!lacksMemory(error) || memoryBytes * 2 > mostMemory()) return false;
+      if (!lacksMemory(error) || memoryBytes * 2 > maxMemory()) return false;
       factor = factor === 0 && isNewFile ? 1 : Math.max(1, factor) * 2;
       return true;
     },

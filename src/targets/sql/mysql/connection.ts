@@ -89,11 +89,11 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
   );
   watch.sockets.add(parts(core(connection)).stream);
   let pending = 0;
-  /** Runs a statement on the server. `mostBytes`: the limit for its answer. */
-  const ask = async <T>(mostBytes: number, question: () => Promise<T>): Promise<T> => {
+  /** Runs a statement on the server. `maxBytes`: the limit for its answer. */
+  const ask = async <T>(maxBytes: number, question: () => Promise<T>): Promise<T> => {
     pending += 1;
     try {
-      return await watch.during(() => limit.within(mostBytes, question));
+      return await watch.during(() => limit.within(maxBytes, question));
     } finally {
       pending -= 1;
     }
@@ -377,7 +377,7 @@ export interface MessageLimit {
   /** Returns why the server is not listened to any more, in words that follow its name, or null if the bytes may pass. */
   refuse(chunk: Uint8Array): string | null;
   /** Limits the answers to statements in progress to so many bytes together. */
-  within<T>(mostBytes: number, work: () => Promise<T>): Promise<T>;
+  within<T>(maxBytes: number, work: () => Promise<T>): Promise<T>;
   /** Stops counting: the rest of the answer is streamed. */
   streams(): void;
 }
@@ -420,11 +420,11 @@ export function createMessageLimit(longestMessageBytes: number): MessageLimit {
       }
       return null;
     },
-    async within(mostBytes, work) {
+    async within(maxBytes, work) {
       if (pending === 0) {
         gathered = 0;
-        most = mostBytes;
-      } else most = Math.max(most, mostBytes);
+        most = maxBytes;
+      } else most = Math.max(most, maxBytes);
       pending += 1;
       try {
         return await work();

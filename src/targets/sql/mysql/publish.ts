@@ -483,7 +483,7 @@ export async function adaptTable(
     settle: (there, at) => settledType(there.type, table.sqlType(at)),
     isLoosened: (there, type) => turnsToText(there.type, type),
   });
-  const isThere = (name: string): boolean => known.columns.has(foldedName(name));
+  const isPresent = (name: string): boolean => known.columns.has(foldedName(name));
   const clauses: string[] = [];
   /** by name: the changes of columns */
   const modified = new Map<string, { readonly there: FoundColumn; type: string; notNull: boolean }>();
@@ -502,7 +502,7 @@ export async function adaptTable(
         quote(there.name),
         there.type,
         table.columns[at]!.type,
-        table.offsetOf(at, isThere),
+        table.offsetOf(at, isPresent),
       );
       const column = { name: there.name, comment: there.comment ?? '' };
       await turnToText(database, known.name, column, text, (into) => written(at, into));
@@ -520,7 +520,7 @@ export async function adaptTable(
   if (clauses.length > 0) await database.run(`ALTER TABLE ${quote(known.name)} ${clauses.join(', ')}`);
   const values = table.columns.map(({ name, type }, at) => {
     const staged = `s.${quote(name)}`;
-    if (!isThere(name) || !isText(types[at]!)) return staged;
+    if (!isPresent(name) || !isText(types[at]!)) return staged;
     const offset = table.offsetOf(at);
     return textOf(staged, table.sqlType(at), type, offset === null ? null : `s.${offset}`);
   });

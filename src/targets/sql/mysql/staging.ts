@@ -65,13 +65,13 @@ export class MysqlStagedTable {
   }
 
   /**
-   * Returns, quoted, the column with the offset with which times of this column are written, or null if there is none. `isThere`: says
+   * Returns, quoted, the column with the offset with which times of this column are written, or null if there is none. `isPresent`: says
    * whether a column of that name exists.
    */
-  offsetOf(at: number, isThere: (name: string) => boolean = () => true): string | null {
+  offsetOf(at: number, isPresent: (name: string) => boolean = () => true): string | null {
     if (!this.columns[at]!.hasOffsetBehind) return null;
     const { name } = this.columns[at + 1]!;
-    return isThere(name) ? mysql.quote(name) : null;
+    return isPresent(name) ? mysql.quote(name) : null;
   }
 
   /** Returns whether the column may be NULL: a column converted to text loses its NOT NULL. */

@@ -62,18 +62,18 @@ export interface PostgresPublication extends Publication<SqlDatabase, StagedTabl
 }
 
 /**
- * Returns, quoted, the column with the offset with which the times of a column are written, or null if there is none. `isThere`: says
+ * Returns, quoted, the column with the offset with which the times of a column are written, or null if there is none. `isPresent`: says
  * whether the target has a column of that name.
  */
 export function offsetBehind(
   { plan, tables }: Pick<PostgresPublication, 'plan' | 'tables'>,
   index: number,
   at: number,
-  isThere: (name: string) => boolean,
+  isPresent: (name: string) => boolean,
 ): string | null {
   if (!hasOffsetBehind(plan.model.tables[index]!.columns, at)) return null;
   const { name } = tables[index]!.columns[at + 1]!;
-  return isThere(name) ? doubleQuoted(name) : null;
+  return isPresent(name) ? doubleQuoted(name) : null;
 }
 
 /** Returns the table's name, quoted, with the target's SQL schema. */

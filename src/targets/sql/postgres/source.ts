@@ -312,7 +312,7 @@ function textColumns(count: number): ColumnMoments {
 }
 
 const firstFetch = 64;
-const mostRows = 8192;
+const maxRows = 8192;
 /** the intended size of a fetch in bytes; less if there are many cursors, because each holds two fetches */
 const wantedBytes = 512 * 1024;
 const bytesOfAll = 48 * 1024 * 1024;
@@ -387,7 +387,7 @@ class FetchedBlocks implements Cursor {
     } else {
       const wanted = Math.min(wantedBytes, bytesOfAll / (2 * this.#session.opened()));
       const fitting = Math.floor((wanted * asked) / block.bytes.length);
-      this.#count = Math.max(1, Math.min(mostRows, asked * 8, fitting));
+      this.#count = Math.max(1, Math.min(maxRows, asked * 8, fitting));
     }
     return block.rows === 0 ? null : block;
   }

@@ -227,7 +227,7 @@ export interface CheckedColumn extends CodedColumn {
 export type CodesChoice = 'none' | 'table' | 'check';
 
 /** Returns how earlier loads kept codes. */
-export function codesThere({ checks, codes }: ExistingTarget): CodesChoice {
+export function existingCodes({ checks, codes }: ExistingTarget): CodesChoice {
   if (checks.length > 0) return 'check';
   return codes === 'ours' ? 'table' : 'none';
 }
@@ -493,16 +493,16 @@ export async function publishViews(publication: PostgresPublication): Promise<vo
   for (const view of await viewsOfModel({ ...publication, known }, viewTypes)) {
     const known = viewsAside.get(view.name)?.length === 0 ? undefined : target.views.get(view.name);
     if (known === undefined && !view.isWanted) continue;
-    const isThere = known !== undefined && !viewsAside.has(view.name);
+    const isPresent = known !== undefined && !viewsAside.has(view.name);
     viewsAside.delete(view.name);
     const comment = await markedComment(view);
-    if (isThere && known.comment === comment) continue;
+    if (isPresent && known.comment === comment) continue;
     const statements = viewStatements(publication, view, comment);
-    const refused = await makeView(publication, statements, isThere ? known : null);
+    const refused = await makeView(publication, statements, isPresent ? known : null);
     if (refused === null) made.push(view.name);
     else if (known === undefined && ['42P07', '42710'].includes(refused.state))
       changes.push(`${view.name}: view not made because an object that no load made has this name`);
-    else if (isThere) changes.push(`${view.name}: the view stays as it was: ${refused.why}`);
+    else if (isPresent) changes.push(`${view.name}: the view stays as it was: ${refused.why}`);
     else changes.push(`${view.name}: no view could be made: ${refused.why}`);
   }
   if (made.length > 0) changes.push(`views made: ${made.join(', ')}`);

@@ -319,7 +319,7 @@ interface UnitTargetOptions {
   readonly token: string;
   /** staged tables are in a schema of their own, so that a role can be limited to them */
   readonly hasSchema: boolean;
-  readonly mostConnections: number;
+  readonly maxConnections: number;
   readonly nullAllowed: Set<string>;
   readonly unfit: UnfitColumns;
   /** runs work that waits only for the target, and converts its faults */
@@ -347,7 +347,7 @@ export function createUnitTarget(options: UnitTargetOptions): PostgresUnitTarget
         const made = await makeJobRole(sql, {
           name: token,
           mark: await roleMark(sql, token),
-          mostConnections: options.mostConnections,
+          maxConnections: options.maxConnections,
           setRole: address.setRole,
         });
         if (typeof made === 'string') return made;
@@ -438,7 +438,7 @@ interface JobRoleOptions {
   readonly name: string;
   /** comment, quoted */
   readonly mark: string;
-  readonly mostConnections: number;
+  readonly maxConnections: number;
   /** set again after statements that only the login may run */
   readonly setRole: string | undefined;
 }
@@ -446,7 +446,7 @@ interface JobRoleOptions {
 /** Returns the role, or the server's message if the login may make no roles. */
 async function makeJobRole(
   sql: Sql,
-  { name, mark, mostConnections, setRole }: JobRoleOptions,
+  { name, mark, maxConnections, setRole }: JobRoleOptions,
 ): Promise<JobRole | string> {
   const role = doubleQuoted(name);
   const password = randomBytes(24).toString('base64url');
@@ -464,7 +464,7 @@ async function makeJobRole(
     await asLogin(
       sql,
       setRole,
-      `CREATE ROLE ${role} LOGIN NOINHERIT CONNECTION LIMIT ${mostConnections} VALID UNTIL ${await until()}
+      `CREATE ROLE ${role} LOGIN NOINHERIT CONNECTION LIMIT ${maxConnections} VALID UNTIL ${await until()}
          PASSWORD ${standardLiteral(scramVerifier(password))};
        COMMENT ON ROLE ${role} IS ${mark}
        ${login.super ? '' : `; GRANT ${role} TO ${doubleQuoted(login.name)}`}`,

@@ -49,7 +49,7 @@ interface CatalogueRequests {
 const tries = 5;
 const firstPauseMs = 200;
 /** the maximum bytes of a response: metadata of a table with very many snapshots */
-const mostBytes = 256 * 1024 * 1024;
+const maxBytes = 256 * 1024 * 1024;
 /** the server has done nothing yet: any request can be sent again */
 const notBegun: ReadonlySet<number> = new Set([429]);
 const notKnown = (status: number): boolean => status >= 500 && status !== 501;
@@ -146,7 +146,7 @@ async function textOf(answer: Response): Promise<string> {
   const decoder = new TextDecoder();
   for await (const chunk of answer.body ?? []) {
     bytes += (chunk as Uint8Array).byteLength;
-    if (bytes > mostBytes)
+    if (bytes > maxBytes)
       throw new AppError(
         'target_not_allowed',
         'the response of the catalogue is larger than the metadata of any table',

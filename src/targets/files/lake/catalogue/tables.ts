@@ -158,7 +158,7 @@ export type OpenTableStore = (location: string, vended: Vended['access'] | null)
 
 const commitTries = 6;
 const firstPauseMs = 100;
-const mostVain = 5;
+const maxVain = 5;
 /** vended access to a store is no longer used this long before it expires */
 const marginMs = 120_000;
 /** used if the catalogue gives no expiry */
@@ -252,12 +252,12 @@ class CatalogueTables implements TableCatalogue {
   /** Commits all versions at once, or one after the other if the catalogue does not support that. */
   async #commitAll(versions: readonly NextTableVersion[]): Promise<boolean> {
     if (this.#isTogether === true && versions.length > 1) {
-      const isThere = await this.#settle(versions, async (updates) => {
+      const isPresent = await this.#settle(versions, async (updates) => {
         const outcome = await this.#rest.commitTogether(updates);
         if (outcome === 'unsupported') this.#isTogether = false;
         return outcome;
       });
-      if (this.#isTogether) return isThere;
+      if (this.#isTogether) return isPresent;
     }
     let isWhole = true;
     for (const version of versions)
@@ -285,7 +285,7 @@ class CatalogueTables implements TableCatalogue {
       if (outcome === 'unsupported')
         throw new AppError('target_not_allowed', `${this.#label}: the catalogue cannot change tables`);
       if (outcome === 'done') {
-        if (versions.length === 1 || (await this.#areThere(versions))) break;
+        if (versions.length === 1 || (await this.#arePresent(versions))) break;
         return false;
       }
       isCertain = isCertain && outcome === 'conflict';
@@ -297,7 +297,7 @@ class CatalogueTables implements TableCatalogue {
           // an earlier request may still succeed: its files stay
           else if (isCertain) await this.#keepOrDiscard(version, moved);
         this.#vain = moved.size === 0 ? this.#vain + 1 : 0;
-        if (this.#vain < mostVain) return false;
+        if (this.#vain < maxVain) return false;
         throw new AppError(
           'service_unavailable',
           `${this.#label}: the catalogue reports a conflict with another writer, but lists no version by that writer; the next job that writes there tries again`,
@@ -319,7 +319,7 @@ class CatalogueTables implements TableCatalogue {
    * Checks versions that the catalogue reports as made. Some servers check all tables first and then change them one by one
    * (`commitTransaction` of Iceberg's own adapter). They silently skip a table that another writer changed in between.
    */
-  async #areThere(versions: readonly NextTableVersion[]): Promise<boolean> {
+  async #arePresent(versions: readonly NextTableVersion[]): Promise<boolean> {
     const lost = new Set<NextTableVersion>();
     await eachAtOnce(versions, async (version) => {
       const now = await this.#metadata(version.directory);

@@ -74,7 +74,7 @@ export const logFolder = '_delta_log';
 /** the number of versions that are read at the same time */
 const atOnce = 16;
 /** the number of versions that are read without a search for a checkpoint */
-const mostCommits = 32;
+const maxCommits = 32;
 
 /** Returns a name such as `00000000000000000007.json`. */
 function commitName(version: number): string {
@@ -106,7 +106,7 @@ export async function readDeltaTable(
   // commits from the first to the newest are sufficient; if there are many, or old ones were removed, a checkpoint replaces them
   const last = lastCheckpoint(names, newest);
   const isWhole = commits[0] === 0 && commits.length === newest + 1;
-  const checkpoint = isWhole && newest < mostCommits ? null : last;
+  const checkpoint = isWhole && newest < maxCommits ? null : last;
   const acted =
     checkpoint === null
       ? null

@@ -3,7 +3,7 @@ import {
   checkCase,
   typeNames,
   type LakeField,
-  type ToldValue,
+  type SharedValue,
   isOwnFile,
   type LakeFiles,
   ownNamespace,
@@ -149,7 +149,7 @@ function valuesBeside(
   fields: readonly PartitionField[],
   columns: readonly LakeField[],
   told: AddedFile['partitionValues'],
-): readonly ToldValue[] {
+): readonly SharedValue[] {
   if (isOwnFile(path)) return [];
   const values = valuesOf(fields, told);
   return fields.flatMap((field, at) => {
@@ -299,7 +299,7 @@ class DeltaVersion implements TableVersion {
   readonly fields;
   readonly partitioning;
   readonly files: ReadonlyMap<string, LakeFile>;
-  readonly versionsTold;
+  readonly recordedVersions;
   readonly isAppendOnly: boolean;
   readonly isUnused = false;
   readonly checkReadable: () => void;
@@ -324,7 +324,7 @@ class DeltaVersion implements TableVersion {
         },
       ]),
     );
-    this.versionsTold = state.told;
+    this.recordedVersions = state.told;
     this.isAppendOnly = isAppendOnly(state.metadata);
     this.checkReadable = () => checkReadable(state, label);
     this.checkWritable = () => checkWritable(state, label);

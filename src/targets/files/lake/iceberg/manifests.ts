@@ -25,7 +25,7 @@ const long = avro.types.LongType.__with({
 
 /** by the text of the schema: tables have few schemas, and avsc generates code for each */
 const types = new Map<string, Type>();
-const mostTypes = 64;
+const maxTypes = 64;
 
 /** `schema`: JSON */
 function typeOf(schema: string): Type {
@@ -35,7 +35,7 @@ function typeOf(schema: string): Type {
     registry: { long },
     typeHook: boundedType as ForSchemaOptions['typeHook'],
   });
-  if (types.size === mostTypes) types.clear();
+  if (types.size === maxTypes) types.clear();
   types.set(schema, made);
   return made;
 }

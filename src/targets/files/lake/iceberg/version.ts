@@ -85,7 +85,7 @@ export class IcebergVersion implements TableVersion {
   readonly fields;
   readonly partitioning;
   readonly files: ReadonlyMap<string, LakeFile>;
-  readonly versionsTold;
+  readonly recordedVersions;
   readonly isAppendOnly = false;
   readonly isUnused: boolean;
   readonly #files: LakeFiles;
@@ -133,7 +133,7 @@ export class IcebergVersion implements TableVersion {
       ]),
     );
     const told = currentSnapshot(metadata)?.summary['svc.tables'];
-    this.versionsTold = told === undefined ? null : (parsed<Record<string, unknown>>(told) ?? null);
+    this.recordedVersions = told === undefined ? null : (parsed<Record<string, unknown>>(told) ?? null);
   }
 
   isOfJob = (jobUuid: string): boolean => this.found.metadata.properties?.[lastJobProperty] === jobUuid;
