@@ -139,10 +139,10 @@ export function integerBetween(min: number, max: number, meaning: string, exampl
     });
 }
 
-/** `?id_lschma=`: which logical schema of the origin; without it, the one that the last load used, or that was made since. */
+/** `?id_lschma=`: which logical schema of the origin; default: the one that the last load used or that was made since. */
 export const logicalSchemaQuery = z.object({
   id_lschma: int64(
-    'Logical schema of this schema to speak of; without it, the one that the last load used, or that was made since.',
+    'Logical schema of this schema to speak of; default: the one that the last load used or that was made since.',
     4,
   ).optional(),
 });
@@ -151,7 +151,7 @@ export const dialectQuery = logicalSchemaQuery.extend({
   dialect: z
     .enum(dialectNames)
     .optional()
-    .openapi({ description: 'SQL flavour; postgresql without it.', example: 'postgresql' }),
+    .openapi({ description: 'SQL dialect; default postgresql.', example: 'postgresql' }),
 });
 
 // Pages of lists: their parameters and their shape.
@@ -164,7 +164,7 @@ export const sizeQuery = z.object({
   size: integerBetween(
     1,
     fixedLimits.pageSize,
-    `Records on a page, 1 … ${fixedLimits.pageSize}; ${defaultPageSize} without it.`,
+    `Records on a page, 1 … ${fixedLimits.pageSize}; default ${defaultPageSize}.`,
     defaultPageSize,
   ).optional(),
 });

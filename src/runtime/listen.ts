@@ -96,7 +96,9 @@ export function boundConnections(
     else leave(leaves);
   }
 
-  /** A connection that has no request, and need not have one yet: a follower makes room for some who have only just come. */
+  /**
+   * Chooses an idle connection to close. Connections that are so new that their request may still arrive are spared as long as possible.
+   */
   function idleOne(those: readonly Held[]): Held | undefined {
     const idle = those.filter(([, { answers }]) => answers.size === 0);
     const now = performance.now();

@@ -236,7 +236,7 @@ export function* ddlParagraphs(model: RelationalModel, options: DdlOptions = {})
 export interface OrderedDdlOptions extends DdlOptions {
   /** for scripts that may run when the tables exist */
   readonly ifNotExists?: boolean;
-  /** true: all foreign keys are in the returned paragraphs if the dialect can add them later, not only those of circles */
+  /** true: the returned paragraphs add all foreign keys, not only those of circular references, if the dialect can add them later */
   readonly foreignKeysLast?: boolean;
   /** the table `_codes` is among them */
   readonly hasCodes?: boolean;

@@ -403,7 +403,7 @@ class ContentScope {
     this.#renamedTags.clear();
   }
 
-  /** The name as it is written here. */
+  /** Returns the name with the prefix that it has in the output at this place. */
   name(name: string): string {
     const colon = name.indexOf(':');
     const other = colon < 0 ? undefined : this.#open.at(-1)?.renamed.get(name.slice(0, colon));

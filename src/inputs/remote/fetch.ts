@@ -401,7 +401,7 @@ export const addressedSchemas: Pick<SchemaPlace, 'resolve' | 'nameOf'> = {
     try {
       return decodeURIComponent(pathname.slice(1));
     } catch {
-      // no UTF-8 escapes: names as written
+      // the escapes are not UTF-8: the name is used as written
       return pathname.slice(1);
     }
   },

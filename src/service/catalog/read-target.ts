@@ -133,7 +133,7 @@ async function loadedPath(
   };
   const location = await locationOf(path);
   if (location === null) throw noTarget(label);
-  // records name files of the organisation's own folder by their place in it
+  // job records have paths relative to the organisation's own folder
   const own = await locationOf('.');
   const names = [label, `${prefix}${location}`];
   if (own === location) names.push(`${prefix}.`);

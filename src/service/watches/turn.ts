@@ -767,7 +767,9 @@ function completed(job: OpenJob): Settled {
       const replaced = allReplaced.find(({ name, ofJob }) => ofJob && name === file.name);
       if (replaced !== undefined) return replacedFile(file.idFile, replaced.by);
       const own = rejectsOf(job, file.name);
-      const whole = own.filter(({ document }) => document === file.name || document === nameWithoutGz(file.name));
+      const whole = own.filter(
+        ({ document }) => document === file.name || document === nameWithoutGz(file.name),
+      );
       if (own.length === 0) return { idFile: file.idFile, status: 'loaded', reason: null };
       if (whole.length > 0) return rejected(file, whole[0]!);
       return {
@@ -879,7 +881,7 @@ function isWithin(name: string, document: string): boolean {
   );
 }
 
-/** Returns the file of a document, which is the file itself, the nameWithoutGz content of a `.gz`, or a member of an archive. */
+/** Returns the file of a document, which is the file itself, the unpacked content of a `.gz`, or a member of an archive. */
 function fileOf({ files }: OpenJob, document: string | null): string | null {
   if (document === null) return files.length === 1 ? files[0]!.name : null;
   const found = files.find(

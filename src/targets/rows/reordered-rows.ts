@@ -67,7 +67,7 @@ interface KeySpans {
   readonly rows: number;
   /** by span: the lowest key of a row that is not late */
   readonly least: readonly number[];
-  /** indexes from 0 of the rows that follow so many rows with higher keys that these cannot wait for them */
+  /** indexes from 0 of the late rows: they come so far behind rows with higher keys that those rows cannot be buffered until then */
   readonly late: readonly number[];
 }
 

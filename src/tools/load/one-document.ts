@@ -98,8 +98,9 @@ function whyNoneIsCut({
   session: { request },
   logical: { model },
 }: Pick<OneDocumentOptions, 'session' | 'logical'>): string | null {
-  if (request.keys === 'hash') return 'keys that follow from a document count its rows on';
-  if ((model.identityRules ?? []).length > 0) return 'its schema has keys that hold for all of it';
+  if (request.keys === 'hash') return 'its row keys are hashes, which number its rows in sequence';
+  if ((model.identityRules ?? []).length > 0)
+    return 'its schema has keys that are unique in the whole document';
   return null;
 }
 
@@ -162,7 +163,7 @@ async function rowCutOf(
 ): Promise<CutDocument | string> {
   if (found === null) return tagsDoNotTell;
   if (options.withStatistics && !found.isSole)
-    return 'there may be more elements like those around its rows, and statistics are gathered';
+    return 'the elements around its rows may occur again, and statistics are gathered';
   const whole = { ...found, bytes: member.diskBytes, sha256: '' };
   const ranges = await rangesBetween(member.parts!, whole, modified);
   if (ranges === null) return 'its rows are not contiguous';

@@ -148,9 +148,9 @@ export interface ToolSession {
   credential(): Promise<Credential | null>;
   /** masks the secrets of the request and of this home in a line of log or message */
   mask(text: string): string;
-  /** a line of the job's log */
+  /** writes a line to the job's log */
   log(line: string): void;
-  /** a line that was asked for: with `--quiet` the terminal gets it, too */
+  /** writes output that the user requested, which `--quiet` does not suppress */
   print(line: string): void;
   /** aborted when the person who runs it has had enough: children end then; never under a worker, which ends all of them */
   readonly interrupted: AbortSignal;

@@ -109,7 +109,7 @@ describe('settings of sources', () => {
       'access_key: a source of kind https does not have this property: it has host, token, user, password',
     ],
     [{ kind: 'sftp', password: 'p' }, 'host: is required: secrets are sent only to that host'],
-    [{ kind: 'sftp', host: 'h', user: '-x', password: 'p' }, 'user: is no name of a user'],
+    [{ kind: 'sftp', host: 'h', user: '-x', password: 'p' }, 'user: is not the name of a user'],
     [
       { kind: 'sftp', host: 'h' },
       'password: is required unless a private key is given: key_file or secret_key',

@@ -125,7 +125,7 @@ describe('the entry of a set', () => {
 
   it('that is none is refused with those that there are', async () => {
     await expect(read(['dita'], ['topics.xsd'])).rejects.toThrow(
-      '--entry topics.xsd: is no file of the set, which has base/topic.xsd, other/concept.xsd, tech/concept.xsd, tech/reference.xsd',
+      '--entry topics.xsd: is not a file of the set, which has base/topic.xsd, other/concept.xsd, tech/concept.xsd, tech/reference.xsd',
     );
     await expect(read(['dita'], ['concept.xsd'])).rejects.toThrow(
       '--entry concept.xsd: several files of the set have this name: other/concept.xsd, tech/concept.xsd',

@@ -112,7 +112,7 @@ class RowElementCutter implements RowElements {
   readonly #names: NameTable;
   readonly #reader: RowElementReader;
   readonly #scope = new NamespaceScope();
-  /** declarations of the elements around; null: must be asked again */
+  /** namespace declarations of the enclosing elements; null: must be collected again */
   #declared: Surroundings | null = null;
   readonly #xmlSpace: number;
   /** xml:space is `preserve`, by open element around */
