@@ -410,7 +410,7 @@ class ContentScope {
     return other === undefined ? name : other + name.slice(colon);
   }
 
-  /** Does the same as `name`, in UTF-8. */
+  /** Like `name`, for a tag in UTF-8. */
   tag(tag: Uint8Array): Uint8Array {
     if (!this.renames || !tag.includes(COLON)) return tag;
     let renamed = this.#renamedTags.get(tag);

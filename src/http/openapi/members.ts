@@ -455,7 +455,7 @@ const operatingMembers: MemberTexts = {
   ActuatorLinks: { _links: 'Endpoints by their name.' },
   ActuatorLink: { href: 'Address.', templated: 'Whether the address has a part in braces to fill in.' },
   Health: { status: 'DOWN if a component that jobs need does not work.' },
-  MetricNames: { names: 'Names that `/actuator/metrics/{name}` takes.' },
+  MetricNames: { names: 'Names that `/actuator/metrics/{name}` accepts.' },
   EnvironmentSources: {
     activeProfiles: 'Always empty: there are no profiles.',
     propertySources: 'Sources of settings, in order of precedence.',

@@ -128,7 +128,7 @@ function renames(draft: RequestDraft, value: string): string | null {
  */
 export function namePart(value: string): string | null {
   return hasHiddenCharacters(value)
-    ? 'must not hold control characters, line ends, zero-width or bidirectional characters'
+    ? 'must not contain control characters, line ends, zero-width or bidirectional characters'
     : null;
 }
 

@@ -63,7 +63,7 @@ export async function settleDrift(
     `--on-drift evolve: schema ${origin.idSch} has no place for ${listed(unmapped)}; origin ${record.id_sch} (${record.name}, version ${record.version}) is its next version, with which the documents are loaded`,
   );
   await session.report({ idSch: record.id_sch });
-  // a further attempt uses this origin again
+  // recorded now, so that a further attempt uses this origin again
   await session.reported();
   const { home, idOrg, idJob } = session;
   await home.adapters.catalog.saveStatistics(idOrg, record.id_sch, idJob, statistics, () => all);

@@ -365,7 +365,7 @@ export async function makeSchema(
   steps.begin('store');
   const { storeOrigin } = await import('../schemas/store-origin.ts');
   const origin = earlier?.record ?? (await storeOrigin(session, source, 'xml', files));
-  // a further attempt uses this origin again
+  // recorded now, so that a further attempt uses this origin again
   await session.report({ idSch: origin.id_sch });
   await session.reported();
   await home.adapters.catalog.saveStatistics(idOrg, origin.id_sch, session.idJob, statistics, () => all);

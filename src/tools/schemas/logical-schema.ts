@@ -260,7 +260,7 @@ async function namedOrigin(session: ToolSession, loads: readonly TargetLoad[]): 
   const { originId } = request;
   if (originId !== undefined && 'id' in originId) return originId.id;
   if (originId !== undefined && !('auto' in originId))
-    throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
+    throw new AppError('invalid_option', '-x $N: refers only to a schema of the same request');
   const { known } = await recogniseLoads(session, loads);
   const holding = known.filter(({ holds }) => holds);
   const ids = [...new Set((holding.length > 0 ? holding : known).map(({ idSch }) => idSch))];

@@ -199,7 +199,7 @@ it('has a workbook for each load, and those of an overwrite alone after it', asy
   await load(folder, 'xlsx', '-S', 'o');
   expect((await readdir(folder)).toSorted()).toEqual(['My%20values.xlsx', 'manifest.json']);
   const other = await runTool(home, 'xml2er', [join(documents, 'first.xml'), '-o', folder, '-f', 'csv']);
-  expect(said(other)).toContain('take -f xlsx');
+  expect(said(other)).toContain('use -f xlsx');
 });
 
 it('has a sheet for each table where there are no rows', async () => {

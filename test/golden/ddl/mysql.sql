@@ -22,7 +22,7 @@ CREATE TABLE `lib"rary`.`library` (
   FOREIGN KEY (`document_key`) REFERENCES `lib"rary`.`_documents` (`document_key`)
 ) DEFAULT CHARACTER SET utf8mb4 COMMENT = '/library: The library''s own row; -- DROP TABLE "x"; */ {braces} \\ ''quoted''';
 
--- unique key book_title is left out: its columns are too long for a key
+-- unique key book_title is omitted: its columns are too long for a key
 CREATE TABLE `lib"rary`.`book` (
   `book_key` BIGINT NOT NULL COMMENT 'row key',
   `library_key` BIGINT NOT NULL COMMENT 'key of the parent row in library',

@@ -35,7 +35,7 @@ COMMENT ON COLUMN "lib""rary"."library"."founded" IS '/library/founded';
 COMMENT ON COLUMN "lib""rary"."library"."opened_at" IS '/library/opened_at';
 COMMENT ON COLUMN "lib""rary"."library"."is_public" IS '/library/is_public';
 
--- unique key book_title is left out: its columns are too long for a key
+-- unique key book_title is omitted: its columns are too long for a key
 CREATE TABLE "lib""rary"."book" (
   "book_key" NUMBER(19) NOT NULL,
   "library_key" NUMBER(19) NOT NULL,

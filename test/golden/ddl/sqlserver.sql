@@ -37,7 +37,7 @@ EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/founded', N'SCHEMA
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/opened_at', N'SCHEMA', N'lib"rary', N'TABLE', N'library', N'COLUMN', N'opened_at';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/is_public', N'SCHEMA', N'lib"rary', N'TABLE', N'library', N'COLUMN', N'is_public';
 
--- unique key book_title is left out: its columns are too long for a key
+-- unique key book_title is omitted: its columns are too long for a key
 CREATE TABLE [lib"rary].[book] (
   [book_key] BIGINT NOT NULL,
   [library_key] BIGINT NOT NULL,

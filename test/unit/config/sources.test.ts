@@ -100,7 +100,10 @@ describe('settings of sources', () => {
   it.each([
     [{ kind: 's3' }, 'access_key: a source in an S3-compatible store needs access_key and secret_key'],
     [{ kind: 'gopher' }, 'kind: must be one of s3, az, https, sftp'],
-    [{ kind: 's3', location: 'https://host/' }, 'kind: s3 is not that of https:// locations'],
+    [
+      { kind: 's3', location: 'https://host/' },
+      'kind: s3 does not match the location, which begins with https://',
+    ],
     [{ kind: 'https', token: 't' }, 'host: is required: secrets are sent only to that host'],
     [{ kind: 'https', host: 'a/b' }, 'host: must be HOST or HOST:PORT'],
     [{ kind: 'https', host: 'h', user: 'u' }, 'password: give user and password together'],

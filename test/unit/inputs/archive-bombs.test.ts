@@ -111,7 +111,7 @@ describe('archives', () => {
     });
     await expect(readAll('linked.zip', linked)).rejects.toThrow('linked.zip/a.xml: is a symbolic link');
     const damaged = changedZip((bytes, at) => bytes.writeUInt32LE(1, at + 16));
-    await expect(readAll('damaged.zip', damaged)).rejects.toThrow(/check sum/);
+    await expect(readAll('damaged.zip', damaged)).rejects.toThrow(/checksum/);
     await expect(
       readAll(
         'whole.zip',
@@ -129,9 +129,9 @@ describe('archives', () => {
 
   it('that are cut, or are none, say so', async () => {
     const whole = zipped([{ name: 'a.xml', bytes: utf8.encode('<a/>'.repeat(1000)) }]);
-    await expect(readAll('cut.zip', whole.subarray(0, 60))).rejects.toThrow(/no zip archive/);
+    await expect(readAll('cut.zip', whole.subarray(0, 60))).rejects.toThrow(/not a zip archive/);
     await expect(readAll('none.zip', utf8.encode('PK\u0003\u0004 and no more'))).rejects.toThrow(
-      /no zip archive/,
+      /not a zip archive/,
     );
     await expect(
       readAll('cut.xml.gz', gzipSync(utf8.encode('<a/>'.repeat(1000))).subarray(0, 30)),

@@ -5,7 +5,7 @@ import { fileFault } from '../../../src/storage/staging/durable-file.ts';
 
 it.each([
   ['read', 'it, or a file of it, does not exist; name its current place (ENOENT)'],
-  ['written', 'nothing can be made there'],
+  ['written', 'nothing can be created there'],
 ] as const)('a file that is not there is told of as what cannot be %s', async (what, why) => {
   const error = await readFile('/nowhere/at/all').catch((fault: unknown) => fault);
   expect(fileFault(error, 'rows', what)).toMatchObject({

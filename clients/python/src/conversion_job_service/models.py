@@ -1409,7 +1409,7 @@ class Health(TypedDict):
 
 class MetricNames(TypedDict):
     names: list[str]
-    """Names that `/actuator/metrics/{name}` takes."""
+    """Names that `/actuator/metrics/{name}` accepts."""
 
 
 class EnvironmentSources(TypedDict):

@@ -379,7 +379,7 @@ export function repeatedSteps(paths: () => readonly (readonly Steps[])[]): (step
   };
 }
 
-/** An element within another is not a second one: `witness` within `witness_statement`. */
+/** Returns whether neither element is inside the other: `witness` inside `witness_statement` is not a second element. */
 function areApart(one: string, other: string): boolean {
   return !one.startsWith(`${other}/`) && !other.startsWith(`${one}/`);
 }

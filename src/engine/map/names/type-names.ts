@@ -31,7 +31,7 @@ export function typeNames({
     return { all, usual: names.at(-1)! };
   });
   const identifiers = rememberedIdentifiers(defaultNaming.nameMode);
-  // by name: the types whose tables could have it
+  // by name: the types whose tables could have this name
   const claims = new Map<string, Set<number>>();
   const claim = (name: string, type: number): void => {
     const claimed = claims.get(identifiers(name));

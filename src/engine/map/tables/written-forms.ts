@@ -49,7 +49,7 @@ function foundForm(value: ValueType, { kind }: ColumnType): FormOfValues {
     case 'timestamp':
     case 'timestamptz':
       return secondForm(facets.patterns, base === 'time' ? 'time' : 'dateTime');
-    // these have one form; zones are kept
+    // dates and text have only one written form; zones of dates are kept
     case 'date':
     case 'text':
       return anyForm;

@@ -251,7 +251,7 @@ function uses(n: number): string {
 const keyComments = (model: RelationalModel): (readonly [string, string])[] =>
   [
     ...renderDdl(model).matchAll(
-      /COMMENT ON COLUMN "(\w+"\."\w+)" IS '((?:key of the parent row|\S+ \(which element)[^']+)'/g,
+      /COMMENT ON COLUMN "(\w+"\."\w+)" IS '((?:key of the parent row|\S+ \(the path from)[^']+)'/g,
     ),
   ].map(([, column, text]) => [column!.replace('"."', '.'), text!]);
 

@@ -194,7 +194,7 @@ describe('a folder of documents', () => {
   // Node's own way of making folders would ask the kernel for ever
   it('says what keeps it from being written', async () => {
     for (const [place, why] of [
-      ['/proc/documents', 'nothing can be made there'],
+      ['/proc/documents', 'nothing can be created there'],
       [join(directory, 'file', 'below'), 'there is a file where a folder is needed'],
     ] as const) {
       await writeFile(join(directory, 'file'), '');

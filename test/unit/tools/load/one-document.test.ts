@@ -152,7 +152,7 @@ describe('a document in ranges', () => {
   it('is whole where it cannot be cut, and says why', async () => {
     const text = list(100);
     expect(await reasonOf(text, { keys: 'hash' })).toMatch(
-      /is not split among threads or executors: keys that follow/,
+      /is not split among threads or executors: its row keys are hashes/,
     );
     expect(await reasonOf(`<!DOCTYPE x>${text.slice(text.indexOf('<!--'))}`)).toMatch(/tags alone/);
     expect(await reasonOf(`<a>${'<b>1</b>2'.repeat(500)}</a>`)).toMatch(/text belongs/);

@@ -39,7 +39,7 @@ describe('the column of documents', () => {
       '--xml-column c: there is no such column (there are id, a)',
     ],
     [[id, column('a', 'text')], { xmlColumn: 'id' }, 'holds neither text nor bytes'],
-    [[id, column('a', 'text')], { after: { column: 'a' } }, 'documents have no order'],
+    [[id, column('a', 'text')], { after: { column: 'a' } }, 'cannot order rows'],
     [[id, column('ID', 'text')], {}, 'have the column ID twice'],
     [[column('document_key', 'other'), column('a', 'text')], {}, 'is reserved'],
     [[column('', 'other'), column('a', 'text')], {}, 'is not the name of a column'],

@@ -53,7 +53,7 @@ it('entries of a folder are told', () => {
     Object.entries(files).map(([name, text]) => ({ name, bytes: schema(text) })),
   );
   expect(entriesLine(entries, 2)).toBe(
-    'entered by main.xsd, which no other file of the 2 includes or imports',
+    'entry files: main.xsd, which no other file of the 2 includes or imports',
   );
 });
 
