@@ -62,7 +62,7 @@ export interface InputOptions {
   readonly walked?: (seen: InputsSeen) => void;
   /** holds some of the files, at their paths */
   readonly spool?: FileSpool;
-  /** by path: the address that a file was fetched from, without its neighbours there */
+  /** keyed by path: the address that a file was fetched from, without its neighbours there */
   readonly fetchedAlone?: ReadonlyMap<string, string>;
 }
 

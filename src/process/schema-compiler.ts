@@ -48,7 +48,7 @@ export interface Turns {
 
 export function createTurns(settings: TurnSettings): Turns {
   const held = new Map<number, number>();
-  /** by organisation; an organisation that was served moves to the end */
+  /** keyed by organisation; an organisation that was served moves to the end */
   const waiting = new Map<number, (() => void)[]>();
   let free = settings.slots;
 

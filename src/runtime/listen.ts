@@ -84,7 +84,7 @@ export function boundConnections(
   server: Server,
   { connections, unreadBytes }: ConnectionBounds,
 ): BoundConnections {
-  /** by age: a connection that was just served moves to the end */
+  /** keyed by age: a connection that was just served moves to the end */
   const open = new Map<Socket, Connection>();
   const maxFollowers = connections - Math.max(1, Math.ceil(connections * keptFraction));
 

@@ -433,7 +433,7 @@ export interface Situation {
    * of present attributes has a separate situation.
    */
   readonly asked: ReadonlyMap<number, number>;
-  /** by the bits of the present attributes */
+  /** keyed by the bits of the present attributes */
   readonly withAttributes: Map<number, Situation>;
   /** situations of children, by the ids of their names; if xsi:type gives a child another node, by name and node */
   readonly next: Map<number, Situation>;

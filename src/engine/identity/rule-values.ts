@@ -374,7 +374,7 @@ export class RuleScope {
   readonly values = new RuleValues();
   /** keyrefs that have references, in the order of their first one */
   readonly referring: number[] = [];
-  /** by entry: the start of references' values that are stored in a short form */
+  /** keyed by entry: the start of references' values that are stored in a short form */
   readonly longTexts = new Map<number, string>();
   /** entries of references whose place is not known yet, each with its record of the present batch */
   readonly unplaced: number[] = [];

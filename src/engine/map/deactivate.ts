@@ -61,7 +61,7 @@ class PlanWalk {
   readonly #paths: PathPrinter;
   readonly #inactive: ReadonlySet<string>;
   readonly #listed: ReadonlySet<string>;
-  /** by place: whether at least one path to it is active */
+  /** keyed by place: whether at least one path to it is active */
   readonly #activeAt = new Map<string, boolean>();
   readonly #visited = new Set<number>();
   #steps = 0;
@@ -148,11 +148,11 @@ class Pruning {
   readonly #nodes = new Map<number, number>();
   readonly #tables = new Map<number, number>();
   readonly #columns: Map<number, number>[] = [];
-  /** by table: the holders of keys of its rows */
+  /** keyed by table: the holders of keys of its rows */
   readonly #holders: ReadonlyMap<number, readonly KeyHolder[]>;
   /** by table: the tables and positions of the columns of its rows */
   readonly #rows: (table: number) => readonly RowColumn[];
-  /** by table: the new positions in the row, by old column index as the plan counts columns */
+  /** keyed by table: the new positions in the row, by old column index as the plan counts columns */
   #rowPositions: readonly ReadonlyMap<number, number>[] = [];
 
   constructor(model: RelationalModel, ignored: ReadonlySet<string>, inactive: ReadonlySet<string>) {

@@ -73,7 +73,7 @@ class MappingListing {
   readonly #paths: PathPrinter;
   readonly #visited = new Set<number>();
   readonly #rowColumns: (table: number) => readonly RowColumn[];
-  /** by type, -1 for documents: the documentation of its child elements, by their names */
+  /** keyed by type, -1 for documents: the documentation of its child elements, by their names */
   readonly #said = new Map<number, ReadonlyMap<string, string>>();
   /** per node: it can lead back to itself */
   readonly #cyclic: Uint8Array;

@@ -100,7 +100,7 @@ interface Used {
   /** `type element` of children, `type name` of attributes that occurred */
   readonly children: ReadonlySet<string>;
   readonly attributes: ReadonlySet<string>;
-  /** by type: attributes that its wildcard allowed, by name, with the statistics over all of its elements */
+  /** keyed by type: attributes that its wildcard allowed, by name, with the statistics over all of its elements */
   readonly wildcards: ReadonlyMap<number, ReadonlyMap<string, AttributeStatistics>>;
   /** types with content that only they have, which were therefore named by xsi:type */
   readonly derived: ReadonlySet<number>;

@@ -13,9 +13,9 @@ interface DeclaredKeyColumn {
 }
 
 export interface DeclaredKeys {
-  /** by table: the first of its keys and uniques, keys before uniques */
+  /** keyed by table: the first of its keys and uniques, keys before uniques */
   readonly natural: ReadonlyMap<string, readonly DeclaredKeyColumn[]>;
-  /** by table and column, `table.column`: the column that keyrefs refer to */
+  /** keyed by table and column, `table.column`: the column that keyrefs refer to */
   readonly references: ReadonlyMap<string, { readonly to: string; readonly position: number }>;
 }
 

@@ -14,7 +14,7 @@ export interface CodedColumn {
 }
 
 export interface ModelCodes {
-  /** by the names of their types */
+  /** keyed by the names of their types */
   readonly lists: ReadonlyMap<string, CodeList>;
   readonly columns: readonly CodedColumn[];
 }

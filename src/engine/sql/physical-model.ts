@@ -39,7 +39,7 @@ export interface PhysicalTable {
   readonly primaryKey: readonly string[];
   /** name of the table whose keys the rows have: its own, unless the table continues the rows of another */
   readonly keysOf: string;
-  /** by column with keys: the table that the keys are of, including columns without a foreign key */
+  /** keyed by column with keys: the table that the keys are of, including columns without a foreign key */
   readonly keyOwners: ReadonlyMap<string, string>;
   readonly uniqueKeys: readonly PhysicalUniqueKey[];
   readonly foreignKeys: readonly PhysicalForeignKey[];

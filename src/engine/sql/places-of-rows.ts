@@ -174,13 +174,13 @@ function elementsByColumn(
 
 /** The places of the tables' rows, collected in one pass over all nodes of a plan. */
 interface NodesOfTables {
-  /** by table: nodes that open rows in it */
+  /** keyed by table: nodes that open rows in it */
   readonly opening: ReadonlyMap<number, readonly number[]>;
-  /** by table: local names of the elements whose children have rows in it */
+  /** keyed by table: local names of the elements whose children have rows in it */
   readonly parents: ReadonlyMap<number, readonly string[]>;
 }
 
-/** by the nodes of a model, which models with other columns may share */
+/** keyed by the nodes of a model, which models with other columns may share */
 const knownNodes = new WeakMap<RelationalModel['nodes'], NodesOfTables>();
 
 function nodesOfTables({ nodes }: RelationalModel): NodesOfTables {

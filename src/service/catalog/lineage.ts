@@ -295,7 +295,7 @@ export function columnType({ data_type, length, precision, scale }: ColumnRecord
   return data_type;
 }
 
-/** By source type of a line of structure: how the loader fills its column. */
+/** Keyed by source type of a line of structure: how the loader fills its column. */
 const noteOfStructure: ReadonlyMap<string, string> = new Map([
   ['role', 'way from the row above to the element'],
   ['element name', 'name of the element'],

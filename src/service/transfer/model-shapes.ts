@@ -720,7 +720,7 @@ function checkNames({ tables, nameMaxLength }: RelationalModel, at: string): voi
 
 /** An element that is folded into the row of another is not folded, over others, into its own. */
 function checkFolding({ nodes }: RelationalModel, at: string): void {
-  /** by node: the nodes that it is folded from and that have not been followed yet */
+  /** keyed by node: the nodes that it is folded from and that have not been followed yet */
   const open = new Map<number, number[]>();
   const done = new Set<number>();
   const foldedInto = (index: number): number[] =>

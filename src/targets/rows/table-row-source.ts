@@ -29,7 +29,7 @@ import type { TargetLoad } from '../../ports/row-sink.ts';
 
 // Buffers the rows of a small table beside the data, so that each table of the data can select its own from memory.
 
-/** by the name in their first column */
+/** keyed by the name in their first column */
 type HeldRows = ReadonlyMap<string, readonly RowBytes[]>;
 
 /** Buffers the rows of `blocks`, which have that many columns, and closes `blocks`. */
@@ -211,7 +211,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
   #tables: ReadTables<Known> | null = null;
   #streams: ClosableBlocks[] = [];
   readonly #named = new Map<string, Promise<ReadonlySet<string>>>();
-  /** by table beside the data; null: it has too many rows to be buffered */
+  /** keyed by table beside the data; null: it has too many rows to be buffered */
   readonly #held = new Map<string, Promise<HeldRows | null>>();
 
   constructor(options: TableRowSourceOptions<Known>) {

@@ -6,7 +6,7 @@ import {
 } from '../../engine/model/relational-model.ts';
 import type { UnfitColumn, UnfitDigits } from '../../ports/row-sink.ts';
 
-/** By `columnId`. */
+/** Keyed by `columnId`. */
 export type WidenedTypes = ReadonlyMap<string, ColumnType>;
 
 /** The maximum digits of exact numbers in a target, and the maximum after the point. */

@@ -150,7 +150,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
   /** in its folder, which is held open from the time it exists */
   #file: string;
   #drawn!: DrawnModel;
-  /** by `columnId`: staged keys of rows whose text only looks like the staged form of a value */
+  /** keyed by `columnId`: staged keys of rows whose text only looks like the staged form of a value */
   readonly #textRows = new Map<string, Set<string>>();
   #pinned: PinnedFolder | null = null;
   #createdFolders: CreatedFolders | null = null;

@@ -46,7 +46,7 @@ export interface FoundTable {
   readonly statement: string | null;
   /** For a view that a load made: its comment, and the statements that make it again; otherwise null. */
   readonly madeView: { readonly comment: string; readonly statements: readonly string[] } | null;
-  /** by folded name, in the table's order */
+  /** keyed by folded name, in the table's order */
   readonly columns: ReadonlyMap<string, FoundColumn>;
 }
 

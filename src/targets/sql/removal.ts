@@ -179,7 +179,7 @@ export function notesOf<Database extends SqlDatabase>({
 }
 
 interface DeletedRows {
-  /** by name of the table; tables that lost no rows, and those of lists, are left out */
+  /** keyed by name of the table; tables that lost no rows, and those of lists, are left out */
   readonly rows: Readonly<Record<string, number>>;
   /** tables of earlier versions of the model */
   readonly tables: readonly string[];

@@ -136,7 +136,7 @@ export interface ToolSession {
   readonly archiveLimits: ArchiveLimits;
   /** small documents that were fetched */
   readonly spool: FileSpool;
-  /** by path: the address that a file was fetched from, without its neighbours there */
+  /** keyed by path: the address that a file was fetched from, without its neighbours there */
   readonly fetchedAlone: Map<string, string>;
   readonly kernels: TokenizerKernels;
   /** facts that are known so far, for the summary */

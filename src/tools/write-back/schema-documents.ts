@@ -68,7 +68,7 @@ class SchemaDocuments {
   #started = false;
   #documents = 0;
   readonly #others = new Map<string | null, number>();
-  /** by hash of a model: whether the present model covers all places that it wrote to; null: that model is not in this database */
+  /** keyed by hash of a model: whether the present model covers all places that it wrote to; null: that model is not in this database */
   readonly #covered = new Map<string, boolean | null>();
   #unsure = 0;
   /** keys of documents of which rows were found after the document had been written: they are written again at the end */

@@ -375,7 +375,7 @@ function structureCandidates(
   const word = (text: string): string => structureWord(text, naming.nameMode);
   const ending = (name: string, end: string): string =>
     `${lastWords(name, naming.maxBytes - byteLength(`_${end}`))}_${word(end)}`;
-  // in every table, the column `file_key` is reserved for the key of the document
+  // in every table, the name `document_key` is reserved for the key of the document
   const keyOf = (name: string): string =>
     ending(name, ending(name, 'key').toLowerCase() === fileKeyName ? 'row_key' : 'key');
   switch (column.role) {

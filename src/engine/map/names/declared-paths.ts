@@ -45,11 +45,11 @@ export function createDeclaredPaths(
 }
 
 interface Declarations {
-  /** by type of `source`: its elements */
+  /** keyed by type of `source`: its elements */
   readonly elements: ReadonlyMap<number, readonly number[]>;
-  /** by type of `declared`: the same */
+  /** keyed by type of `declared`: the same */
   readonly declarers: ReadonlyMap<number, readonly number[]>;
-  /** by element: the first type of `declared` that holds it */
+  /** keyed by element: the first type of `declared` that holds it */
   readonly owners: ReadonlyMap<number, number>;
 }
 

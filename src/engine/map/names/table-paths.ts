@@ -35,7 +35,7 @@ export interface EarlierTables {
    * declare the place differently, and none if no earlier table had them.
    */
   ofPlace(place: string): readonly string[];
-  /** By the identity of a shared table in the drawing: the path of the earlier table that it continues. */
+  /** Keyed by the identity of a shared table in the drawing: the path of the earlier table that it continues. */
   readonly continued: ReadonlyMap<string, string>;
   /** Returns the path of the table that had the rows of all places of a type, from the paths of the type. */
   ofType(paths: readonly string[]): string | undefined;

@@ -93,7 +93,7 @@ function distinctParts(uris: readonly string[]): string[] {
  */
 export function createNameParts(columns: readonly ColumnDraft[]): (column: ColumnDraft) => readonly string[] {
   const prefixes = new Map(columns.map((column) => [column, prefixesOf(column)]));
-  // by the way to it: the prefixes of its steps with the same name
+  // keyed by the way to it: the prefixes of its steps with the same name
   const alike = new Map<string, Set<string>>();
   for (const [column, own] of prefixes)
     for (const [at, prefix] of own.entries()) {
@@ -158,7 +158,7 @@ export function createWordsSaidOnce(
 interface KnownNames {
   /** how many columns could have each name */
   readonly uses: ReadonlyMap<string, number>;
-  /** by the steps before: last steps */
+  /** keyed by the steps before: last steps */
   readonly siblings: ReadonlyMap<string, readonly string[]>;
 }
 

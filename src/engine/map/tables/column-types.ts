@@ -422,7 +422,7 @@ export interface ValueTypes {
   readonly source: SourceModel;
   /** other content that those elements may have */
   readonly kept: readonly KeptBeside[];
-  /** by type: index in `kept` */
+  /** keyed by type: index in `kept` */
   readonly keptOf: ReadonlyMap<number, number>;
 }
 

@@ -251,7 +251,7 @@ export class DrawingChoices {
   readonly #makesRows: Uint8Array;
   /** By type: the number of columns of a row that holds an element of it and everything that is folded into it; -1: not computed yet. */
   readonly #widths: Float64Array;
-  /** By type: the most columns that a child may add if it is folded. */
+  /** Keyed by type: the most columns that a child may add if it is folded. */
   readonly #widestFold = new Map<number, number>();
 
   /**

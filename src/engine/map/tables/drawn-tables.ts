@@ -52,9 +52,9 @@ export class DrawnTables {
   readonly #earlier: EarlierTables;
   readonly #tablePaths: TablePaths;
   readonly #typeNames: () => ReadonlyMap<number, string>;
-  /** by the identity that makes two rows belong to one table: their type if it is shared, or else their place */
+  /** keyed by the identity that makes two rows belong to one table: their type if it is shared, or else their place */
   readonly #tableByIdentity = new Map<string, TableDraft>();
-  /** by the identity of a shared table: the path of the earlier table that it continues, besides EarlierTables.continued */
+  /** keyed by the identity of a shared table: the path of the earlier table that it continues, besides EarlierTables.continued */
   readonly #continued = new Map<string, string>();
 
   /** `apart`: see DrawingOptions. */

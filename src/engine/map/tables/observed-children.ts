@@ -40,7 +40,7 @@ const unknownChild: ObservedChild = {
 
 export class ObservedChildren {
   readonly #model: SourceModel;
-  /** by `type element` */
+  /** keyed by `type element` */
   readonly #occurrences = new Map<string, Occurrence[]>();
   readonly #known = new Map<string, ObservedChild>();
 

@@ -50,7 +50,7 @@ interface Maker {
   readonly member: ((index: number, key: string) => unknown) | null;
 }
 
-/** by array: the function that makes an element */
+/** keyed by array: the function that makes an element */
 const makers = new WeakMap<readonly unknown[], Maker>();
 
 /** Yields the elements of an array for one pass. Elements that are made for it are not kept. */

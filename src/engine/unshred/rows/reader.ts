@@ -219,7 +219,7 @@ export class Strays {
   readonly inPlace: Float64Array;
   readonly #rows: readonly StrayRow[];
   readonly #left: Set<StrayRow>;
-  /** by table and column, then by the column's value; in the order of the rows */
+  /** keyed by table and column, then by the column's value; in the order of the rows */
   readonly #indexes = new Map<string, ReadonlyMap<string | null, readonly StrayRow[]>>();
 
   /** `rows`: of each table in the order of their keys. */

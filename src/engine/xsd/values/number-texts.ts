@@ -73,7 +73,7 @@ function readForm(key: string): Form {
   };
 }
 
-/** By key: true if all texts of the form are allowed, false if only some are. */
+/** Keyed by key: true if all texts of the form are allowed, false if only some are. */
 type Forms = ReadonlyMap<string, boolean>;
 
 const FLOAT = 'float';
@@ -120,7 +120,7 @@ function isClosed(
     );
   };
   for (const sign of ['', '-'] as const) {
-    /** by significant digits before the point: the most digits that may follow it */
+    /** keyed by significant digits before the point: the most digits that may follow it */
     const reached = new Map<number, number>();
     for (const form of forms) {
       if ((form.sign === '-') !== (sign === '-')) continue;

@@ -33,7 +33,7 @@ export function secondsTexts(
 const COLUMN_DIGITS = 6;
 const MOST_DIGITS = COLUMN_DIGITS + 1;
 
-/** By number of digits: true if all fractions of that length are allowed, false if only some are. */
+/** Keyed by number of digits: true if all fractions of that length are allowed, false if only some are. */
 type Fractions = ReadonlyMap<number, boolean>;
 
 /** indexed by zone */

@@ -120,7 +120,7 @@ interface StoredRowsFile {
   readonly path: string;
   /** whether the file may lack some of the columns, which are empty then (false) */
   readonly mayLack?: boolean;
-  /** by column: the DuckDB type, and the digits after the point in the model (null if it has none) */
+  /** keyed by column: the DuckDB type, and the digits after the point in the model (null if it has none) */
   readonly columns: ReadonlyMap<string, { readonly sqlType: string; readonly fraction: number | null }>;
 }
 

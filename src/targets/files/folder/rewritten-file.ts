@@ -22,7 +22,7 @@ export interface WrittenColumns {
   readonly table: string;
   /** names of columns that are text in the folder */
   readonly columns: ReadonlySet<string>;
-  /** by column of instants: the column with the minutes that each value is written ahead of UTC */
+  /** keyed by column of instants: the column with the minutes that each value is written ahead of UTC */
   readonly offsets: ReadonlyMap<string, string>;
   /** files of `_lexical` with entries for rows of the file */
   readonly lexical: readonly string[];

@@ -80,7 +80,7 @@ export interface Rewriting {
   readonly where: string | null;
   /** field ids of the columns in the new file, if they have any */
   readonly fieldIds: FieldIds | null;
-  /** by column, the expression that replaces its values, over all columns of the table; absent: none */
+  /** keyed by column, the expression that replaces its values, over all columns of the table; absent: none */
   readonly values?: ReadonlyMap<string, string>;
 }
 

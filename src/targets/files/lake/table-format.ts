@@ -175,7 +175,7 @@ export interface TableVersion {
   readonly fields: readonly LakeField[];
   /** the partition fields; empty if there are none */
   readonly partitioning: readonly PartitionField[];
-  /** by path below the table's folder, in the order in which they were added */
+  /** keyed by path below the table's folder, in the order in which they were added */
   readonly files: ReadonlyMap<string, LakeFile>;
   /** Returns all files that versions of the job added, and possibly others; null if the table does not record them. */
   readonly addedBy: (jobUuid: string) => Promise<ReadonlySet<string> | null>;

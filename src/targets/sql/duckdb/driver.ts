@@ -265,7 +265,7 @@ export function createDuckDbRowRemover(options: DatabaseFileRemoverOptions): Row
 
 export function createDuckDbDriver(): FileDriver<DuckDb> {
   const memory = createMemoryPlan();
-  /** by index of the table: the needs of the columns of its staged rows */
+  /** keyed by index of the table: the needs of the columns of its staged rows */
   const incoming = new Map<number, readonly Incoming[]>();
   return {
     title: 'DuckDB',

@@ -118,7 +118,7 @@ function commonSteps({ database, token }: MysqlStaged, relation: (name: string) 
 /** Returns the driver of jobs whose tables exist: their rows are inserted by one transaction. */
 export function insertingPublisher(own: MysqlStaged): MysqlPublisher {
   const { database, tables } = own;
-  /** by index: expressions over the staged rows `s` */
+  /** keyed by index: expressions over the staged rows `s` */
   const values = new Map<number, readonly string[]>();
   return {
     ...commonSteps(own, quote),
@@ -172,7 +172,7 @@ export function renamingPublisher(own: MysqlStaged): MysqlPublisher {
   const { database, token, tables, staging } = own;
   const moves: string[] = [];
   const gone: string[] = [];
-  /** by their final names: names of the tables that this job makes */
+  /** keyed by their final names: names of the tables that this job makes */
   const madeNames = new Map<string, string>();
   /** folded names of tables that are dropped */
   const vanished = new Set<string>();
@@ -485,7 +485,7 @@ export async function adaptTable(
   });
   const isPresent = (name: string): boolean => known.columns.has(foldedName(name));
   const clauses: string[] = [];
-  /** by name: the changes of columns */
+  /** keyed by name: the changes of columns */
   const modified = new Map<string, { readonly there: FoundColumn; type: string; notNull: boolean }>();
   for (const alteration of alterations) {
     if (alteration.kind === 'add') {

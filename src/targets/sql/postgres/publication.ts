@@ -34,7 +34,7 @@ export interface PostgresPublication extends Publication<SqlDatabase, StagedTabl
   readonly staging: StagingArea;
   /** the target before this transaction, without tables that were dropped; `columns` include the changes of this transaction */
   readonly target: ExistingTarget;
-  /** by physical table name: the key after which this job counts, if that is not 0 */
+  /** keyed by physical table name: the key after which this job counts, if that is not 0 */
   readonly countedFrom: ReadonlyMap<string, number>;
   /** table and column, `0:3`: NOT NULL columns that some row left empty */
   readonly nullAllowed: Set<string>;

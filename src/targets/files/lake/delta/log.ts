@@ -58,9 +58,9 @@ export interface DeltaState {
   readonly version: number;
   readonly protocol: Protocol;
   readonly metadata: Metadata;
-  /** by path below the table's folder, in the order in which they were added */
+  /** keyed by path below the table's folder, in the order in which they were added */
   readonly files: ReadonlyMap<string, AddedFile>;
-  /** by path, the files that are no longer in the table */
+  /** keyed by path, the files that are no longer in the table */
   readonly removed: ReadonlyMap<string, RemovedFile>;
   /** the last transaction of each application; for our jobs only the last one */
   readonly transactions: ReadonlyMap<string, number>;

@@ -23,7 +23,7 @@ const long = avro.types.LongType.__with({
   compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
 });
 
-/** by the text of the schema: tables have few schemas, and avsc generates code for each */
+/** keyed by the text of the schema: tables have few schemas, and avsc generates code for each */
 const types = new Map<string, Type>();
 const maxTypes = 64;
 
