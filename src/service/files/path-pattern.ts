@@ -43,7 +43,7 @@ export function parsePathPattern(path: string): PathPattern | null {
     .filter((part) => part !== '' && part !== '.')
     // `**/**` means the same as `**`, and costs a comparison more for each folder
     .filter((part, at, all) => part !== '**' || all[at - 1] !== '**');
-  if (below.includes('..')) refuse(path, '.. does not stand behind a wildcard: begin with the folder itself');
+  if (below.includes('..')) refuse(path, '.. is not allowed after a wildcard: begin with the folder itself');
   if (below.length > fixedLimits.patternSegments)
     refuse(path, `a pattern has at most ${fixedLimits.patternSegments} names from its first wildcard on`);
   const segments = below.map((part) => (part === '**' ? 'folders' : parseSegment(path, part)));

@@ -79,7 +79,7 @@ export function parseRemoteLocation(text: string): RemoteLocation {
   return { kind: 'http', text, url };
 }
 
-const stepsAdvice = '.. does not stand in the path of an address';
+const stepsAdvice = '.. is not allowed in the path of an address';
 
 /**
  * Refuses a key or path that contains `..`. This program reads the key literally, but a program that uses the key as a file name would

@@ -69,7 +69,7 @@ export function requireDocumentElements(
       : 'give the files that are missing, too, in one folder or archive with these, and, if their names are URNs or URLs, the OASIS XML Catalog (catalog.xml) that gives their locations';
   throw new AppError(
     'unprocessable_input',
-    `no document can be valid by this set: it declares no global element that is not abstract in ${where}${said}; ${next}`,
+    `no document can be valid against this set: it declares no global element that is not abstract in ${where}${said}; ${next}`,
   );
 }
 

@@ -235,7 +235,7 @@ describe('what is refused, and changes nothing', () => {
     ['partitions', () => ({ 'partition-specs': [{ 'spec-id': 0, fields: [{ name: 'p' }] }] })],
     ['has version 3 of the format', () => ({ 'format-version': 3 })],
     [
-      'another name for the column note_key',
+      'a renamed column note_key',
       (metadata: Metadata) => {
         const [schema] = metadata.schemas;
         const [first, ...others] = schema!.fields;

@@ -184,7 +184,7 @@ describe('documents of one key', () => {
     const skipped = await runTool(home, 'xml2er', [inbox, ...options, '--on-error', 'skip']);
     expect([skipped.code, skipped.stdout]).toEqual([0, expect.stringContaining(words)]);
     expect(skipped.stdout).toContain('documents: 1 new, 0 replaced, 0 unchanged, 0 deleted');
-    expect(skipped.stdout).toContain('1 documents of the target are not among the inputs, and stay');
+    expect(skipped.stdout).toContain('1 documents of the target are not among the inputs, but stay');
   });
 
   it('are not deleted by a folder without documents', async () => {

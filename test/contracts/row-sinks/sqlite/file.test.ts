@@ -223,7 +223,7 @@ test('an existing file of somebody else keeps its tables, and gets ours beside t
 });
 
 test.each([
-  ['no database', () => writeFile(file, 'precious\n'.repeat(1000)), /is not a database of SQLite/],
+  ['no database', () => writeFile(file, 'precious\n'.repeat(1000)), /is not an SQLite database/],
   [
     'a view of that name',
     async () => change('CREATE VIEW book AS SELECT 1 AS one'),
