@@ -274,7 +274,7 @@ describe('documents in columns', { timeout: 180_000 }, () => {
     const { code, stdout } = await load('-o', 'metadb:none', '--after', 'origin');
     expect([code, stdout]).toEqual([
       1,
-      expect.stringMatching(/--after origin: the row id=\d.* has no value there/),
+      expect.stringMatching(/--after origin: the row id=\d.* has no value in it/),
     ]);
     expect((await metadb`select 1 from pg_namespace where nspname = 'none'`).length).toBe(0);
   });

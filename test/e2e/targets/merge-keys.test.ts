@@ -150,17 +150,17 @@ describe('documents of one key', () => {
     [
       'no value',
       `<item xmlns="urn:stock"><price>1</price></item>`,
-      'bad.xml: --key /s:item/s:sku: the document has no value there',
+      'bad.xml: --key /s:item/s:sku: the document has no value at this path',
     ],
     [
       'a value of white space',
       `<item xmlns="urn:stock"><sku> </sku><price>1</price></item>`,
-      'bad.xml: --key /s:item/s:sku: the document has no value there',
+      'bad.xml: --key /s:item/s:sku: the document has no value at this path',
     ],
     [
       'several values',
       `<item xmlns="urn:stock"><sku>1</sku><sku>2</sku><price>1</price></item>`,
-      'bad.xml: --key /s:item/s:sku: the document has several values there',
+      'bad.xml: --key /s:item/s:sku: the document has several values at this path',
     ],
     [
       'the key of another one',
