@@ -42,7 +42,7 @@ function report(level: string, sets: readonly SetFigures[]): void {
     keys: figures.foreignKeys,
     ...Object.fromEntries(counted.map((name) => [name, figures[name].length])),
     tablesWithoutRows: figures.tablesWithoutRows.length,
-    mostParentKeys: `${figures.mostParentKeys.count} ${figures.mostParentKeys.table}`,
+    maxParentKeys: `${figures.maxParentKeys.count} ${figures.maxParentKeys.table}`,
   }));
   console.log(`level ${level}`);
   for (const line of formatTable(rows)) console.log(line);

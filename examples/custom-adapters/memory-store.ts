@@ -16,7 +16,7 @@ export function createMemoryStore(): FileStore {
     stored.set(location, { bytes, modified: Date.now(), version: String(changes) });
   };
   /** Returns whether there is a file at the location, or any below it. */
-  const isThere = (location: string): boolean =>
+  const isPresent = (location: string): boolean =>
     stored.has(location) || [...stored.keys()].some((key) => key.startsWith(`${location}/`));
 
   return {
@@ -24,7 +24,7 @@ export function createMemoryStore(): FileStore {
 
     async resolve(idOrg, path, mustExist) {
       const location = locationOf(idOrg, path);
-      if (mustExist && !isThere(location))
+      if (mustExist && !isPresent(location))
         throw new AppError('input_not_found', `there is no file or folder ${path}`);
       return location;
     },
@@ -75,7 +75,7 @@ export function createMemoryStore(): FileStore {
     async removeFile(idOrg, path) {
       const location = locationOf(idOrg, path);
       if (stored.delete(location)) return;
-      if (isThere(location)) throw new AppError('path_not_allowed', `${path} is a folder`);
+      if (isPresent(location)) throw new AppError('path_not_allowed', `${path} is a folder`);
       throw new AppError('not_found', `there is no file ${path}`);
     },
 
@@ -104,7 +104,7 @@ function locationOf(idOrg: number, path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   const isOutside = path === '' || path.startsWith('/') || path.includes('\0') || parts.includes('..');
   if (isOutside)
-    throw new AppError('path_not_allowed', 'the path lies outside the files of the organisation');
+    throw new AppError('path_not_allowed', 'the path is outside the files of the organisation');
   return [idOrg, ...parts].join('/');
 }
 

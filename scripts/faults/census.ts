@@ -11,7 +11,7 @@ export interface Census {
 /** The database that a cycle's jobs load. */
 export interface CountedDatabase {
   /** whether tables were made there */
-  isThere(): Promise<boolean>;
+  isPresent(): Promise<boolean>;
   /** Rows of a query that any SQL database understands; values as text or numbers. */
   ask(query: string): Promise<readonly (readonly unknown[])[]>;
   /** what stands before the name of a table */
@@ -25,7 +25,7 @@ export async function countRows(
   completed: readonly number[],
 ): Promise<Census> {
   const perJob = document.shipments + document.packages + document.goods;
-  if (!(await database.isThere())) return { lost: completed.length * perJob, doubled: 0 };
+  if (!(await database.isPresent())) return { lost: completed.length * perJob, doubled: 0 };
   const perJobOf = async (query: string): Promise<ReadonlyMap<number, number>> =>
     new Map((await database.ask(query)).map(([job, count]) => [Number(job), Number(count)]));
   const of = (name: string): string => `${database.prefix}${name}`;

@@ -28,7 +28,7 @@ export function metadbPlaces(installation: Installation): MakePlace {
       withDatabase(installation, (sql) =>
         countRows(
           {
-            isThere: async () => {
+            isPresent: async () => {
               const [found] = await sql<
                 { there: boolean }[]
               >`select to_regclass(${`${name}._documents`}) is not null as there`;
@@ -61,7 +61,7 @@ export function mariadbPlaces(server: TestMariadb, port: number): MakePlace {
       ],
       census: (document, completed) =>
         countRows(
-          { isThere: async () => (await ask(`SHOW TABLES LIKE '\\_documents'`)).length > 0, ask, prefix: '' },
+          { isPresent: async () => (await ask(`SHOW TABLES LIKE '\\_documents'`)).length > 0, ask, prefix: '' },
           document,
           completed,
         ),
@@ -84,7 +84,7 @@ export function sqlitePlaces(folder: string): MakePlace {
 
 function sqliteFile(path: string): CountedDatabase {
   return {
-    isThere: () =>
+    isPresent: () =>
       access(path).then(
         () => true,
         () => false,

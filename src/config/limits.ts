@@ -15,15 +15,15 @@ export const limitSpecs = {
     initial: '1 MiB',
     meaning: 'size of a JSON body',
     past: '413',
-    why: 'a body is held whole and parsed at once; a hundred executions with all their options fit',
+    why: 'a body is held in memory and parsed at once; a hundred executions with all their options fit',
   },
   svgBytes: {
     property: 'svc.limits.svg',
     kind: 'size',
     initial: '8 MiB',
-    meaning: 'size of a JSON body with a drawing to keep',
+    meaning: 'size of a JSON body with a drawing to store',
     past: '413',
-    why: 'a drawing is held whole while it is looked through; those of hundreds of tables fit',
+    why: 'a drawing is held in memory while it is checked; drawings of hundreds of tables fit',
   },
   uploadBytes: {
     property: 'svc.limits.upload',
@@ -47,7 +47,7 @@ export const limitSpecs = {
     initial: '1 GiB',
     meaning: 'size of the log of one job',
     past: 'the log ends with a line that says so, and the job continues',
-    why: 'every document that is rejected is a line, and documents decide what it quotes of them',
+    why: 'every rejected document adds a line, which quotes content of the document',
   },
   executions: {
     property: 'svc.limits.executions',
@@ -63,7 +63,7 @@ export const limitSpecs = {
     initial: '100',
     meaning: 'requests of one key per second, counted in each process',
     past: '429',
-    why: 'one client must not take the service from the others',
+    why: 'one client must not crowd out the others',
   },
   requestBurst: {
     property: 'svc.limits.request_burst',
@@ -71,7 +71,7 @@ export const limitSpecs = {
     initial: '200',
     meaning: 'requests of one key at once, counted in each process',
     past: '429',
-    why: 'pages ask for many things as they open',
+    why: 'pages send many requests as they open',
   },
   connections: {
     property: 'svc.limits.connections',
@@ -79,7 +79,7 @@ export const limitSpecs = {
     initial: '2000',
     meaning: 'connections that a process holds at once',
     past: 'an idle connection is closed, or one of the client with the most connections',
-    why: 'each is a file of the process and some memory, and costs who opens it nothing',
+    why: 'each takes a file descriptor and memory of the process, and costs the client nothing',
   },
   followersPerKey: {
     property: 'svc.limits.followers_per_key',
@@ -95,7 +95,7 @@ export const limitSpecs = {
     initial: '100',
     meaning: 'logs that one organisation follows at once, counted in each process',
     past: '429',
-    why: 'keys cost an organisation nothing',
+    why: 'an organisation can make any number of keys',
   },
   runningJobs: {
     property: 'svc.limits.running_jobs',
@@ -111,7 +111,7 @@ export const limitSpecs = {
     initial: '10000',
     meaning: 'jobs of one organisation that wait',
     past: '429',
-    why: 'the queue is a table: it must not grow for as long as somebody keeps asking',
+    why: 'the queue is a table that must not grow without limit',
   },
   watches: {
     property: 'svc.limits.watches',
@@ -119,24 +119,24 @@ export const limitSpecs = {
     initial: '100',
     meaning: 'watches of one organisation',
     past: '429',
-    why: 'each costs its schedulers a look every time that it is due, as often as every second',
+    why: 'each is checked by a scheduler whenever it is due, up to every second',
   },
   lookMs: {
     property: 'svc.limits.look',
     kind: 'time',
     initial: '60 s',
-    meaning: 'time of one look at the place of a watch: listing, reading and hashing of new files',
+    meaning: 'time for one check of the location of a watch: listing, reading and hashing new files',
     past: 'the files that were read are loaded; if there are none, the watch is stalled',
-    why: 'places of tenants may answer a little for ever, and organisations share the schedulers',
+    why: 'a location may respond very slowly, and organisations share the schedulers',
   },
   lookMemoryBytes: {
     property: 'svc.limits.look_memory',
     kind: 'size',
     initial: '512 MiB',
     meaning:
-      'memory of a process that looks at the places of watches, fetches sources of a schema, or reads rows of a target',
+      'memory of a process that checks the locations of watches, fetches sources of a schema, or reads rows of a target',
     past: 'the process is ended, and the watch is paused or the request answered with 422',
-    why: 'servers of tenants decide what they send; a look needs 100 MB, and a few times svc.limits.target_message for a row of that size',
+    why: 'the servers of tenants decide how much they send; a check needs 100 MB, and a few times svc.limits.target_message for a row of that size',
   },
   targetNames: {
     property: 'svc.limits.target_names',
@@ -144,7 +144,7 @@ export const limitSpecs = {
     initial: '1000',
     meaning: 'SQL schemas of the metadata database (metadb:NAME) of one organisation',
     past: 'F',
-    why: 'names are shared by all organisations, and a name that is taken is refused to others',
+    why: 'all organisations share one set of names, and each name can be used once',
   },
   jobDeadlineMs: {
     property: 'svc.limits.job_deadline',
@@ -152,7 +152,7 @@ export const limitSpecs = {
     initial: '24 h',
     meaning: 'time after which a job that has not ended expires',
     past: 'E',
-    why: 'what hangs must end some day; the longest loads take hours',
+    why: 'a job that hangs must end at some time; the longest loads take hours',
   },
   jobRunMs: {
     property: 'svc.limits.job_seconds',
@@ -161,7 +161,7 @@ export const limitSpecs = {
     meaning:
       'running time of a job, all attempts together, without its time in the queue, in seconds or as 30 m; empty: svc.limits.job_deadline',
     past: 'E',
-    why: 'a query without an end holds a place of its worker until the deadline',
+    why: 'an endless query occupies a slot of its worker until the deadline',
   },
   attempts: {
     property: 'svc.limits.attempts',
@@ -169,7 +169,7 @@ export const limitSpecs = {
     initial: '3',
     meaning: 'attempts at a job',
     past: 'L, or F with the last reason',
-    why: 'an outage passes between attempts; input that kills its tool must not do so for ever',
+    why: 'an outage may pass between attempts, but input that crashes its tool must not be retried without limit',
   },
   outageWaitMs: {
     property: 'svc.limits.outage_wait',
@@ -178,7 +178,7 @@ export const limitSpecs = {
     meaning:
       'time that a job waits, without losing attempts, for disk space or for a server that was reached before; svc.limits.job_deadline still applies',
     past: 'F with the reason',
-    why: 'an outage of hours must not fail jobs; after a day somebody should look',
+    why: 'an outage of hours must not fail jobs; after a day a person should check',
   },
   leaseMs: {
     property: 'svc.limits.lease',
@@ -194,7 +194,7 @@ export const limitSpecs = {
     initial: '10 s',
     meaning: 'time between two heartbeats of a worker',
     past: 'the service does not start if this is more than half of the lease',
-    why: 'one sign of life may be lost without the job being lost',
+    why: 'one heartbeat may be lost without the job being lost',
   },
   xsdTimeMs: {
     property: 'svc.limits.xsd_time',
@@ -202,7 +202,7 @@ export const limitSpecs = {
     initial: '60 s',
     meaning: 'time to compile an XSD set',
     past: 'F or 422',
-    why: 'small sets can be made to take for ever; the largest standards take a second',
+    why: 'a small set can be built to compile for hours; the largest standards take a second',
   },
   xsdMemoryBytes: {
     property: 'svc.limits.xsd_memory',
@@ -210,7 +210,7 @@ export const limitSpecs = {
     initial: '1 GiB',
     meaning: 'memory to compile an XSD set',
     past: 'F or 422',
-    why: 'small sets can be made to fill any memory; the largest standards fit',
+    why: 'a small set can be built to fill any memory; the largest standards fit',
   },
   validationTimeMs: {
     property: 'svc.limits.validation_time',
@@ -218,7 +218,7 @@ export const limitSpecs = {
     initial: '20 s',
     meaning: 'time to check a document with --validate, and as much again for each 8 MiB of it',
     past: 'the document is a reject',
-    why: 'a value of some thousand letters takes for ever with some patterns; the hardest real documents take a second',
+    why: 'some patterns take hours for a value of some thousand letters; the hardest real documents take a second',
   },
   toolMemoryBytes: {
     property: 'svc.limits.tool_memory',
@@ -226,7 +226,7 @@ export const limitSpecs = {
     initial: '2 GiB',
     meaning: 'memory of the process of a job, in addition to svc.worker.memory',
     past: 'F',
-    why: 'a job needs 100 MB, and some for each worker; what a target or a document makes it hold is not ours to foresee',
+    why: 'a job needs 100 MB, and some for each worker; the memory for a target or a document cannot be predicted',
   },
   targetMessageBytes: {
     property: 'svc.limits.target_message',
@@ -234,7 +234,7 @@ export const limitSpecs = {
     initial: '64 MiB',
     meaning: 'size of one row, or of one message, that a target database sends',
     past: 'F',
-    why: 'a message is held whole, and its server may be anybody’s; rows with larger values need more',
+    why: 'a message is held in memory, and its server may be untrusted; rows with larger values need more',
   },
   targetConnections: {
     property: 'svc.limits.target_connections',
@@ -242,7 +242,7 @@ export const limitSpecs = {
     initial: '32',
     meaning: 'simultaneous connections of the executors of one Spark job to a target database',
     past: 'other executors wait',
-    why: 'a server has a hundred by default, and takes rows no faster over more than it has cores',
+    why: 'a server allows a hundred by default, and more connections than cores do not load faster',
   },
   compiles: {
     property: 'svc.limits.compiles',
@@ -250,7 +250,7 @@ export const limitSpecs = {
     initial: '1',
     meaning: 'schemas of one organisation that a process makes over the API at once',
     past: 'the request waits',
-    why: 'a process compiles two at a time, and one set may take all the time that it is allowed',
+    why: 'a process compiles two sets at a time, and each may take the full time limit',
   },
   archiveExpansion: {
     property: 'svc.limits.archive_expansion',
@@ -258,7 +258,7 @@ export const limitSpecs = {
     initial: '100',
     meaning: 'unpacked size of an archive, as a multiple of its packed size',
     past: 'F or 422',
-    why: 'documents pack to a tenth or a twentieth, what is meant to burst to a thousandth',
+    why: 'documents compress to a tenth or a twentieth, archive bombs to a thousandth',
   },
   archiveMembers: {
     property: 'svc.limits.archive_members',
@@ -266,7 +266,7 @@ export const limitSpecs = {
     initial: '100000',
     meaning: 'files in an archive',
     past: 'F or 422',
-    why: 'an empty member costs its sender a hundred bytes, and us a document',
+    why: 'an empty member takes a hundred bytes of the archive, but is processed as a document',
   },
   transferTimeMs: {
     property: 'svc.limits.migration_time',
@@ -274,7 +274,7 @@ export const limitSpecs = {
     initial: '1 h',
     meaning: 'time of an export or import',
     past: 'F, and error is true',
-    why: 'it holds a request; a database or a cloud may answer a little for ever',
+    why: 'it occupies a request; a database or a cloud may respond very slowly',
   },
   keepJobsMs: {
     property: 'svc.limits.keep_jobs',
@@ -282,7 +282,7 @@ export const limitSpecs = {
     initial: '90 d',
     meaning: 'time for which records and logs of ended jobs are kept',
     past: 'they are removed',
-    why: 'the disk is finite, and logs tell of documents',
+    why: 'the disk is finite, and logs contain content of documents',
   },
   keepUploadsMs: {
     property: 'svc.limits.keep_uploads',
@@ -290,14 +290,14 @@ export const limitSpecs = {
     initial: '30 d',
     meaning: 'time for which uploads are kept',
     past: 'they are removed',
-    why: 'the disk is finite, and nobody else would remove them',
+    why: 'the disk is finite, and clients need not remove their uploads',
   },
   keepIdempotencyKeysMs: {
     property: 'svc.limits.keep_idempotency_keys',
     kind: 'time',
     initial: '24 h',
     meaning: 'time for which idempotency keys are kept',
-    past: 'the key counts as new',
+    past: 'the key is treated as new',
     why: 'clients repeat a request within minutes; a day covers a night’s outage',
   },
 } as const satisfies Readonly<Record<string, LimitSpec>>;

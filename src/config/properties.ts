@@ -57,7 +57,7 @@ const eventProperties = [
     initial: '',
     meaning: 'whsec_ and the base64 of 24 to 64 bytes, which sign webhooks; required for webhooks',
   },
-  { name: 'svc.webhooks.attempts', initial: '8', meaning: 'most attempts to deliver one event' },
+  { name: 'svc.webhooks.attempts', initial: '8', meaning: 'maximum number of attempts to deliver one event' },
   {
     name: 'svc.webhooks.retry',
     initial: '5 s',
@@ -87,7 +87,7 @@ function readEvents(
   const url = read('svc.webhooks.url', parseHttpAddress);
   const secret = read('svc.webhooks.secret', parseWebhookSecret);
   if (url !== null && secret === null)
-    complaints.push('svc.webhooks.secret: is needed where svc.webhooks.url is set');
+    complaints.push('svc.webhooks.secret: is required if svc.webhooks.url is set');
   const lineage = {
     url: read('svc.openlineage.url', parseHttpAddress),
     key: read('svc.openlineage.key', (text) => (text === '' ? null : text)),
@@ -112,7 +112,7 @@ const fileStoreProperties = [
   {
     name: 'svc.files.s3_endpoint',
     initial: '',
-    meaning: 'address of the S3-compatible store; empty: that of Amazon S3 in the region',
+    meaning: 'address of the S3-compatible store; empty: Amazon S3 in the region',
   },
   { name: 'svc.files.s3_region', initial: 'us-east-1', meaning: 'region of the bucket' },
   { name: 'svc.files.s3_access_key', initial: '', meaning: 'access key of the store' },
@@ -184,8 +184,8 @@ function readOidc(
     scopeNames: read('svc.oidc.scopes', parseScopeNames),
   };
   if (issuer === null) return null;
-  if (audience === null) complaints.push('svc.oidc.audience: is needed where svc.oidc.issuer is set');
-  if (jwks === null) complaints.push('svc.oidc.jwks: is needed where svc.oidc.issuer is set');
+  if (audience === null) complaints.push('svc.oidc.audience: is required if svc.oidc.issuer is set');
+  if (jwks === null) complaints.push('svc.oidc.jwks: is required if svc.oidc.issuer is set');
   return audience === null || jwks === null ? null : { issuer, audience, jwks, ...oidc };
 }
 
@@ -209,7 +209,7 @@ const sparkProperties = [
   {
     name: 'svc.spark.memory',
     initial: '1g',
-    meaning: 'memory of an executor, in addition to that of its tasks',
+    meaning: 'memory of an executor, in addition to the memory of its tasks',
   },
   { name: 'svc.spark.cores', initial: '', meaning: 'cores of an executor; empty: the default of the master' },
   {
@@ -364,7 +364,7 @@ function kindOf(location: string | undefined, given: string | undefined): Access
       'location: must be s3://BUCKET/PREFIX, az://CONTAINER/PREFIX, https://HOST/PATH or sftp://USER@HOST/PATH',
     );
   if (named !== undefined && named !== found)
-    throw new Error(`kind: ${named} is not that of ${found}:// locations`);
+    throw new Error(`kind: ${named} does not match the location, which begins with ${found}://`);
   return found;
 }
 
@@ -457,7 +457,7 @@ export const properties = [
     initial: '',
     meaning: 'issuer (iss) of bearer tokens that are accepted in addition to API keys; empty: none',
   },
-  { name: 'svc.oidc.audience', initial: '', meaning: 'audience (aud) that such tokens must be for' },
+  { name: 'svc.oidc.audience', initial: '', meaning: 'audience (aud) that these tokens must have' },
   {
     name: 'svc.oidc.jwks',
     initial: '',

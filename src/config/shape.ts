@@ -119,7 +119,7 @@ const oidc = z
     orgClaim: z.string(),
     /** organisation of tokens without that claim; null: they are refused */
     defaultOrg: z.int().nullable(),
-    /** from a value of the scope claim to scopes of ours; a scope's own name always means itself */
+    /** from a value of the scope claim to scopes of ours; the name of a scope always means that scope */
     scopeNames: z.record(z.string(), texts).readonly(),
   })
   .readonly();

@@ -40,7 +40,10 @@ export function refuseStrangers(kind: AccessKind, given: AccessTexts): void {
   const own: readonly AccessMember[] = accessKinds[kind];
   const stranger = accessMembers.find((member) => given[member] !== undefined && !own.includes(member));
   if (stranger !== undefined)
-    throw new MemberFault(stranger, `a source of kind ${kind} has none: it takes ${own.join(', ')}`);
+    throw new MemberFault(
+      stranger,
+      `a source of kind ${kind} does not have this property: it has ${own.join(', ')}`,
+    );
 }
 
 /** Returns the secrets in access data, which must appear nowhere. */
@@ -77,13 +80,13 @@ const readers: { readonly [Kind in AccessKind]: (given: AccessTexts) => SourceAc
     };
   },
   az({ endpoint, access_key: account, secret_key: key = null, token = null }) {
-    if (account === undefined) throw new MemberFault('access_key', 'is the name of the account, and needed');
+    if (account === undefined) throw new MemberFault('access_key', 'is required: the name of the account');
     if (!/^[a-z0-9]{3,24}$/.test(account))
       throw new MemberFault('access_key', 'must be the name of an account: 3 to 24 of a-z and 0-9');
     if ((key === null) === (token === null))
       throw new MemberFault(
         'secret_key',
-        'the key of the account is needed, or token, a shared access signature: one of the two',
+        'give either the key of the account or, as token, a shared access signature',
       );
     if (key !== null && !/^[A-Za-z0-9+/]+={0,2}$/.test(key))
       throw new MemberFault('secret_key', 'must be the base64 form of the key');
@@ -96,26 +99,24 @@ const readers: { readonly [Kind in AccessKind]: (given: AccessTexts) => SourceAc
     return { kind: 'az', endpoint: address, account, key, token: token?.replace(/^\?/, '') ?? null };
   },
   https({ host, token = null, user = null, password = null }) {
-    if (host === undefined)
-      throw new MemberFault('host', 'is needed: what is secret goes to that host alone');
+    if (host === undefined) throw new MemberFault('host', 'is required: secrets are sent only to that host');
     if ((user === null) !== (password === null))
-      throw new MemberFault(user === null ? 'user' : 'password', 'user and password go together');
+      throw new MemberFault(user === null ? 'user' : 'password', 'give user and password together');
     if (token !== null && user !== null)
-      throw new MemberFault('token', 'stands in place of user and password: give one of the two');
+      throw new MemberFault('token', 'replaces user and password: give one of the two');
     // neither is allowed in a header
     if (/[^\x21-\x7e]/.test(token ?? '')) throw new MemberFault('token', 'must be ASCII, without blanks');
-    if (user?.includes(':') === true) throw new MemberFault('user', 'must not hold a colon');
+    if (user?.includes(':') === true) throw new MemberFault('user', 'must not contain a colon');
     return { kind: 'https', host: hostOf(host), token, user, password };
   },
   sftp({ host, user = null, password = null, key_file: keyFile = null, secret_key, ...rest }) {
     const key = secret_key?.replaceAll('\r\n', '\n') ?? null;
-    if (host === undefined)
-      throw new MemberFault('host', 'is needed: what is secret goes to that host alone');
-    if (user !== null && !sftpUser.test(user)) throw new MemberFault('user', 'is no name of a user');
+    if (host === undefined) throw new MemberFault('host', 'is required: secrets are sent only to that host');
+    if (user !== null && !sftpUser.test(user)) throw new MemberFault('user', 'is not the name of a user');
     if (password === null && key === null && keyFile === null)
-      throw new MemberFault('password', 'is needed, or a private key: key_file or secret_key');
+      throw new MemberFault('password', 'is required unless a private key is given: key_file or secret_key');
     if (key !== null && keyFile !== null)
-      throw new MemberFault('secret_key', 'stands in place of key_file: give one of the two');
+      throw new MemberFault('secret_key', 'replaces key_file: give one of the two');
     if (key !== null && !/^-----BEGIN [A-Z ]*PRIVATE KEY-----\n/.test(key))
       throw new MemberFault(
         'secret_key',

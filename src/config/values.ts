@@ -132,7 +132,7 @@ export function parseHttpAddress(text: string): string | null {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
     throw new Error('must be an https: or http: address');
-  if (url.username !== '' || url.password !== '') throw new Error('must not hold a user or a password');
+  if (url.username !== '' || url.password !== '') throw new Error('must not contain a user or a password');
   return url.href;
 }
 

@@ -1,4 +1,4 @@
-/** The word that somebody may have meant who wrote another one. */
+/** Suggests the word that a user may have meant by a misspelt one. */
 
 /** Returns the closest candidate if it is close enough to be meant, or null. */
 export function closestWord(word: string, candidates: Iterable<string>): string | null {

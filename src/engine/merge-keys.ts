@@ -49,7 +49,7 @@ export function parseKeyPaths(option: string, model: RelationalModel): KeyPaths 
 function parsePath(text: string, model: RelationalModel): KeyPath | { readonly fault: string } {
   const steps = text.match(/(?:\{[^}]*\}|[^/{])+/g) ?? [];
   if (!text.startsWith('/') || text.startsWith('//') || text.endsWith('/') || steps.length === 0)
-    return { fault: `${text} is no absolute path, such as /order/@id or /order/header/number` };
+    return { fault: `${text} is not an absolute path, such as /order/@id or /order/header/number` };
   const elements: NameWanted[] = [];
   let attribute: NameWanted | null = null;
   for (const step of steps) {
@@ -75,8 +75,8 @@ const nameForm = /^(?:\{([^}]*)\}|([^:{}[\]()*\s]+):)?([^:{}[\]()*@\s]+)$/;
 
 function namingFault(step: string, { namespaces }: RelationalModel): string {
   if (nameForm.test(step.replace(/^@/, '')))
-    return `is no name with a prefix of the schema (${Object.keys(namespaces).join(', ')})`;
-  return 'is neither the name of an element nor @ and that of an attribute: a key is a path of names alone';
+    return `does not have a prefix of the schema (${Object.keys(namespaces).join(', ')})`;
+  return 'is neither the name of an element nor @ and the name of an attribute: the path of a key consists of names only';
 }
 
 function nameOf(step: string, model: RelationalModel): NameWanted | null {

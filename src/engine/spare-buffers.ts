@@ -1,6 +1,6 @@
 /** A pool of buffers for data that waits to be written or compressed. New buffers each time would burden the garbage collector. */
 
-const mostFreeBytes = 16 * 1024 * 1024;
+const maxFreeBytes = 16 * 1024 * 1024;
 /** buffers are multiples of it, so that those of about the same size are shared */
 const unitBytes = 4 * 1024;
 
@@ -26,7 +26,7 @@ export class SpareBuffers {
   /** Returns a buffer from `take` to the pool. Others are not kept. */
   giveBack({ buffer }: Uint8Array<ArrayBuffer> | Int32Array<ArrayBuffer>): void {
     const { byteLength } = buffer;
-    if (byteLength % unitBytes > 0 || this.#freeBytes + byteLength > mostFreeBytes) return;
+    if (byteLength % unitBytes > 0 || this.#freeBytes + byteLength > maxFreeBytes) return;
     this.#freeBytes += byteLength;
     const at = this.#free.findIndex((other) => other.byteLength >= byteLength);
     this.#free.splice(at < 0 ? this.#free.length : at, 0, buffer);

@@ -103,7 +103,7 @@ export function createGuards(
         requestId: c.get('requestId'),
       });
     } catch (error) {
-      adapters.logger.error('audit line not written', {
+      adapters.logger.error('the audit entry could not be written', {
         request_id: c.get('requestId'),
         action,
         error: String(error),
@@ -160,7 +160,7 @@ export function createGuards(
       await record(c, principal, ownAddress(routePath(c), c.req.path), 403);
       throw new AppError(
         'forbidden',
-        'the operation needs a key of organisation 1 with the scope metrics:read or admin: it tells of all organisations',
+        'the operation needs a key of organisation 1 with the scope metrics:read or admin: it shows data of all organisations',
         {
           headers: {
             'WWW-Authenticate': 'Bearer realm="api", error="insufficient_scope", scope="metrics:read"',

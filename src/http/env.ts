@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import type { Principal } from '../service/access/keys.ts';
 import type { TraceContext } from '../service/jobs/trace-context.ts';
-import type { Coding, Compressor, HeldConnection } from '../ports/network.ts';
+import type { Coding, Compressor, RequestConnection } from '../ports/network.ts';
 
 /** Content of the program itself. It is hashed once, and compressed once for each coding. */
 export interface StaticContent {
@@ -16,7 +16,7 @@ export interface StaticContent {
 export interface AppEnv {
   Bindings: {
     /** absent if the host does not limit its connections */
-    svcConnection?: HeldConnection;
+    svcConnection?: RequestConnection;
   };
   Variables: {
     requestId: string;
@@ -40,6 +40,6 @@ export interface AppEnv {
 }
 
 /** `c.env` is whatever the host hands over: nothing at all, too. */
-export function connectionOf(c: Context<AppEnv>): HeldConnection | undefined {
+export function connectionOf(c: Context<AppEnv>): RequestConnection | undefined {
   return (c.env as AppEnv['Bindings'] | undefined)?.svcConnection;
 }

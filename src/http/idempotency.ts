@@ -20,7 +20,7 @@ export const idempotencyKeyHeader = {
     .optional()
     .openapi({
       description:
-        'A text that is new for each request. The same key and request give the first answer again, for 24 hours unless the operator has changed that; another request with the key is refused.',
+        'A unique text for each request. Repeating a request with the same key returns the first answer again, for 24 hours by default; a different request with the same key is refused.',
       example: 'a8098c1a-f86e',
     }),
 };
@@ -29,7 +29,7 @@ export const idempotencyKeyHeader = {
 export const replayedHeader = {
   'Idempotency-Replayed': {
     description:
-      '`true`: the answer of an earlier request with this idempotency key; nothing was done again.',
+      '`true`: this is the answer to an earlier request with the same idempotency key; nothing was executed again.',
     schema: { type: 'string' as const, enum: ['true'] },
     example: 'true',
   },
@@ -103,7 +103,10 @@ async function answerOnce(
 
   const { hold } = begun;
   const warn = (error: unknown): void =>
-    logger.warn('idempotency key not updated', { request_id: c.get('requestId'), error: String(error) });
+    logger.warn('the idempotency key could not be updated', {
+      request_id: c.get('requestId'),
+      error: String(error),
+    });
   const renewing = setInterval(() => void idempotency.extend(hold, leaseMs).catch(warn), renewMs);
   try {
     const response = await process();

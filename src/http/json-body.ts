@@ -77,9 +77,13 @@ async function readLimited(request: Request, maxBytes: number): Promise<Uint8Arr
 /** Refuses compressed bodies (RFC 9110 section 15.5.16), because a small body could expand to any size. */
 function checkCoding(header: string | undefined): void {
   if (header === undefined || /^\s*(?:identity\s*)?$/i.test(header)) return;
-  throw new AppError('unsupported_media_type', 'the body must not be packed', {
-    headers: { 'Accept-Encoding': 'identity' },
-  });
+  throw new AppError(
+    'unsupported_media_type',
+    'compressed request bodies are not accepted: send the body without Content-Encoding',
+    {
+      headers: { 'Accept-Encoding': 'identity' },
+    },
+  );
 }
 
 function checkMediaType(header: string | undefined, expected: RegExp): void {

@@ -278,7 +278,7 @@ const partPatienceMs = 700;
 /** Figures of a database that is up but busy are worth a longer wait. */
 const figurePatienceMs = 8_000;
 /** a database that does not answer collects no more questions than these */
-const mostReaders = 4;
+const maxReaders = 4;
 
 export interface Metrics {
   readonly count: MiddlewareHandler<AppEnv>;
@@ -297,7 +297,7 @@ export function createMetrics(nowMs: () => number): Metrics {
   async function readStored(
     sources: Pick<MetricSources, 'jobs' | 'watches' | 'figures'>,
   ): Promise<Family[] | null> {
-    if (readers >= mostReaders) return null;
+    if (readers >= maxReaders) return null;
     readers += 1;
     try {
       return await storedFamilies(sources, jobMetrics);

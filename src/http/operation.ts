@@ -62,16 +62,16 @@ export interface ProblemContent {
 }
 
 const meanings: Readonly<Record<number, string>> = {
-  400: 'The request is wrong in form.',
+  400: 'The request is malformed.',
   401: 'A valid key is needed.',
   403: 'The key may not do this, or the operation is switched off.',
-  404: 'Not there, or of another organisation.',
+  404: 'It does not exist, or belongs to another organisation.',
   406: 'None of the accepted media types can be given.',
   409: 'Not in the present state.',
   413: 'The body is over its limit.',
   415: 'The media type of the body is not understood.',
   416: 'There is nothing in that range.',
-  422: 'Understood, and still not possible.',
+  422: 'The request is valid but cannot be carried out.',
   429: 'Too many requests; see Retry-After.',
   500: 'Unexpected fault.',
   501: 'Not possible in this runtime.',

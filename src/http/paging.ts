@@ -88,13 +88,13 @@ export function plainText(maxCharacters: number, minCharacters = 1) {
     .string()
     .min(minCharacters)
     .max(maxCharacters)
-    .regex(controlFree, { error: 'must not hold control characters' });
+    .regex(controlFree, { error: 'must not contain control characters' });
 }
 
 /** A name that people read in lists, logs and terminals: plain text without hidden characters. */
 export function displayName(maxCharacters: number) {
   return plainText(maxCharacters).refine((name) => !hasHiddenCharacters(name), {
-    error: 'must not hold line ends, bidirectional marks or characters without width',
+    error: 'must not contain line ends, bidirectional marks or zero-width characters',
   });
 }
 
@@ -139,10 +139,10 @@ export function integerBetween(min: number, max: number, meaning: string, exampl
     });
 }
 
-/** `?id_lschma=`: which logical schema of the origin; without it, the one that the last load used, or that was made since. */
+/** `?id_lschma=`: which logical schema of the origin; default: the one that the last load used or that was made since. */
 export const logicalSchemaQuery = z.object({
   id_lschma: int64(
-    'Logical schema of this schema to speak of; without it, the one that the last load used, or that was made since.',
+    'Logical schema of this schema to speak of; default: the one that the last load used or that was made since.',
     4,
   ).optional(),
 });
@@ -151,7 +151,7 @@ export const dialectQuery = logicalSchemaQuery.extend({
   dialect: z
     .enum(dialectNames)
     .optional()
-    .openapi({ description: 'SQL flavour; postgresql without it.', example: 'postgresql' }),
+    .openapi({ description: 'SQL dialect; default postgresql.', example: 'postgresql' }),
 });
 
 // Pages of lists: their parameters and their shape.
@@ -164,7 +164,7 @@ export const sizeQuery = z.object({
   size: integerBetween(
     1,
     fixedLimits.pageSize,
-    `Records on a page, 1 … ${fixedLimits.pageSize}; ${defaultPageSize} without it.`,
+    `Records on a page, 1 … ${fixedLimits.pageSize}; default ${defaultPageSize}.`,
     defaultPageSize,
   ).optional(),
 });
@@ -312,7 +312,7 @@ export async function cursorPage<T>(
   idOf: (record: T) => number,
   read: (page: number, size: number, position?: ListPosition) => Promise<Page<T>>,
 ) {
-  // one record more than the page has shows that the list goes on
+  // one record more than the page has shows that the list has another page
   const found = await read(cursor?.page ?? 0, size + 1, cursor?.position);
   const isLonger = found.content.length > size;
   const isBackwards = cursor?.position.side === 'before';

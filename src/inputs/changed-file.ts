@@ -7,6 +7,6 @@ export function changedFile(name: string): InputError {
     code: changedFileCode,
     severity: 'error',
     file: name,
-    message: 'changed after the watch had noticed it, so nothing was loaded',
+    message: 'the file changed after the watch had listed it, so nothing was loaded',
   });
 }

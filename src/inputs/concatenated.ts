@@ -32,8 +32,8 @@ interface DamagedFile {
 const placeNumbers = 5;
 
 /**
- * `spool`: a file of this run alone, which is made when it is needed. A file that is damaged is one document, which cannot be read. AppError: the
- * disk takes no more.
+ * `spool`: a file of this run alone, which is made when it is needed. A damaged file counts as one document that cannot be read. Throws
+ * AppError if the disk is full.
  */
 export async function separated(
   inputs: InputSet,
@@ -96,8 +96,8 @@ async function separate(
   const { name, path, carried, source, encoding, external } = member;
   const { elsewhere } = source;
   const spooled = elsewhere !== undefined && 'file' in elsewhere ? elsewhere : null;
-  const isThere = spooled !== null || (elsewhere === undefined && !source.packed);
-  const base = spooled?.from ?? (isThere ? 0 : unpacked.size);
+  const isPresent = spooled !== null || (elsewhere === undefined && !source.packed);
+  const base = spooled?.from ?? (isPresent ? 0 : unpacked.size);
   const places: number[] = [];
   const reader = createConcatenatedReader((found: FoundDocument) => {
     const own = found.encoding ?? encoding;
@@ -107,7 +107,7 @@ async function separate(
   });
   try {
     for await (const chunk of member.chunks('fleeting')) {
-      if (!isThere) unpacked.write(chunk);
+      if (!isPresent) unpacked.write(chunk);
       reader.write(chunk);
     }
     reader.end();
@@ -120,7 +120,7 @@ async function separate(
     path,
     ...(carried === undefined ? {} : { carried }),
     ...(external === undefined ? {} : { external }),
-    file: isThere ? source.file : unpacked.path,
+    file: isPresent ? source.file : unpacked.path,
     base,
     places: Float64Array.from(places),
   };

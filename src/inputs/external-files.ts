@@ -23,7 +23,7 @@ import { mayBeCatalog } from './xsd-catalogs.ts';
 // the input, or if a catalogue there leads to it; never from anywhere else.
 
 /** limit for one part; the tokenizer limits all of them together */
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 /** The place of a document that is a file. */
 export interface DocumentFile {
@@ -106,7 +106,7 @@ function folderPlace(root: string, links: Links): PartPlace {
         if (links === 'refuse' && target !== file) return { refused: `it is a link: ${leadsOut}` };
         const facts = statSync(target);
         if (!facts.isFile()) return { refused: isAbsent };
-        if (facts.size > mostBytes) return { refused: `it is larger than ${mostBytes} bytes` };
+        if (facts.size > maxBytes) return { refused: `it is larger than ${maxBytes} bytes` };
         const descriptor = openSmallFile(target, 'refuse');
         try {
           return readFileSync(descriptor);
@@ -138,7 +138,7 @@ function folderPlace(root: string, links: Links): PartPlace {
 /** number of bytes of a document in an archive that are searched for its document type declaration */
 const prologBytes = 256 * 1024;
 /** passes over an archive for one document, which has as many parts within parts */
-const mostPasses = 12;
+const maxPasses = 12;
 
 /** External parts in an archive. They are read before a document that names them, as members are read in their order. */
 class ArchiveParts {
@@ -211,7 +211,7 @@ class ArchiveParts {
   }
 
   async #prepare(member: string, head: Uint8Array): Promise<void> {
-    for (let pass = 0; pass < mostPasses; pass += 1) {
+    for (let pass = 0; pass < maxPasses; pass += 1) {
       this.#wanted = new Set();
       this.#look(member, head);
       if (this.#names !== null && this.#wanted.size === 0) return;
@@ -252,9 +252,9 @@ class ArchiveParts {
         for await (const chunk of oneByOne(member.chunks())) {
           chunks.push(chunk);
           bytes += chunk.length;
-          if (bytes > mostBytes) break;
+          if (bytes > maxBytes) break;
         }
-        if (bytes <= mostBytes) this.#bytes.set(member.name, Buffer.concat(chunks));
+        if (bytes <= maxBytes) this.#bytes.set(member.name, Buffer.concat(chunks));
       }
     this.#names = names;
   }
@@ -282,8 +282,8 @@ export function namesParts(head: Uint8Array): boolean {
 /** Called for each external reference of a document that is not read. */
 export type OnRefused = (document: string, name: string, why: string) => void;
 
-const isElsewhere = 'it lies elsewhere: only what lies in the folder or archive of the input is read';
-const leadsOut = 'it leads out of the folder or archive of the input, beyond which nothing is read';
+const isElsewhere = 'it is outside the folder or archive of the input: only files inside are read';
+const leadsOut = 'it points outside the folder or archive of the input: only files inside are read';
 const isAbsent = 'there is no such file in the folder or archive of the input';
 
 function notFetched(address: string): string {

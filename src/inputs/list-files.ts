@@ -49,7 +49,7 @@ export interface InputsSeen {
 
 /** number of passed-over files that are named */
 export const namedExamples = 20;
-const mostKeys = 10_000;
+const maxKeys = 10_000;
 
 export interface InputOptions {
   /** called for each input that is a file; it may throw */
@@ -62,7 +62,7 @@ export interface InputOptions {
   readonly walked?: (seen: InputsSeen) => void;
   /** holds some of the files, at their paths */
   readonly spool?: FileSpool;
-  /** by path: the address that a file was fetched from, without its neighbours there */
+  /** keyed by path: the address that a file was fetched from, without its neighbours there */
   readonly fetchedAlone?: ReadonlyMap<string, string>;
 }
 
@@ -92,7 +92,7 @@ export async function openInputs(
     if (found.length === 0 && passedOver.length === 0) {
       throw new AppError(
         'input_not_found',
-        `${input}: there is no such file, or nothing in it that this tool reads${whatIsThere(input, links)}`,
+        `${input}: there is no such file, or nothing in it that this tool reads${describePath(input, links)}`,
       );
     }
     files.push(...found);
@@ -203,7 +203,7 @@ class PassedOverFiles {
   add(one: PassedOver, key: string): void {
     this.count += 1;
     // few files are parts of others
-    if (this.#keys.size < mostKeys) this.#keys.add(key);
+    if (this.#keys.size < maxKeys) this.#keys.add(key);
     if (this.#first.length < this.#most) this.#first.push({ ...one, key });
   }
 
@@ -260,12 +260,12 @@ function setOf(
 }
 
 /** Describes what is at the path of an input. Returns '' for a job, whose paths are not the user's own. */
-function whatIsThere(input: string, links: Links): string {
+function describePath(input: string, links: Links): string {
   if (links === 'refuse') return '';
   if (statSync(resolve(input), { throwIfNoEntry: false })?.isDirectory() === true)
     return '; the folder is there: documents are files whose content begins as XML does, also as .gz, .zip, .tar, .tgz, and schemas are *.xsd';
   return parsePathPattern(input) === null
-    ? `; it was looked for as ${resolve(input)}`
+    ? `; the path searched was ${resolve(input)}`
     : `; no file below ${resolve('.')} matches the pattern`;
 }
 
@@ -280,7 +280,7 @@ async function spoolStdin(): Promise<string> {
   } catch (error) {
     // on a disk that it has filled, it would stay
     if (spool !== null) await rm(spool, { recursive: true, force: true });
-    throw fileFault(error, `${tmpdir()}, where stdin is kept meanwhile (TMPDIR)`);
+    throw fileFault(error, `${tmpdir()}, where stdin is stored during the run (TMPDIR)`);
   }
 }
 

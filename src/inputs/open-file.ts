@@ -166,11 +166,17 @@ export async function* fleetingFileChunks(
 export function inputFault(error: unknown, path: string): unknown {
   const { code, path: missing = path } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM')
-    return new AppError('input_not_found', `${missing}: this user may not read it; give it the right`);
+    return new AppError(
+      'input_not_found',
+      `${missing}: this user may not read it; grant the user read permission`,
+    );
   if (code === 'ENOENT' && mayBeMisnamed(missing))
     return new AppError('input_not_found', `${missing}: ${isMisnamed}`);
   if (code === 'ENOENT')
-    return new AppError('input_not_found', `${missing}: it was there when the job began, and is gone`);
+    return new AppError(
+      'input_not_found',
+      `${missing}: it existed when the job began, but was removed since`,
+    );
   return error;
 }
 

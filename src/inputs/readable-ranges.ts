@@ -288,7 +288,7 @@ export async function countPieces(
   return Math.ceil(diskBytes / rangeBytes);
 }
 
-/** Surveys piece `number` of the file, from 0. Returns null if no row element begins in it, or if its tags alone do not tell. */
+/** Surveys piece `number` of the file, from 0. Returns null if no row element begins in it, or if its tags alone do not show that. */
 export async function surveyPiece(
   member: InputMember,
   number: number,
@@ -381,8 +381,8 @@ interface PlacesFound {
 }
 
 /**
- * Returns the ranges of a document; an empty list if it cannot be cut, null if its tags alone do not tell where. `pieces`: by number;
- * those that do not continue the ones before are read here. `modified`: modification time of the file before the first piece was read.
+ * Returns the ranges of a document; an empty list if it cannot be cut, null if its tags alone do not show where. `pieces`: by number; those
+ * that do not continue the ones before are read here. `modified`: modification time of the file before the first piece was read.
  */
 export async function rangesOfPieces(
   member: InputMember,

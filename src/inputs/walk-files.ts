@@ -13,8 +13,8 @@ import {
   type ArchiveLimits,
 } from './archives/kinds.ts';
 import {
-  lookAtMember,
-  lookedBytes,
+  inspectMember,
+  inspectedBytes,
   archiveMembers,
   gunzipped,
   type OnPassedOver,
@@ -39,7 +39,7 @@ import { join, posix } from 'node:path';
 import {
   patternStart,
   patternStep,
-  type MetKind,
+  type EntryKind,
   type PathPattern,
   type PatternState,
 } from '../service/files/path-pattern.ts';
@@ -212,7 +212,7 @@ async function* membersOf(
             member += 1;
             continue;
           }
-          const looked = packed.look ? await lookAtMember(packed, test) : null;
+          const looked = packed.look ? await inspectMember(packed, test) : null;
           if (looked !== null && 'passedOver' in looked) {
             onPassedOver(`${name}/${packed.name}`, looked.passedOver, keyOfSource(path, packed.name));
             continue;
@@ -238,7 +238,7 @@ async function* membersOf(
 const blockBytes = 256 * 1024;
 const blocks = 2;
 
-/** A part of that file: `length` bytes from `number * blockBytes` on. */
+/** A cached block of the spool file: `length` bytes from `number * blockBytes` on. */
 interface SpoolBlock {
   readonly number: number;
   readonly buffer: Uint8Array;
@@ -276,7 +276,7 @@ class SmallFiles {
     if (file.trust === 'given') return;
     if (file.trust === 'look' && kind !== null && kind !== 'gz') {
       if (kind !== 'tgz' || file.named === null)
-        file.passedOver = `is an archive by its content (${kind}), and not by its name: call it so`;
+        file.passedOver = `its content is an archive (${kind}), but its name has no such extension: rename it`;
       return;
     }
     const isFound = file.trust === 'found';
@@ -285,7 +285,7 @@ class SmallFiles {
         ? unpackedHead(head.subarray(0, headBytes))
         : isFound
           ? head.subarray(0, headBytes)
-          : this.#head(file, lookedBytes);
+          : this.#head(file, inspectedBytes);
     // a file that cannot be unpacked is reported when it is read
     if (kind === 'gz' && content.length === 0 && head.length > emptyGzipBytes) return;
     file.passedOver = isFound
@@ -326,7 +326,7 @@ class SmallFiles {
     if (found !== null) return fleeting === undefined ? found.slice() : found;
     const buffer = fleeting === undefined ? new Uint8Array(bytes) : this.#room();
     const read = readSync(this.#spool!.descriptor, buffer, 0, bytes, from);
-    if (read < bytes) throw new AppError('unprocessable_input', `${path}: what was fetched of it is gone`);
+    if (read < bytes) throw new AppError('unprocessable_input', `${path}: its downloaded copy was removed`);
     return buffer.subarray(0, bytes);
   }
 
@@ -439,7 +439,7 @@ async function* unpacked(
   if (kind !== null && kind !== 'gz')
     throw new AppError(
       'unprocessable_input',
-      `${name}: is an archive by its content (${kind}), and not by its name: call it so`,
+      `${name}: its content is an archive (${kind}), but its name has no such extension: rename it`,
     );
   if (named || kind === 'gz') yield* gunzipped(all, name, limits);
   else yield* all;
@@ -510,7 +510,7 @@ export async function* matchingFiles(
     for (const { name, kind: entryKind } of await entriesOf(join(directory, folder), budget)) {
       const path = posix.join(folder, name);
       const isLink = entryKind === 'link';
-      const met = (kind: MetKind) => patternStep(pattern, state, name, kind);
+      const met = (kind: EntryKind) => patternStep(pattern, state, name, kind);
       if (entryKind === null || (isLink && !met('file').matches && met('link').below.size === 0)) continue;
       const kind = isLink ? await kindOfLink(path) : entryKind;
       if (kind === null) continue;
@@ -530,7 +530,7 @@ export function createLookBudget(): () => void {
     if (looked <= fixedLimits.patternEntries) return;
     throw new AppError(
       'unprocessable_input',
-      `the pattern leads past more than ${fixedLimits.patternEntries} files: begin it with a folder nearer to them`,
+      `the pattern would search more than ${fixedLimits.patternEntries} files: begin it with a more specific folder`,
     );
   };
 }

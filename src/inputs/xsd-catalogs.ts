@@ -14,7 +14,7 @@ import {
 } from '../engine/xsd/read/oasis-catalog.ts';
 
 /** A document whose root element comes later does not count as a catalog. */
-const mostProlog = 1024 * 1024;
+const maxProlog = 1024 * 1024;
 
 /** Returns whether a file with that name may be a catalog; its root element decides. */
 export function mayBeCatalog(name: string): boolean {
@@ -41,7 +41,7 @@ export async function readCatalog(
     held.push(chunk.slice());
     bytes += chunk.length;
     if (root === null && !read(() => tokenizer.write(chunk)) && root === null) return null;
-    if (root === null ? bytes > mostProlog : !isCatalog(root)) return null;
+    if (root === null ? bytes > maxProlog : !isCatalog(root)) return null;
   }
   // a small document may report its fault at its end only
   if (root === null) read(() => tokenizer.end());

@@ -201,7 +201,7 @@ function requireSchemas(schemas: number, members: readonly SetMember[]): void {
   const [{ name }] = members as readonly [SetMember];
   throw new AppError(
     'unprocessable_input',
-    `${name}: this WSDL has no xs:schema in its types, and leads to none`,
+    `${name}: this WSDL has no xs:schema in its types, and does not import one`,
   );
 }
 
@@ -263,8 +263,8 @@ function entriesNamed(files: readonly { readonly name: string }[], wanted: reado
     throw new AppError(
       'invalid_option',
       found.length > 1
-        ? `--entry ${text}: several files of the set are called so: ${list}`
-        : `--entry ${text}: is no file of the set, which has ${list}`,
+        ? `--entry ${text}: several files of the set have this name: ${list}`
+        : `--entry ${text}: is not a file of the set, which has ${list}`,
     );
   });
 }
@@ -300,7 +300,7 @@ function differentlyNamed<
     else if (Buffer.compare(other.bytes, member.bytes) !== 0) {
       const paths = new Set([other.path, member.path]);
       const where = withPaths && paths.size > 1 ? ` (${[...paths].join(' and ')})` : '';
-      const message = `two files of the XSD set have this name, and differ${where}: keep one, or give both in folders of different names, as one archive or the folder above them`;
+      const message = `two files of the XSD set have this name, and different content${where}: keep one, or give both in folders of different names, as one archive or the folder above them`;
       throw new InputError({ code: 'xsd_name_twice', severity: 'error', message, file: member.name });
     }
   }
@@ -435,7 +435,7 @@ export function createReferenceReader(): (bytes: Uint8Array<ArrayBuffer>) => rea
   const names = createNameTable();
   const kernels = createTokenizerKernels(0);
   return (bytes) => {
-    const most = mostReferences(bytes);
+    const most = maxReferences(bytes);
     if (most === 0) return [];
     const reading = new ReferenceReading(names);
     const { references } = reading;
@@ -458,7 +458,7 @@ export function createReferenceReader(): (bytes: Uint8Array<ArrayBuffer>) => rea
  * Returns an upper bound for the number of references, including apparent ones in comments and annotations. Infinity if the bytes alone
  * do not tell.
  */
-function mostReferences(bytes: Uint8Array<ArrayBuffer>): number {
+function maxReferences(bytes: Uint8Array<ArrayBuffer>): number {
   // tags are written otherwise than in ASCII by two bytes or four for each character, or behind the escapes of ISO-2022-JP
   if (bytes.subarray(0, 4).some((byte) => byte === 0 || byte > 0xef) || bytes.includes(0x1b)) return Infinity;
   const found = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

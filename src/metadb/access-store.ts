@@ -35,7 +35,7 @@ export function createPostgresAccessStore(sql: Sql): AccessStore {
                   svc.from_epoch_ms(${key.expiresAt}), svc.from_epoch_ms(${key.revokedAt}))`;
       } catch (error) {
         if (sqlState(error) === '23505')
-          throw new AppError('conflict', `there is a key ${key.idKey} already`, { cause: error });
+          throw new AppError('conflict', `a key ${key.idKey} already exists`, { cause: error });
         if (sqlState(error) === '23503')
           throw new AppError('not_found', `there is no organisation ${key.idOrg}`, { cause: error });
         throw error;
@@ -71,7 +71,7 @@ export function createPostgresAccessStore(sql: Sql): AccessStore {
         return row;
       } catch (error) {
         if (sqlState(error) === '23505')
-          throw new AppError('conflict', `there is an organisation ${JSON.stringify(name)} already`, {
+          throw new AppError('conflict', `an organisation ${JSON.stringify(name)} already exists`, {
             cause: error,
           });
         throw error;
@@ -162,7 +162,7 @@ export function createPostgresCredentialStore(sql: Sql): CredentialStore {
         return row!;
       } catch (error) {
         if (sqlState(error) === '23505')
-          throw new AppError('conflict', `there is a credential ${name} already: remove it first`, {
+          throw new AppError('conflict', `a credential ${name} already exists: remove it first`, {
             cause: error,
           });
         if (sqlState(error) === '23503')

@@ -58,7 +58,7 @@ async function targetKeys(
 }
 
 /** tables of counters that one statement reads */
-const mostAtOnce = 200;
+const maxAtOnce = 200;
 
 /** `targetKeys` of several SQL schemas; those without are left out. */
 async function targetKeysOf(
@@ -79,8 +79,8 @@ async function targetKeysOf(
      where has_table_privilege(to_regclass(t), 'select')`;
   const readable = new Set(there.map(({ table }) => table));
   const chosen = tables.filter(({ table }) => readable.has(table));
-  for (let at = 0; at < chosen.length; at += mostAtOnce) {
-    const some = chosen.slice(at, at + mostAtOnce);
+  for (let at = 0; at < chosen.length; at += maxAtOnce) {
+    const some = chosen.slice(at, at + maxAtOnce);
     const parts = some.map(
       ({ table }, place) => `select ${place} as place, table_name as name, last_value as last from ${table}`,
     );
@@ -230,7 +230,7 @@ export async function claimTargetSchema(
   sql: Sql,
   idOrg: number,
   name: string,
-  claim: { readonly idJob: number; readonly mostNames: number },
+  claim: { readonly idJob: number; readonly maxNames: number },
 ): Promise<void> {
   try {
     await sql.begin(async (tx) => {
@@ -239,7 +239,7 @@ export async function claimTargetSchema(
         await tx`delete from svc.target_schema t where (t.id_org = ${idOrg} or t.name = ${name}) and not ${tx.unsafe(isTaken)}`;
         const [{ names }] = await tx<[{ names: number }]>`
           select count(*)::int as names from svc.target_schema where id_org = ${idOrg}`;
-        if (names >= claim.mostNames) throw tooMany(claim.mostNames);
+        if (names >= claim.maxNames) throw tooMany(claim.maxNames);
       }
       await tx`
         insert into svc.target_schema as t (name, id_org, jobs) values (${name}, ${idOrg}, array[${claim.idJob}::bigint])

@@ -37,8 +37,8 @@ export function createPostgresIdempotencyStore(sql: Sql, keepMs: number): Idempo
         if (taken.length > 0) return { hold: { idOrg, key, holder } };
         const [known] = await tx<{ body_hash: string; answer: string | null }[]>`
           select body_hash, answer from svc.idempotency where id_org = ${idOrg} and key = ${key}`;
-        if (known !== undefined && known.body_hash !== requestHash) throw keyReused();
-        if (known === undefined || known.answer === null) throw keyInUse();
+        if (known !== undefined && known.body_hash !== requestHash) throw idempotencyKeyReused();
+        if (known === undefined || known.answer === null) throw idempotencyKeyInUse();
         return { answer: known.answer };
       }),
 
@@ -63,11 +63,11 @@ export function createPostgresIdempotencyStore(sql: Sql, keepMs: number): Idempo
   };
 }
 
-export function keyReused(): AppError {
+export function idempotencyKeyReused(): AppError {
   return new AppError('idempotency_key_reused', 'this idempotency key was used for another request');
 }
 
-export function keyInUse(): AppError {
+export function idempotencyKeyInUse(): AppError {
   return new AppError(
     'conflict',
     'the first request with this idempotency key is still being processed: send it again in a second',

@@ -446,7 +446,7 @@ async function removeJob(sql: Sql, idOrg: number, idJob: number): Promise<boolea
       throw new AppError('job_not_terminal', `job ${open.id_job} of its workflow has not ended`);
     const [watch] = await tx`select 1 from svc.watch where id_job = ${idJob}`;
     if (watch !== undefined)
-      throw new AppError('job_not_terminal', 'its watch has not taken note of its end yet: try again');
+      throw new AppError('job_not_terminal', 'its watch has not processed its end yet: try again');
     await tx`delete from svc.job where id_job = ${idJob}`;
     await tx`
       delete from svc.workflow w

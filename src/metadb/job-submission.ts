@@ -9,7 +9,7 @@ import type {
   WorkerIdentity,
 } from '../ports/stores/jobs.ts';
 import { formatTraceparent, parseTraceparent } from '../service/jobs/trace-context.ts';
-import { forgetOldKey, keyReused } from './idempotency-store.ts';
+import { forgetOldKey, idempotencyKeyReused } from './idempotency-store.ts';
 import { isId, storable, type Sql, type TransactionSql } from '../postgres/connect.ts';
 import { resolveReferences, type RequestColumns, type JobStoreSettings } from './job-queue.ts';
 
@@ -91,7 +91,7 @@ export async function findSubmission(
      where id_org = ${idOrg} and key = ${key}
        and created >= statement_timestamp() - ${settings.idempotencyKeyMs} * interval '1 millisecond'`;
   if (known === undefined) return null;
-  if (known.body_hash !== bodyHash) throw keyReused();
+  if (known.body_hash !== bodyHash) throw idempotencyKeyReused();
   if (known.id_workflow === null) return null;
   const jobs = await sql<
     { id_job: number }[]

@@ -527,7 +527,7 @@ async function takeModelIds(
     update svc.next_model_id
        set id_tab = id_tab + ${tables}, id_col = id_col + ${columns}, id_map = id_map + ${mappings}
     returning id_tab, id_col, id_map`;
-  if (taken === undefined) throw new Error('svc.next_model_id holds no row');
+  if (taken === undefined) throw new Error('svc.next_model_id has no row');
   return {
     tables: [[taken.id_tab - tables, tables]],
     columns: [[taken.id_col - columns, columns]],
@@ -587,7 +587,7 @@ export async function listModelSummaries(
 // The inputs that pruned models were drawn from: the same model is not drawn again.
 
 /** limit for one logical schema: statistics of documents keep growing, so earlier ones do not recur */
-const mostRemembered = 32;
+const maxRemembered = 32;
 
 /** Chooses among logical schemas with the same model like `createLogicalSchema`. */
 export async function findDrawnSchema(
@@ -621,7 +621,7 @@ export async function rememberDrawnSchema(
                from (select given.print, given.place
                        from unnest(l.drawn_from || array(select json_array_elements_text(${JSON.stringify(fingerprints)}::text::json)))
                             with ordinality given (print, place)
-                      order by given.place desc limit ${mostRemembered}) known)
+                      order by given.place desc limit ${maxRemembered}) known)
       from svc.origin s
      where l.id_lschma = ${idLschma} and s.id_sch = l.id_sch and s.id_org = ${idOrg}`;
 }

@@ -136,7 +136,7 @@ function missing(
   if (stranger !== undefined) {
     throw new AppError(
       'service_unavailable',
-      `this database was migrated by a newer version: ${stranger} is not known here`,
+      `this database was migrated by a newer version: ${stranger} is unknown to this version`,
     );
   }
   return indexes;
@@ -212,7 +212,7 @@ export function watchVersion(sql: Sql, logger: Logger): VersionWatch {
     if (fault !== null && fault !== before)
       logger.error('no jobs are claimed: upgrade this process, or stop it', { ...current });
     if (fault === null && before !== null)
-      logger.info('the metadata database fits again: jobs are claimed', {
+      logger.info('the version of the metadata database is supported again: jobs are claimed', {
         database: current.database,
         program,
       });

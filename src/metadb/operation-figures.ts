@@ -3,9 +3,9 @@ import type { OperationFigures } from '../ports/environment.ts';
 import type { Sql } from '../postgres/connect.ts';
 
 /** organisations that have a figure of their own, so that the number of time series is bounded */
-const mostOrganisations = 20;
-/** workflows that are looked at for one that should be gone */
-const mostWorkflows = 1_000;
+const maxOrganisations = 20;
+/** number of workflows searched for one that should have been removed */
+const maxWorkflows = 1_000;
 
 /** `sql` goes across organisations; `keepJobsMs`: age at which records of ended jobs are removed. */
 export async function readOperationFigures(sql: Sql, keepJobsMs: number): Promise<OperationFigures> {
@@ -24,13 +24,13 @@ export async function readOperationFigures(sql: Sql, keepJobsMs: number): Promis
                          having bool_and(j.end_date is not null)) as ended
                 from (select id_workflow from svc.workflow
                        where created <= statement_timestamp() - ${keepJobsMs}::float8 * interval '1 millisecond'
-                       order by id_workflow limit ${mostWorkflows}) w) due`,
+                       order by id_workflow limit ${maxWorkflows}) w) due`,
     sql<OperationFigures['queues'][number][]>`
       select o.id_org as "idOrg", svc.epoch_ms(statement_timestamp()) - svc.epoch_ms(oldest.since) as "ageMs"
         from svc.org o
        cross join lateral (
          select greatest(j.created, j.claimed_at) as since from svc.job j where j.id_org = o.id_org and j.ready and j.status = 'Q' order by j.id_job + 0 limit 1) oldest
-       order by 2 desc limit ${mostOrganisations}`,
+       order by 2 desc limit ${maxOrganisations}`,
     sql<{ jobs: number; ms: number }[]>`
       select count(*) as jobs, coalesce(svc.epoch_ms(statement_timestamp()) - svc.epoch_ms(min(outage_since)), 0) as ms
         from svc.job where status = 'W' and outage_since is not null`,

@@ -30,7 +30,7 @@ export async function createOrigin(sql: Sql, origin: NewOrigin): Promise<OriginR
     const taken = (): AppError =>
       new AppError(
         'conflict',
-        `there is a schema called ${JSON.stringify(name)} already: choose another name, or make the next version of that schema (--parent)`,
+        `a schema called ${JSON.stringify(name)} already exists: choose another name, or make the next version of that schema (--parent)`,
       );
     // asked first, so that a name that is tried in vain costs no id; the insert below decides between two at once
     const [known] = await tx<{ id_family: number }[]>`

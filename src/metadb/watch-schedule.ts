@@ -16,7 +16,7 @@ import {
   type WatchOutcome,
   type WatchSchedule,
   type CandidateFile,
-  type MetObject,
+  type ListedObject,
   type FileOutcome,
 } from '../ports/stores/watches.ts';
 import { type Sql, type TransactionSql, storable } from '../postgres/connect.ts';
@@ -326,7 +326,7 @@ async function beginLook(tx: TransactionSql): Promise<number> {
 async function recordObjects(
   tx: TransactionSql,
   { watch }: WatchClaim,
-  objects: readonly MetObject[],
+  objects: readonly ListedObject[],
 ): Promise<void> {
   const met = JSON.stringify(objects.map((object) => ({ ...object, name: storable(object.name) })));
   const rows = tx`json_to_recordset(${met}::text::json) as m(name text, version text, bytes bigint, modified float8)`;

@@ -68,7 +68,7 @@ export function createPostgresWatchStore(
 function nameInUse(name: string) {
   return (error: unknown): never => {
     if (sqlState(error) !== uniqueViolation) throw error;
-    throw new AppError('conflict', `there is a watch called ${name} already: give another name`, {
+    throw new AppError('conflict', `a watch called ${name} already exists: give another name`, {
       errors: [{ pointer: '/name', detail: 'is in use' }],
     });
   };
@@ -77,7 +77,7 @@ function nameInUse(name: string) {
 function tooManyWatches(most: number): AppError {
   return new AppError(
     'too_many_requests',
-    `an organisation may have at most ${most} watches (svc.limits.watches): remove a watch that is not needed any more`,
+    `an organisation may have at most ${most} watches (svc.limits.watches): remove a watch that you no longer need`,
     { headers: { 'Retry-After': '60' } },
   );
 }

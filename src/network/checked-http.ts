@@ -97,7 +97,7 @@ function send(
   const secure = url.protocol === 'https:';
   const port = Number(url.port || (secure ? 443 : 80));
   if (url.hostname.toLowerCase() !== checked.host || port !== checked.port)
-    throw new AppError('host_not_allowed', 'the address is not that of the host that was checked');
+    throw new AppError('host_not_allowed', 'the address does not belong to the host that was checked');
   return new Promise((resolve, reject) => {
     const start = secure ? httpsRequest : httpRequest;
     let begun: IncomingMessage | null = null;

@@ -28,7 +28,7 @@ interface Head {
 }
 
 interface Pending {
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly done: (answer: QuickAnswer | null) => void;
   /** null: it has not arrived */
   head: Head | null;
@@ -76,7 +76,7 @@ class QuickConnection {
    * `request`: its head, in Latin-1, with the empty line. Returns the result of `use` for the response: copying each response cost more
    * than reading it.
    */
-  ask<Used>(request: string, mostBytes: number, use: (answer: QuickAnswer) => Used): Promise<Used | null> {
+  ask<Used>(request: string, maxBytes: number, use: (answer: QuickAnswer) => Used): Promise<Used | null> {
     return new Promise((resolve, reject) => {
       const done = (answer: QuickAnswer | null): void => {
         try {
@@ -85,7 +85,7 @@ class QuickConnection {
           reject(error as Error);
         }
       };
-      this.#pending = { mostBytes, done, head: null, bytes: nothing, received: 0 };
+      this.#pending = { maxBytes, done, head: null, bytes: nothing, received: 0 };
       if (this.isOpen) this.#socket.ref().write(request, 'latin1');
       else this.#answer(null);
     });
@@ -112,7 +112,7 @@ class QuickConnection {
         return;
       }
       const head = !isWhole || end > longestHead ? null : readHead(bytes.toString('latin1', 0, end));
-      if (head === null || head.bytes > pending.mostBytes) return this.close();
+      if (head === null || head.bytes > pending.maxBytes) return this.close();
       pending.head = head;
       // bytes that were in an earlier buffer do not belong to the body
       from = end + 4 - before;
@@ -152,7 +152,7 @@ function readHead(text: string): Head | null {
     const start = end + 2;
     end = text.indexOf('\r\n', start);
     const colon = text.indexOf(':', start);
-    // a line that goes on with the one before (RFC 9112, 5.2), or is none
+    // a continuation of the line before (RFC 9112, 5.2), or not a header line
     if (colon <= start || (end >= 0 && colon > end) || isSpace(text.charCodeAt(start))) return null;
     if (!mayBeTold(text.charCodeAt(start))) continue;
     const name = text.slice(start, colon).toLowerCase();
@@ -204,7 +204,7 @@ interface QuickAnswers {
     checked: CheckedHost,
     url: URL,
     headers: Readonly<Record<string, string>>,
-    mostBytes: number,
+    maxBytes: number,
     use: (answer: QuickAnswer) => Used,
   ): Promise<Used | null>;
 }
@@ -243,13 +243,13 @@ export function createQuickAnswers(options: QuickAnswerOptions): QuickAnswers {
     return made;
   };
   return {
-    async get(checked, url, headers, mostBytes, use) {
+    async get(checked, url, headers, maxBytes, use) {
       const secure = url.protocol === 'https:';
       const port = Number(url.port || (secure ? 443 : 80));
       const request = requestOf(url, headers);
       const isChecked = url.hostname.toLowerCase() === checked.host && port === checked.port;
       if (request === null || !isChecked || options.signal.aborted) return null;
-      return connectionTo(checked, secure).ask(request, mostBytes, use);
+      return connectionTo(checked, secure).ask(request, maxBytes, use);
     },
   };
 }

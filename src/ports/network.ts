@@ -4,10 +4,10 @@
  */
 import type { Scope } from './stores/access.ts';
 import type { ToolRequest } from '../service/jobs/request/tool-request.ts';
-import type { MetObject } from './stores/watches.ts';
+import type { ListedObject } from './stores/watches.ts';
 
 /** The connection of a request, in a process that limits its connections. */
-export interface HeldConnection {
+export interface RequestConnection {
   /** Records the sender of the request once it is known: the one with most connections gives way first. */
   heldBy(idOrg: number, idKey: string): void;
   /** The answer continues as long as its reader likes, and the reader can resume it: `giveWay` ends it if there is no room. */
@@ -105,12 +105,12 @@ export interface WatchedLocation {
   /** The file system of its files, or the address of a store. It changes if a mount is missing. Null: unknown. */
   readonly fileSystem: string | null;
   /** Yields the current objects that the watch accepts, in no order. */
-  objects(): AsyncIterable<MetObject>;
+  objects(): AsyncIterable<ListedObject>;
   /**
    * Reads a whole object. Returns its SHA-256, hexadecimal, and the object as it was from its first byte to its last, with another
    * version if it has changed since it was found. Returns null if it is gone.
    */
-  digest(object: MetObject): Promise<{ readonly sha256: string; readonly object: MetObject } | null>;
+  digest(object: ListedObject): Promise<{ readonly sha256: string; readonly object: ListedObject } | null>;
 }
 
 export interface WatchedLocations {

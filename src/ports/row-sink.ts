@@ -23,7 +23,7 @@ export interface MergedDocument {
 
 export interface MergeOrder {
   readonly documents: readonly MergedDocument[];
-  /** keys in `_documents`, decimal digits: documents whose source is gone */
+  /** keys in `_documents`, decimal digits: documents that are no longer among the inputs */
   readonly missing: readonly string[];
   /** documents that are replaced or missing stay, with the time until which they were valid */
   readonly keepsHistory: boolean;
@@ -50,7 +50,7 @@ export interface UnmappedOfDocument {
 export interface MergeCounts {
   /** keys whose documents were replaced */
   readonly replaced: number;
-  /** documents that are gone as their source is */
+  /** documents removed because they are no longer among the inputs */
   readonly deleted: number;
 }
 
@@ -297,7 +297,7 @@ export interface ZoneTable {
 }
 
 /** Whether a column keeps a time zone, by names of table and column. */
-export type ZonesThere = ReadonlyMap<string, ReadonlyMap<string, boolean>>;
+export type ExistingZones = ReadonlyMap<string, ReadonlyMap<string, boolean>>;
 
 /** A natural key that was declared, by the names in the target. */
 export interface BrokenKey {
@@ -331,9 +331,9 @@ export interface RowSink {
    * Called before `open`, for rows that are added: returns what the target's columns store. A missing column is left out, and so is one
    * without a time zone that has no value yet, if documents have values with one. Changes nothing.
    */
-  zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere>;
+  existingZones(tables: readonly ZoneTable[]): Promise<ExistingZones>;
   /**
-   * The first call except `loads` and `zonesThere`. `skip`: nothing must be read (save mode i and the target exists; modes w and p; or
+   * The first call except `loads` and `existingZones`. `skip`: nothing must be read (save mode i and the target exists; modes w and p; or
    * this job is published already); `publish` is called all the same (mode w creates the tables there). Save mode e with existing rows:
    * AppError `conflict`.
    */

@@ -11,7 +11,7 @@ export interface StoredDocument {
   readonly key: string;
   /** name of the document when it was loaded */
   readonly name: string | null;
-  /** the hash of the model that it was loaded with; null if the ledger does not tell */
+  /** the hash of the model that it was loaded with; null if the ledger does not record it */
   readonly modelHash: string | null;
 }
 
@@ -29,8 +29,7 @@ export interface RowSource {
   documents(name?: string, versions?: DocumentVersions): AsyncIterable<StoredDocument>;
   documentCount(name?: string, versions?: DocumentVersions): Promise<number>;
   /**
-   * Rows from that document on, those of documents after it included; null: all from the first. Rows given before are of no more
-   * use then.
+   * Returns rows from that document on, including later documents; null: all rows from the first. Blocks returned before become invalid.
    */
   rowsFrom(documentKey: string | null): Promise<DocumentRows>;
   /** Like `rowsFrom`, but for one document. */

@@ -154,18 +154,18 @@ class Check implements MessageCheck {
     if (bytes < 0 || (!isRow && bytes > longest)) return `${alien} (a message ${kind} of ${bytes} bytes)`;
     if (bytes > longest)
       return `sends a row of ${bytes} bytes, more than the ${longest} that one may have (svc.limits.target_message)`;
-    if (!this.ready && !greetings.includes(kind)) return `${alien} (a message ${kind} before it let us in)`;
+    if (!this.ready && !greetings.includes(kind)) return `${alien} (a message ${kind} before the login)`;
     if (isRow) {
       if (this.#columns === null) return `${alien} (rows that it did not describe)`;
       this.#answerBytes += bytes;
       if (this.#answerBytes > messagesOfAnswer * longestMessageBytes)
-        return `sends rows without end: more than ${this.#answerBytes} bytes in one answer, which is ${messagesOfAnswer} times svc.limits.target_message`;
+        return `sends too many rows: more than ${this.#answerBytes} bytes in one answer, which is ${messagesOfAnswer} times svc.limits.target_message`;
     } else if (kind === 'G') {
       this.#copies -= 1;
       if (this.#copies < 0) return `${alien} (a COPY that nobody began)`;
     } else if (kind === 'S') {
       this.#parameterBytes += bytes;
-      if (this.#parameterBytes > parameterBytes) return 'sends parameters without end';
+      if (this.#parameterBytes > parameterBytes) return 'sends too many parameters';
     }
     this.#kind = kind;
     this.#missing = bytes;
@@ -182,7 +182,7 @@ class Check implements MessageCheck {
         this.#columns = columnsOf(body!);
         return this.#columns === null ? `${alien} (a broken description of columns)` : null;
       case 'Z':
-        if (this.#login !== 'accepted') return 'lets us in before it asked who we are';
+        if (this.#login !== 'accepted') return 'accepts the connection without asking for a login';
         this.ready = true;
         this.#answerBytes = 0;
         return null;
@@ -197,7 +197,7 @@ class Check implements MessageCheck {
     const login = this.#login;
     if (type === 0) {
       if (login === 'begun' || (login === 'none' && this.#options.requiresProof === true))
-        return 'lets us in without a proof that it knows the password';
+        return 'accepts the login without proving that it knows the password';
       this.#login = 'accepted';
       return null;
     }
@@ -225,8 +225,8 @@ class Check implements MessageCheck {
       return null;
     }
     return [2, 6, 7, 8, 9].includes(type)
-      ? 'asks for a login (Kerberos, GSSAPI, SSPI) that is not spoken here: let it take passwords by SCRAM-SHA-256'
-      : `${alien} (a login step ${type} out of its order)`;
+      ? 'asks for an unsupported login method (Kerberos, GSSAPI, SSPI): let it accept passwords by SCRAM-SHA-256'
+      : `${alien} (a login step ${type} out of order)`;
   }
 }
 
@@ -305,7 +305,7 @@ function checkLogin(socket: Socket, requiresProof: boolean): void {
     if (event === 'error' && state === 'login') state = 'over';
     // without the driver's listeners, the socket is now part of one with TLS
     if (event === 'close' && state === 'login' && socket.listenerCount('data') > 0)
-      fail(new ServerFault('hung up before it let us in', 'CONNECTION_CLOSED'));
+      fail(new ServerFault('closed the connection before the login was complete', 'CONNECTION_CLOSED'));
     if (event !== 'data' || state === 'in') return emit(event, ...values);
     if (state === 'over') return false;
     const fault = check.see(values[0] as Uint8Array);
@@ -450,7 +450,8 @@ interface CheckedSocket {
 export function createCheckedSockets(options: CheckedSocketOptions): () => Promise<CheckedSocket> {
   let last: MessageCheck | null = null;
   return async () => {
-    if (last?.ready === false) throw new ServerFault('hung up before it let us in', 'CONNECTION_CLOSED');
+    if (last?.ready === false)
+      throw new ServerFault('closed the connection before the login was complete', 'CONNECTION_CLOSED');
     const { socketPath = null } = options;
     const plain =
       socketPath === null
@@ -524,7 +525,7 @@ async function secured(socket: Socket, host: string, sslmode: string | null): Pr
 
 async function hangUp(socket: Socket): Promise<never> {
   await once(socket, 'close');
-  throw new ServerFault('hung up during the TLS handshake', 'CONNECTION_CLOSED');
+  throw new ServerFault('closed the connection during the TLS handshake', 'CONNECTION_CLOSED');
 }
 
 /** Passes valid data to the driver, whose listeners change; invalid data end the connection with the reason. */

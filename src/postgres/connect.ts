@@ -28,7 +28,7 @@ export async function takeAdvisoryLock(sql: Sql, name: string, timeoutMs: number
         select pg_try_advisory_lock(hashtextextended(${name}, 0)) as taken`;
       if (row?.taken === true) break;
       if (performance.now() > until)
-        throw new AppError('service_unavailable', `another job has been writing into ${name} for long`);
+        throw new AppError('service_unavailable', `another job has held the lock on ${name} for long`);
       await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
     const isHeld = async (): Promise<boolean> => {
@@ -359,7 +359,7 @@ export function createRequestSql(connect: () => Sql): RequestSql {
   const present = new AsyncLocalStorage<Sql>();
   const client = (): Sql => {
     const sql = present.getStore();
-    if (sql === undefined) throw new Error('a query outside of every request');
+    if (sql === undefined) throw new Error('a query outside any request');
     return sql;
   };
   const sql = new Proxy((() => undefined) as unknown as Sql, {

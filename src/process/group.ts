@@ -99,7 +99,10 @@ const lastWords = ['heap out of memory', 'process out of memory'];
 /** Interval between two measurements of a process's memory. */
 const lookEveryMs = 250;
 
-/** Ends a process that holds more than `limitBytes` (`property`), whatever made it; `over` says so in words, until then null. */
+/**
+ * Ends a process that uses more memory than `limitBytes`, the value of `property`. `over` is then a message that says so; before, it is
+ * null.
+ */
 export function limitMemory(
   pid: number,
   limitBytes: number,

@@ -38,7 +38,7 @@ export class LookProcessEnd extends Error {
   /** the limit that it exceeded, or the signal that ended it, which may recur in the next look; null: neither */
   readonly limit: string | null;
 
-  constructor(limit: string | null, message = limit ?? 'the look is over') {
+  constructor(limit: string | null, message = limit ?? 'the check has ended') {
     super(message);
     this.name = 'LookProcessEnd';
     this.limit = limit;
@@ -67,9 +67,9 @@ interface Request {
 
 /** Longer lines, unless the options allow them, and more bytes in one look are refused. */
 const usualLongestLine = 4 * 1024 * 1024;
-const mostBytesOfLook = 256 * 1024 * 1024;
+const maxBytesOfLook = 256 * 1024 * 1024;
 /** Share of its memory that a waiting process may use. */
-const mostLeft = 1 / 2;
+const maxLeft = 1 / 2;
 const disappearMs = 5000;
 const property = 'svc.limits.look_memory';
 
@@ -110,7 +110,7 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
           this.#isOver = true;
           if (!isExpected) this.#reason = causeOf(code, signal, options.memoryBytes);
           const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
-          this.#end(isExpected ? undefined : `the process that looked at it was ended ${how}`);
+          this.#end(isExpected ? undefined : `the process that checked it was ended ${how}`);
           // if the group cannot be ended now, the guard ends it with this process
           void endGroup(groupId, mark, disappearMs)
             .catch(() => false)
@@ -160,7 +160,7 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
       } finally {
         clearTimeout(deaf);
       }
-      if ((await residentBytes(this.#child.pid!)) > options.memoryBytes * mostLeft) return this.kill(null);
+      if ((await residentBytes(this.#child.pid!)) > options.memoryBytes * maxLeft) return this.kill(null);
       this.#isBusy = false;
       this.#timer = setTimeout(() => this.kill(null), options.waitMs);
     }
@@ -239,8 +239,8 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
           }
           line.push(chunk.subarray(from));
           lineBytes += chunk.length - from;
-          if (lineBytes > longestLine || this.#bytes > mostBytesOfLook)
-            return this.kill(`its list has more than ${mostBytesOfLook / 1024 ** 2} MiB of names`);
+          if (lineBytes > longestLine || this.#bytes > maxBytesOfLook)
+            return this.kill(`its list has more than ${maxBytesOfLook / 1024 ** 2} MiB of names`);
         }
       } catch {
         // the pipe broke, or the process printed something other than answers

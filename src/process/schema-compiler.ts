@@ -34,7 +34,7 @@ export interface TurnSettings {
   /** slots that one organisation may hold */
   readonly slotsOfOne: number;
   /** requests of one organisation that wait; past it AppError `too_many_requests` */
-  readonly mostWaiting: number;
+  readonly maxWaiting: number;
   /** past it AppError `service_unavailable` */
   readonly waitMs: number;
   /** noun for what callers wait for, as in "the organisation has 20 … waiting" */
@@ -48,7 +48,7 @@ export interface Turns {
 
 export function createTurns(settings: TurnSettings): Turns {
   const held = new Map<number, number>();
-  /** by organisation; an organisation that was served moves to the end */
+  /** keyed by organisation; an organisation that was served moves to the end */
   const waiting = new Map<number, (() => void)[]>();
   let free = settings.slots;
 
@@ -79,7 +79,7 @@ export function createTurns(settings: TurnSettings): Turns {
 
   function wait(idOrg: number, waitMs: number): Promise<void> {
     const those = waiting.get(idOrg) ?? [];
-    if (those.length >= settings.mostWaiting)
+    if (those.length >= settings.maxWaiting)
       throw refusal('too_many_requests', `the organisation has ${those.length} ${settings.what} waiting`);
     return new Promise((resolve, reject) => {
       const start = (): void => {
@@ -90,7 +90,7 @@ export function createTurns(settings: TurnSettings): Turns {
         const rest = (waiting.get(idOrg) ?? []).filter((other) => other !== start);
         if (rest.length > 0) waiting.set(idOrg, rest);
         else waiting.delete(idOrg);
-        reject(refusal('service_unavailable', `${settings.what} before it take long`));
+        reject(refusal('service_unavailable', `the ${settings.what} before it take too long`));
       }, waitMs);
       waiting.set(idOrg, [...those, start]);
     });

@@ -27,7 +27,7 @@ const lastOutputMs = 2000;
 /** Time for a process without further runs to end by itself. */
 const leaveMs = 1000;
 /** Share of a run's memory that earlier runs may have left filled. With more, the run would be ended for memory that is not its own. */
-const mostLeft = 1 / 4;
+const maxLeft = 1 / 4;
 
 /** The objects that take and observe the output of one run. */
 interface RunWatch {
@@ -120,7 +120,7 @@ function watchTool(child: ChildProcess, options: RunningToolOptions): RunningToo
       run.stopped === 'no' &&
       isKept &&
       !exited &&
-      (await residentBytes(groupId)) <= run.watch.memoryBytes * mostLeft &&
+      (await residentBytes(groupId)) <= run.watch.memoryBytes * maxLeft &&
       !(await hasCompany(groupId, mark)) &&
       !exited;
     if (!mayWait || !options.onWaiting(tool)) await tool.leave();
@@ -414,7 +414,7 @@ interface WaitingTools {
    * limit.
    */
   makeRoom(running: number): void;
-  /** None waits from now on. Resolves when those that did are gone. */
+  /** Stops keeping idle processes. Resolves when the waiting ones have ended. */
   close(): Promise<void>;
 }
 

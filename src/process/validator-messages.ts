@@ -80,7 +80,7 @@ export function uncheckable(program: string, set: StandaloneXsdSet, faults: read
   const reasons = shown.length === 0 ? '' : ` (${shown.join('; ')})`;
   return new AppError(
     'unprocessable_input',
-    `--validate: ${program} cannot compile the XSD set${reasons}; leave --validate out to load without the check`,
+    `--validate: ${program} cannot compile the XSD set${reasons}; omit --validate to load without the check`,
   );
 }
 

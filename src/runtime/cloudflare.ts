@@ -99,7 +99,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
     ]);
   }
   if (config.oidc !== null && config.oidc.jwks.startsWith('/'))
-    throw new ConfigError(['svc.oidc.jwks: an address, as there are no files here']);
+    throw new ConfigError(['svc.oidc.jwks: must be a URL because this runtime has no files']);
   const role = settings['SVC_DATABASE_ROLE'];
   const database = createRequestSql(() =>
     connectPostgres(url, {
@@ -138,7 +138,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
         Promise.reject(
           new AppError(
             'runtime_unsupported',
-            'schemas are not compiled here, where nothing can be isolated: run xsd2er as a job (POST /v2/run/cmd)',
+            'this runtime cannot compile schemas because it has no separate processes: run xsd2er as a job (POST /v2/run/cmd)',
           ),
         ),
     },

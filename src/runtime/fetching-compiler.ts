@@ -25,7 +25,7 @@ export interface AddressedSources extends AccessOptions {
   /** folder for the fetched files; created when needed */
   readonly directory: string;
   /** limit for all sources of a schema together */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly processes: LookProcesses;
   readonly turns: Turns;
 }
@@ -53,7 +53,7 @@ async function fetchElsewhere(
   { idOrg, credential, xsd, xml }: SchemaSources,
   directory: string,
 ): Promise<FetchedSources> {
-  const { allowedHosts, mostBytes } = options;
+  const { allowedHosts, maxBytes } = options;
   const placesOf = (texts: readonly string[]): Promise<SourcePlace[]> =>
     Promise.all(
       texts.map(async (text) => ({
@@ -75,7 +75,7 @@ async function fetchElsewhere(
     const timer = setTimeout(() => process.release(), fixedLimits.schemaFetchMs);
     try {
       return (await process.ask({
-        fetch: { xsd: xsdPlaces, xml: xmlPlaces, allowedHosts, directory, mostBytes },
+        fetch: { xsd: xsdPlaces, xml: xmlPlaces, allowedHosts, directory, maxBytes },
       } satisfies FetchRequest)) as FetchedSources;
     } catch (error) {
       throw faultOf(error);

@@ -67,7 +67,7 @@ export async function writePrivateFile(file: string, content: string): Promise<v
 }
 
 /** Returns null if there is no such file. */
-export async function readIfThere(file: string): Promise<string | null> {
+export async function readIfExists(file: string): Promise<string | null> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {

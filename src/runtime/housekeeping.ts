@@ -49,7 +49,7 @@ export async function startHousekeeping(
   const sweeping = (async () => {
     while (!stopping.signal.aborted) {
       await sweepExpired({ ...adapters, retention }, config.limits).catch((error: unknown) =>
-        adapters.logger.warn('nothing can be removed now', { error: messageOf(error) }),
+        adapters.logger.warn('expired records cannot be removed now', { error: messageOf(error) }),
       );
       await pause(sweepPauseMs(config.limits), stopping.signal);
     }

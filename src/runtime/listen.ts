@@ -1,7 +1,7 @@
 /** HTTP servers of this program: their limits, and how they end. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket, AddressInfo } from 'node:net';
-import type { HeldConnection } from '../ports/network.ts';
+import type { RequestConnection } from '../ports/network.ts';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { fixedLimits } from '../config/limits.ts';
 import { ConfigError } from '../config/wrong-settings.ts';
@@ -33,12 +33,12 @@ function continueOnRead(server: Server): void {
 /** The remedy if an address cannot be listened on, by the code of the fault. */
 const listenAdvice: Readonly<Record<string, string>> = {
   EADDRINUSE: 'a service or another program already runs there; stop it, or set PORT to another port',
-  EACCES: 'ports below 1024 need rights; set PORT to a higher one, and let a proxy forward to it',
+  EACCES: 'this user may not use ports below 1024; set PORT to a higher port, and let a proxy forward to it',
   EADDRNOTAVAIL: 'set HOST to an address of this machine',
 };
 
 /** Limit for requests queued on one connection: each is processed, and its answer waits for those before it. */
-const mostInQueue = 32;
+const maxInQueue = 32;
 
 /** The share of connections that followers leave to requests that end by themselves, probes among them. */
 const keptFraction = 0.1;
@@ -46,7 +46,7 @@ const keptFraction = 0.1;
 /** A follower that gives way may send the end of its answer for so long. */
 const giveWayMs = 1000;
 
-/** A connection so young may well bring a request yet. */
+/** A connection younger than this may still send its first request. */
 const freshMs = 1000;
 
 interface ConnectionBounds {
@@ -58,7 +58,7 @@ interface ConnectionBounds {
 
 interface BoundConnections {
   /** Returns the connection of a request that is being answered. */
-  of(request: Pick<IncomingMessage, 'socket'>): HeldConnection;
+  of(request: Pick<IncomingMessage, 'socket'>): RequestConnection;
 }
 
 interface Connection {
@@ -85,9 +85,9 @@ export function boundConnections(
   server: Server,
   { connections, unreadBytes }: ConnectionBounds,
 ): BoundConnections {
-  /** by age: a connection that was just served moves to the end */
+  /** keyed by age: a connection that was just served moves to the end */
   const open = new Map<Socket, Connection>();
-  const mostFollowers = connections - Math.max(1, Math.ceil(connections * keptFraction));
+  const maxFollowers = connections - Math.max(1, Math.ceil(connections * keptFraction));
 
   function makeRoom(newest: Socket): void {
     if (open.size <= connections) return;
@@ -97,7 +97,9 @@ export function boundConnections(
     else leave(leaves);
   }
 
-  /** A connection that has no request, and need not have one yet: a follower makes room for some who have only just come. */
+  /**
+   * Chooses an idle connection to close. Connections that are so new that their request may still arrive are spared as long as possible.
+   */
   function idleOne(those: readonly Held[]): Held | undefined {
     const idle = those.filter(([, { answers }]) => answers.size === 0);
     const now = performance.now();
@@ -153,7 +155,7 @@ export function boundConnections(
     const { answers } = connection;
     answers.add(answer);
     moveToEnd(socket);
-    if (answers.size > mostInQueue) close(socket);
+    if (answers.size > maxInQueue) close(socket);
     answer.once('prefinish', () => {
       if (answer.writableLength > 0) dropUnread(socket);
     });
@@ -186,7 +188,7 @@ export function boundConnections(
         const connection = open.get(socket);
         if (connection === undefined) return giveWay();
         const before = [...open].filter(([, other]) => other.giveWay !== null);
-        if (before.length > 0 && before.length >= mostFollowers) leave(oldestFollower(before) ?? before[0]!);
+        if (before.length > 0 && before.length >= maxFollowers) leave(oldestFollower(before) ?? before[0]!);
         connection.giveWay = giveWay;
       },
     }),

@@ -38,7 +38,7 @@ import type { BucketFolder, FileStore, JobFiles, LogStore } from '../ports/files
 import {
   locateHome,
   openHomeFolder,
-  readIfThere,
+  readIfExists,
   type Environment,
   type Home,
   writePrivateFile,
@@ -151,7 +151,7 @@ export async function openInstallation(
   options: OpenOptions,
 ): Promise<OpenedInstallation<JobFiles>> {
   const home = await openHomeFolder(locateHome(environment));
-  const file = parseProperties((await readIfThere(home.propertiesFile)) ?? '');
+  const file = parseProperties((await readIfExists(home.propertiesFile)) ?? '');
   const config = readConfig(mergeSettings(file, environment));
   for (const path of config.targetModules) await importTargets(path);
   let maskKnown = createMask(secretsOf(config));
@@ -361,7 +361,7 @@ export function openCompiler({ files, home, config, adapters }: CompilerParts): 
   const turns = createTurns({
     slots: compilerThreads,
     slotsOfOne: limits.compiles,
-    mostWaiting: fixedLimits.waitingCompiles,
+    maxWaiting: fixedLimits.waitingCompiles,
     waitMs: fixedLimits.compileWaitMs,
     what: 'schemas',
   });
@@ -392,12 +392,12 @@ export function openCompiler({ files, home, config, adapters }: CompilerParts): 
       sources: config.sources ?? [],
       allowedHosts: config.allowedHosts,
       directory,
-      mostBytes: limits.uploadBytes,
+      maxBytes: limits.uploadBytes,
       processes,
       turns: createTurns({
         slots: fixedLimits.schemaFetches,
         slotsOfOne: fixedLimits.schemaFetchesOfOne,
-        mostWaiting: fixedLimits.waitingCompiles,
+        maxWaiting: fixedLimits.waitingCompiles,
         waitMs: fixedLimits.schemaFetchWaitMs,
         what: 'fetches of schemas',
       }),
@@ -461,7 +461,7 @@ export async function openDatabase(
 ): Promise<OpenedDatabase> {
   const applicationName = `conversion-job-service ${options.role}`;
   const max = options.maxConnections ?? (options.role === 'service' ? 10 : 4);
-  const recorded = (await readIfThere(home.metadbUrlFile))?.trim() ?? '';
+  const recorded = (await readIfExists(home.metadbUrlFile))?.trim() ?? '';
   const connecting =
     (url: string, { service }: DatabaseRoles): OpenedDatabase['connect'] =>
     (idOrg, more) =>
@@ -581,7 +581,7 @@ async function findServer(
 async function recordedAddress(home: Home, recorded: string): Promise<string> {
   const url = URL.parse(recorded);
   if (url === null || url.hostname !== '127.0.0.1') return recorded;
-  const password = await readIfThere(join(home.databaseDirectory, 'password'));
+  const password = await readIfExists(join(home.databaseDirectory, 'password'));
   if (password === null || url.password !== password.trim()) return recorded;
   const socketFolder = join(await realpath(home.databaseDirectory), 'socket');
   const socket = await stat(presentSocket(join(socketFolder, `.s.PGSQL.${url.port}`))).catch(() => null);
@@ -681,11 +681,11 @@ async function openOwnFiles(
   };
 }
 
-function withBoundedLogs(logs: LogStore, mostBytes: number): LogStore {
+function withBoundedLogs(logs: LogStore, maxBytes: number): LogStore {
   return {
     openLog: async (idJob, epoch) => {
       const size = (await logs.logSize(idJob)) ?? 0;
-      return boundedLog(await logs.openLog(idJob, epoch), size, mostBytes);
+      return boundedLog(await logs.openLog(idJob, epoch), size, maxBytes);
     },
     removeLog: (idJob) => logs.removeLog(idJob),
     logSize: (idJob) => logs.logSize(idJob),

@@ -155,7 +155,7 @@ function noticesOf(
   environment: Environment,
 ): string[] {
   return [
-    ...unknownSettings(environment).map((name) => `${name}: there is no such setting, it is ignored`),
+    ...unknownSettings(environment).map((name) => `${name}: unknown setting, ignored`),
     ...(createdKey ? [`the first API key is in ${home.adminKeyFile}`] : []),
     ...(roles.service
       ? []

@@ -41,7 +41,7 @@ export async function startProbeServer(
   app.all('*', (c) =>
     problemResponse(c, clock, {
       code: 'not_found',
-      detail: 'a worker has /actuator alone: send requests to a service',
+      detail: 'a worker serves only /actuator: send requests to a service',
     }),
   );
   const { server, url } = await listen((request, env) => app.fetch(request, env), {

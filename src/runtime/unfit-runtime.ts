@@ -19,7 +19,7 @@ export async function runtimeFault(
   const needed = `conversion-job-service needs Node ${oldestNode.join('.')} or later`;
   const { node } = versions;
   if (node === undefined)
-    return `${needed}. This runtime has no processes as Node has them; createApp serves requests here, and workers on Node run the jobs.`;
+    return `${needed}. This runtime has no processes; createApp serves requests here, and workers on Node run the jobs.`;
   const [major = 0, minor = 0] = node.split('.').map(Number);
   if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]))
     return `${needed}. Running is ${node}.`;

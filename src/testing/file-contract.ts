@@ -152,7 +152,7 @@ export function fileStoreContract(
     await files.write(location, bodyOf('the second'));
     expectEqual('the replaced file', await textAt(files, location), 'the second');
     if ((await versionOf(files, location)) === before)
-      throw new Error('the version of a file: expected another one after its content has changed');
+      throw new Error('the version of a file: expected a new version after its content has changed');
     await files.discard(location);
     await files.discard(location);
     expectEqual('the discarded file', await textAt(files, location), null);
@@ -198,7 +198,7 @@ export function fileStoreContract(
     for await (const piece of (await files.read(location))!) {
       for (let at = 0; at < piece.length; at += 4099)
         if (piece[at] !== chunk[(read + at) % mebibyte])
-          throw new Error(`byte ${read + at} of a large file is another one than was written`);
+          throw new Error(`byte ${read + at} of a large file differs from the written one`);
       read += piece.length;
     }
     expectEqual('the read size', read, 12 * mebibyte);

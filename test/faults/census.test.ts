@@ -23,7 +23,7 @@ function loaded(): DatabaseSync {
 
 function counted(database: DatabaseSync): CountedDatabase {
   return {
-    isThere: async () => true,
+    isPresent: async () => true,
     ask: async (query) => database.prepare(query).all().map(Object.values),
     prefix: '',
   };
@@ -51,7 +51,7 @@ describe('the census of a cycle', () => {
   });
 
   it('counts all of it lost where nothing is there', async () => {
-    const nowhere = { ...counted(loaded()), isThere: async () => false };
+    const nowhere = { ...counted(loaded()), isPresent: async () => false };
     expect(await countRows(nowhere, document, [1])).toEqual({ lost: 7, doubled: 0 });
   });
 });

@@ -3,28 +3,28 @@ import { collectGarbage } from '../support/garbage.ts';
 
 const megabyte = 1024 * 1024;
 /** what may stay: caches of compiled code, buffers that are used again */
-const mostKept = 512 * megabyte;
+const maxKept = 512 * megabyte;
 
 export interface MemoryWatch {
   /** What the step that has just ended took too much of; null when it is fine. */
   complaint(): string | null;
 }
 
-/** `mostPerStep`: far more than any input of a fuzzer may take. */
-export function createMemoryWatch(mostPerStep: number = 768 * megabyte): MemoryWatch {
+/** `maxPerStep`: far more than any input of a fuzzer may take. */
+export function createMemoryWatch(maxPerStep: number = 768 * megabyte): MemoryWatch {
   let before = process.memoryUsage.rss();
   return {
     complaint() {
       const now = process.memoryUsage.rss();
       const taken = now - before;
       before = now;
-      if (taken > mostPerStep) return `one input takes ${Math.round(taken / megabyte)} MB`;
-      if (now < 2 * mostKept) return null;
+      if (taken > maxPerStep) return `one input takes ${Math.round(taken / megabyte)} MB`;
+      if (now < 2 * maxKept) return null;
       collectGarbage();
       const { heapUsed, arrayBuffers } = process.memoryUsage();
       before = process.memoryUsage.rss();
       const kept = heapUsed + arrayBuffers;
-      return kept > mostKept ? `${Math.round(kept / megabyte)} MB are kept after the inputs so far` : null;
+      return kept > maxKept ? `${Math.round(kept / megabyte)} MB are kept after the inputs so far` : null;
     },
   };
 }

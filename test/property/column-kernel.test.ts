@@ -5,10 +5,10 @@ import { ColumnsKernel, ColumnsMemory, type ReadKind } from '../../src/engine/pa
 import * as layout from '../../src/engine/parquet/kernel/layout.ts';
 import { holds, propertyTimeoutMs } from './choices/settings.ts';
 
-const mostCells = 40;
+const maxCells = 40;
 const runs = 800;
 const kernel = new ColumnsKernel(
-  { columns: 1, rows: mostCells, textBytes: 1024 * mostCells },
+  { columns: 1, rows: maxCells, textBytes: 1024 * maxCells },
   new ColumnsMemory(),
 );
 const scale = 6;
@@ -39,7 +39,7 @@ const text = fc.array(fc.constantFrom(...escaped), { maxLength: 8 }).map((parts)
 }));
 
 function column<T>(cell: fc.Arbitrary<T>): fc.Arbitrary<(T | null)[]> {
-  return fc.array(fc.option(cell, { freq: 6 }), { minLength: 1, maxLength: mostCells });
+  return fc.array(fc.option(cell, { freq: 6 }), { minLength: 1, maxLength: maxCells });
 }
 
 /** Reads the cells, of which null is NULL; answers how many are not, or null where one of them does not fit. */

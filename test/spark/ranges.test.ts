@@ -92,7 +92,7 @@ describe('ranges on Spark', { timeout: 200_000, ...needs(['whole run', 'spark'])
     expect(units).toBeGreaterThan(2);
     expect(output).toMatch(/^\d+ units of work for Spark: hashes of documents$/m);
     expect(output).toMatch(/^\d+ units of work for Spark: places to cut files at$/m);
-    expect(output).toMatch(/texts lie outside of the row elements/);
+    expect(output).toMatch(/texts are outside the row elements/);
     expect(output).toMatch(/unmapped element/);
   });
 

@@ -125,7 +125,7 @@ describe('keys in sequence on Spark', { timeout: 300_000, ...needs(['whole run',
     const argv = [folder, '-x', origin, ...target, '--engine', 'spark', '-S', 'm', '--keys', 'hash'];
     const run = await runTool(home, 'xml2er', argv);
     expect(run.code).not.toBe(0);
-    expect(run.stdout + run.stderr).toContain('leave one of the two out');
+    expect(run.stdout + run.stderr).toContain('omit one of the two');
   });
 
   it('ends with the reason where a document has more rows than bytes', async () => {

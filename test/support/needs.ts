@@ -214,9 +214,9 @@ export function isHere(part: Part): boolean {
   return find === undefined ? programOf(part) !== null : find();
 }
 
-/** The first of the parts that is not there. `isThere`: what a trial has told of the one part. */
-export function lackOf(wanted: Part | readonly Part[], isThere?: boolean): Lack | null {
-  const part = [wanted].flat().find((one) => !(isThere ?? isHere(one)));
+/** The first of the parts that is not there. `isPresent`: what a trial has told of the one part. */
+export function lackOf(wanted: Part | readonly Part[], isPresent?: boolean): Lack | null {
+  const part = [wanted].flat().find((one) => !(isPresent ?? isHere(one)));
   return part === undefined ? null : { part, why: `not here (${parts[part].how})` };
 }
 
@@ -229,8 +229,8 @@ function refuseRequired({ part, why }: Lack): void {
 }
 
 /** Options of a test, or of a group of tests, that needs the parts. */
-export function needs(wanted: Part | readonly Part[], isThere?: boolean): TestOptions {
-  const lacks = lackOf(wanted, isThere);
+export function needs(wanted: Part | readonly Part[], isPresent?: boolean): TestOptions {
+  const lacks = lackOf(wanted, isPresent);
   if (lacks === null) return {};
   refuseRequired(lacks);
   return { skip: true, meta: { lacks } };

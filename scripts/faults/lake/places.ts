@@ -113,9 +113,9 @@ function lakePlace(servers: Servers, { name, where, format, partition }: Wanted)
       writer = null;
       let census: Census = { lost: 0, doubled: 0 };
       for (const [at, place] of seen.entries()) {
-        const rows = await withRows(folder, place, async (ask, isThere) => {
-          const own = await countRows({ isThere: async () => isThere, ask, prefix: '' }, document, completed);
-          return { own, theirs: isThere ? await ask('SELECT goods_key FROM theirs') : [] };
+        const rows = await withRows(folder, place, async (ask, isPresent) => {
+          const own = await countRows({ isPresent: async () => isPresent, ask, prefix: '' }, document, completed);
+          return { own, theirs: isPresent ? await ask('SELECT goods_key FROM theirs') : [] };
         });
         const theirs = rows.theirs.map(([key]) => -Number(key));
         // what they write into one format the other one does not have
@@ -139,11 +139,11 @@ function lakePlace(servers: Servers, { name, where, format, partition }: Wanted)
 
 type Ask = (query: string) => Promise<readonly (readonly unknown[])[]>;
 
-/** `isThere`: whether jobs made tables there. Rows of others are apart. */
+/** `isPresent`: whether jobs made tables there. Rows of others are apart. */
 async function withRows<T>(
   folder: string,
   place: ForeignPlace,
-  work: (ask: Ask, isThere: boolean) => Promise<T>,
+  work: (ask: Ask, isPresent: boolean) => Promise<T>,
 ): Promise<T> {
   const copies = await mkdtemp(join(folder, 'census-'));
   await exportTables(place, copies, counted);

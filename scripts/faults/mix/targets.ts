@@ -136,7 +136,7 @@ function fileTarget(kind: 'sqlite' | 'duckdb', places: string, name: string, ope
     options: [['-o', `${kind}:${path}`]],
     contents: () => namesBelow(folder),
     read: async (work) => {
-      if (!(await isThere(path))) return null;
+      if (!(await isPresent(path))) return null;
       return open(path, async (ask) => {
         const catalogue = kind === 'sqlite' ? 'sqlite_master' : 'duckdb_tables()';
         const column = kind === 'sqlite' ? 'name' : 'table_name';
@@ -262,7 +262,7 @@ async function namesBelow(folder: string): Promise<string[]> {
   return readdir(folder, { recursive: true }).catch(() => []);
 }
 
-function isThere(path: string): Promise<boolean> {
+function isPresent(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,

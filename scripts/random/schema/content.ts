@@ -228,8 +228,8 @@ class ContentDrawing {
     const random = this.#random;
     const { complexes, simples, anyType } = this.#draft;
     // few recursions: each multiplies the paths of the set
-    const mostRank = random.chance(0.2) ? Infinity : this.#type.rank - 0.5;
-    const usable = complexes.filter((type) => concreteTypes(type).length > 0 && type.rank < mostRank);
+    const maxRank = random.chance(0.2) ? Infinity : this.#type.rank - 0.5;
+    const usable = complexes.filter((type) => concreteTypes(type).length > 0 && type.rank < maxRank);
     if (usable.length > 0 && random.chance(0.35)) return random.pick(usable);
     if (random.chance(0.03)) return anyType;
     if (this.#nesting > 1 || !random.chance(0.18)) return anySimple(random, simples);

@@ -53,7 +53,7 @@ interface IdentityCheckerOptions {
 }
 
 /** Memory that is counted for a value in addition to its bytes. */
-const heldValueBytes = 64;
+const bufferedValueBytes = 64;
 
 /** Between the values of several fields: no character of XML, so that no value has it. */
 const betweenFields = 0;
@@ -321,7 +321,7 @@ class Checker implements IdentityChecker {
   }
 
   #hold(scope: RuleScope, length: number): void {
-    const bytes = length + heldValueBytes;
+    const bytes = length + bufferedValueBytes;
     scope.held += bytes;
     this.#held += bytes;
     if (this.#held + this.#shortKeys.held > this.#maxHeld) this.#stop();
@@ -433,7 +433,7 @@ export interface Situation {
    * of present attributes has a separate situation.
    */
   readonly asked: ReadonlyMap<number, number>;
-  /** by the bits of the present attributes */
+  /** keyed by the bits of the present attributes */
   readonly withAttributes: Map<number, Situation>;
   /** situations of children, by the ids of their names; if xsi:type gives a child another node, by name and node */
   readonly next: Map<number, Situation>;
@@ -508,7 +508,7 @@ interface Draft {
 }
 
 /** Names that have a bit. */
-const mostAsked = 31;
+const maxAsked = 31;
 
 /** The size that is counted for a situation in addition to its parts. */
 const ownParts = 8;
@@ -516,7 +516,7 @@ const ownParts = 8;
  * The most parts of a situation that is kept. Larger ones are created again for each element, because many nested levels of rules hardly
  * ever repeat.
  */
-const mostParts = 64;
+const maxParts = 64;
 
 /** Above all names. */
 const nodeFactor = 2 ** 31;
@@ -595,7 +595,7 @@ export class Situations {
   /** It, or an equal one that is known, which `among` has from now on. */
   #shared(made: Situation, among: Map<number, Situation>, key: number): Situation {
     const parts = partsOf(made);
-    if (parts > mostParts) return made;
+    if (parts > maxParts) return made;
     const identity = identityOf(made);
     let known = this.#known.get(identity);
     if (known === undefined) {
@@ -739,7 +739,7 @@ function isWithout({ present, asked }: Draft, attribute: number): boolean {
     const bit = present.known.get(attribute);
     return bit !== undefined && (present.bits & bit) === 0;
   }
-  if (!asked.has(attribute) && asked.size < mostAsked) asked.set(attribute, 1 << asked.size);
+  if (!asked.has(attribute) && asked.size < maxAsked) asked.set(attribute, 1 << asked.size);
   return false;
 }
 

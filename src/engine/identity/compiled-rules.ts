@@ -14,7 +14,7 @@ import { type BuiltInType, isSameName, type QName, clarkName } from '../model/so
 import type { ByteBuffer } from '../shred/byte-buffer.ts';
 import { utf8Text } from '../xml/utf8.ts';
 import { passes } from '../map/tables/identity-rules.ts';
-import { lookedAt, lazyArray } from '../model/packed/reader.ts';
+import { peekMember, lazyArray } from '../model/packed/reader.ts';
 import { rowColumns } from '../model/wide-rows.ts';
 import { itemByName } from '../xml/names/interned.ts';
 import type { NameTable, TextLocation } from '../xml/tokens.ts';
@@ -32,7 +32,7 @@ const DIGITS = 2;
 const OTHERS = 3;
 
 /** a double does not print longer numbers in full */
-const mostDigits = 15;
+const maxDigits = 15;
 
 /** The form in which the values of a field are compared. */
 export interface ComparedAs {
@@ -103,7 +103,7 @@ function isCollapsed(source: Uint8Array, start: number, end: number): boolean {
 
 function isPlainNumber(source: Uint8Array, start: number, end: number): boolean {
   const length = end - start;
-  if (length === 0 || length > mostDigits || (length > 1 && source[start] === 0x30)) return false;
+  if (length === 0 || length > maxDigits || (length > 1 && source[start] === 0x30)) return false;
   for (let at = start; at < end; at += 1) if (source[at]! < 0x30 || source[at]! > 0x39) return false;
   return true;
 }
@@ -264,7 +264,7 @@ export function compileRules(model: RelationalModel, names: NameTable): Compiled
   function valueAt(node: number, column: number): ComparedAs {
     if (column < 0) return comparedAs(undefined);
     const { table } = nodes[node]!;
-    const known = (compared[table] ??= rowColumns(model, table, (part) => lookedAt(part, 'columns')).map(
+    const known = (compared[table] ??= rowColumns(model, table, (part) => peekMember(part, 'columns')).map(
       (one) => comparedAs(one.column),
     ));
     return known[column] ?? comparedAs(undefined);

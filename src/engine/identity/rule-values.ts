@@ -89,7 +89,7 @@ const fewSlots = 64;
 const fewInts = 64;
 const fewBytes = 1024;
 /** entries that are looked at for a value's bytes */
-const mostSharing = 8;
+const maxSharing = 8;
 /** most slots and bytes of memory that are kept after their values have been released */
 const keptSlots = 64 * 1024;
 const keptBytes = 4 * 1024 * 1024;
@@ -251,7 +251,7 @@ export class RuleValues {
    * one after the other, so they share their bytes.
    */
   #valueOf(bytes: Uint8Array, start: number, end: number, hash: number): number {
-    for (let entry = this.count - 1; entry >= 0 && entry >= this.count - mostSharing; entry -= 1) {
+    for (let entry = this.count - 1; entry >= 0 && entry >= this.count - maxSharing; entry -= 1) {
       const at = entry * ENTRY_INTS;
       if (this.#entries[at + HASH] === hash && this.#isValue(this.#entries[at + VALUE]!, bytes, start, end))
         return this.#entries[at + VALUE]!;
@@ -374,7 +374,7 @@ export class RuleScope {
   readonly values = new RuleValues();
   /** keyrefs that have references, in the order of their first one */
   readonly referring: number[] = [];
-  /** by entry: the start of references' values that are stored in a short form */
+  /** keyed by entry: the start of references' values that are stored in a short form */
   readonly longTexts = new Map<number, string>();
   /** entries of references whose place is not known yet, each with its record of the present batch */
   readonly unplaced: number[] = [];

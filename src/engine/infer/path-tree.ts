@@ -116,7 +116,7 @@ function failPaths(what: string): never {
   throw new InputError({
     code: 'path_count_limit',
     severity: 'error',
-    message: `${what}: names that hold data make no tables`,
+    message: `${what}: the names of elements or attributes appear to contain data, so no tables can be made`,
   });
 }
 

@@ -1,7 +1,7 @@
 /** Converts statistics to a source model: the possible content of documents like these. */
 import { addChildren, addElement, nameOf } from './merge-statistics.ts';
 import type { DocumentStatistics, ElementStatistics, ValueStatistics } from './statistics.ts';
-import { mostDecimalDigits } from '../model/relational-model.ts';
+import { maxDecimalDigits } from '../model/relational-model.ts';
 import type {
   BuiltInType,
   SourceAttribute,
@@ -229,10 +229,10 @@ function inferFilled(value: ValueStatistics): ValueType {
     if (value.wholeDigits <= 9) return atomic('int');
     if (value.wholeDigits <= 18) return atomic('long');
     // without a scale, most databases would add zeros after the point
-    const isBounded = value.wholeDigits <= mostDecimalDigits;
+    const isBounded = value.wholeDigits <= maxDecimalDigits;
     return atomic(
       'decimal',
-      isBounded ? { facets: { totalDigits: mostDecimalDigits, fractionDigits: 0 } } : {},
+      isBounded ? { facets: { totalDigits: maxDecimalDigits, fractionDigits: 0 } } : {},
     );
   }
   if ((classes & CLASS_DECIMAL) !== 0) {

@@ -19,13 +19,13 @@ export const ALL_CLASSES = 255;
 const offsetLength = 25;
 /** bytes; digits of an exponent */
 const longestScientific = 64;
-const mostExponentDigits = 3;
+const maxExponentDigits = 3;
 /** few databases can hold a number with a larger exponent */
 const largestExponent = 38;
 /** bytes; fractions of a second may have any number of digits */
 const longestTime = 64;
 /** nanoseconds; a column truncates the digits after the sixth, and the value is also kept as written */
-const mostFractionDigits = 9;
+const maxFractionDigits = 9;
 /** including white space around it */
 const longestWithSpace = 512;
 
@@ -105,7 +105,7 @@ function isScientific(bytes: Uint8Array, first: number, end: number, point: numb
   const isSigned = letter + 1 < end && (sign === 43 || sign === 45);
   if (point < 0 && !isSigned) return false;
   const from = isSigned ? letter + 2 : letter + 1;
-  if (from === end || end - from > mostExponentDigits) return false;
+  if (from === end || end - from > maxExponentDigits) return false;
   let exponent = 0;
   for (let i = from; i < end; i += 1) {
     if (bytes[i]! < 48 || bytes[i]! > 57) return false;
@@ -117,12 +117,12 @@ function isScientific(bytes: Uint8Array, first: number, end: number, point: numb
 function calendarClasses(bytes: Uint8Array, start: number, end: number, size: number): number {
   if (bytes[start + 2] === 58) {
     const time = readTimeValue(bytes, start, end);
-    return time === null || time.zone !== 'none' || time.endOfDay || time.fractionDigits > mostFractionDigits
+    return time === null || time.zone !== 'none' || time.endOfDay || time.fractionDigits > maxFractionDigits
       ? 0
       : CLASS_TIME;
   }
   if (size === 10) return readDateValue(bytes, start, end) === null ? 0 : CLASS_DATE;
   const dateTime = readDateTimeValue(bytes, start, end);
-  if (dateTime === null || dateTime.endOfDay || dateTime.fractionDigits > mostFractionDigits) return 0;
+  if (dateTime === null || dateTime.endOfDay || dateTime.fractionDigits > maxFractionDigits) return 0;
   return dateTime.zone === 'none' ? CLASS_DATETIME_LOCAL : CLASS_DATETIME_ZONED;
 }

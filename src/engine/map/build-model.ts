@@ -5,14 +5,14 @@ import { uniteSimilarTypes } from './tables/similar-types.ts';
 import { findValueTypes, type ValueTypes } from './tables/column-types.ts';
 import { chooseRoots } from './chosen-roots.ts';
 import { listIdentityRules } from './tables/identity-rules.ts';
-import { drawModel, type DrawingOptions, type MetContent } from './tables/draw-model.ts';
+import { drawModel, type DrawingOptions, type ObservedContent } from './tables/draw-model.ts';
 import { earlierHeldKeys, unfoldedPlaces } from './tables/earlier-folds.ts';
 import { crowdedLeaves, needlessPlaces } from './tables/needless-tables.ts';
 import { unitePlacesInParents } from './tables/parent-roles.ts';
 import type { Drawing } from './tables/model-builder.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type AddedColumn } from './tables/finish-model.ts';
 import { addOffsets } from './tables/zones.ts';
-import { metRoots } from './tables/unmet-places.ts';
+import { observedRoots } from './tables/unobserved-places.ts';
 import { listMappings } from './mappings.ts';
 import { defaultNaming, type NamingOptions } from './names/identifiers.ts';
 import { earlierTables, groupTables, sharedPlaces } from './names/earlier-tables.ts';
@@ -34,7 +34,7 @@ export interface MappingOptions {
   readonly roots?: readonly QName[];
   readonly defaultTextLength?: number;
   /** the content of the documents; with `--prune`, content that they never have at a place is left out of the model there */
-  readonly met?: MetContent;
+  readonly met?: ObservedContent;
   readonly extraColumns?: readonly AddedColumn[];
   /** an earlier version of the model: tables and columns with the same path keep their names, and no name gets another meaning */
   readonly previous?: RelationalModel;
@@ -57,7 +57,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
   const plain = options.met === undefined && valueTypes !== null ? valueTypes.source : given;
   const source = options.mapLevel >= 2 ? uniteSimilarTypes(plain) : plain;
   const chosen = chooseRoots(source, options.roots);
-  const roots = options.met === undefined ? chosen : metRoots(source, chosen, options.met.statistics);
+  const roots = options.met === undefined ? chosen : observedRoots(source, chosen, options.met.statistics);
   const drawingOptions: DrawingOptions = {
     mapLevel: options.mapLevel,
     roots,

@@ -22,7 +22,7 @@ import { createPathPrinter, type PathPrinter, namespacesOf } from './names/paths
 import { NameHistory, recordedMeanings, withFormerNames } from './names/history.ts';
 
 /** The number of paths walked after which visited places are not walked again: the most lines that a map has. */
-const mostSteps = 50_000;
+const maxSteps = 50_000;
 
 /**
  * Leaves out the places of inactive lines. `inactive`: identities of lines. A place that several paths lead to is left out once all of them
@@ -61,7 +61,7 @@ class PlanWalk {
   readonly #paths: PathPrinter;
   readonly #inactive: ReadonlySet<string>;
   readonly #listed: ReadonlySet<string>;
-  /** by place: whether at least one path to it is active */
+  /** keyed by place: whether at least one path to it is active */
   readonly #activeAt = new Map<string, boolean>();
   readonly #visited = new Set<number>();
   #steps = 0;
@@ -85,7 +85,7 @@ class PlanWalk {
     if (node.textColumn >= 0 && lines.listed > 0 && !node.opensRow && node.presenceColumn < 0)
       lines = noLines;
     const own = lines;
-    if (this.#visited.has(edge.node) && this.#steps > mostSteps) return own;
+    if (this.#visited.has(edge.node) && this.#steps > maxSteps) return own;
     this.#visited.add(edge.node);
     const recursive = ancestors.includes(edge.node);
     lines = sum(lines, this.#content(edge.node, xpath, [...ancestors, edge.node], recursive));
@@ -148,11 +148,11 @@ class Pruning {
   readonly #nodes = new Map<number, number>();
   readonly #tables = new Map<number, number>();
   readonly #columns: Map<number, number>[] = [];
-  /** by table: the holders of keys of its rows */
+  /** keyed by table: the holders of keys of its rows */
   readonly #holders: ReadonlyMap<number, readonly KeyHolder[]>;
   /** by table: the tables and positions of the columns of its rows */
   readonly #rows: (table: number) => readonly RowColumn[];
-  /** by table: the new positions in the row, by old column index as the plan counts columns */
+  /** keyed by table: the new positions in the row, by old column index as the plan counts columns */
   #rowPositions: readonly ReadonlyMap<number, number>[] = [];
 
   constructor(model: RelationalModel, ignored: ReadonlySet<string>, inactive: ReadonlySet<string>) {

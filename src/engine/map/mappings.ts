@@ -1,7 +1,7 @@
 /** The source-to-target map: one line for every path and column (docs/decisions/service/catalogue.md, Mapping). */
 import type { MappingEntry, PlanEdge, PlanNode, Table } from '../model/relational-model.ts';
 import { clarkName, type SourceChild, type SourceModel, type ValueType } from '../model/source-model.ts';
-import { saidOfValue } from './tables/element-content.ts';
+import { documentationOfValue } from './tables/element-content.ts';
 import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
 import { hasOffsetBehind } from '../model/zones.ts';
 import { createPathPrinter, type PathPrinter } from './names/paths.ts';
@@ -10,7 +10,7 @@ import { stronglyConnected } from './tables/type-graph.ts';
 /** Number of lines beyond which the columns of a shared table are listed only for the first path that leads to it. */
 export const manyMappings = 40_000;
 /** Number of lines beyond which further paths to a shared table are not listed at all. */
-const mostMappings = 80_000;
+const maxMappings = 80_000;
 
 const nodeTypes: readonly MappingEntry['nodeType'][] = ['element', 'attribute', 'text', 'mixed', 'any'];
 
@@ -73,7 +73,7 @@ class MappingListing {
   readonly #paths: PathPrinter;
   readonly #visited = new Set<number>();
   readonly #rowColumns: (table: number) => readonly RowColumn[];
-  /** by type, -1 for documents: the documentation of its child elements, by their names */
+  /** keyed by type, -1 for documents: the documentation of its child elements, by their names */
   readonly #said = new Map<number, ReadonlyMap<string, string>>();
   /** per node: it can lead back to itself */
   readonly #cyclic: Uint8Array;
@@ -106,7 +106,7 @@ class MappingListing {
     const node = this.#plan.nodes[edge.node]!;
     const recursive = timesAbove(above, edge.node) > 0;
     const repeated = this.#visited.has(edge.node) && this.#count > manyMappings;
-    if (repeated && this.#count > mostMappings) return [];
+    if (repeated && this.#count > maxMappings) return [];
     const own: Section = { lines: [], below: [] };
     const said = this.#saidOf(edge, above);
     this.#lines = own.lines;
@@ -171,7 +171,7 @@ class MappingListing {
         column: attribute.column,
         ...documented(
           declared.documentation ??
-            saidOfValue(type, declared, { documentation: node.opensRow ? undefined : said }),
+            documentationOfValue(type, declared, { documentation: node.opensRow ? undefined : said }),
         ),
       });
     }

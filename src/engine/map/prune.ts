@@ -18,7 +18,7 @@ import { longDigits } from './tables/column-types.ts';
 import { someHaveZone } from './tables/zones.ts';
 
 /** the most attributes of one type allowed only by a wildcard for which each gets a column */
-const mostWildcardAttributes = 100;
+const maxWildcardAttributes = 100;
 
 /**
  * Returns the same elements and types (by index) with the children, attributes, members and derivations that occurred. Attributes that only
@@ -68,7 +68,7 @@ function withNamespacesMet(
 }
 
 /** Returns the types that elements of documents may have had. */
-export function metTypes(source: SourceModel, statistics: DocumentStatistics): SourceType[] {
+export function observedTypes(source: SourceModel, statistics: DocumentStatistics): SourceType[] {
   return [...findUsed(source, statistics).types].map((type) => source.types[type]!);
 }
 
@@ -83,7 +83,7 @@ function prunedAttributes(
     (attribute) => attribute.required || attributes.has(`${index} ${clarkName(attribute.name)}`),
   );
   const others = [...(wildcards.get(index)?.values() ?? [])];
-  const areMany = others.length > mostWildcardAttributes;
+  const areMany = others.length > maxWildcardAttributes;
   const own = areMany
     ? []
     : others.map((met): SourceAttribute => {
@@ -100,7 +100,7 @@ interface Used {
   /** `type element` of children, `type name` of attributes that occurred */
   readonly children: ReadonlySet<string>;
   readonly attributes: ReadonlySet<string>;
-  /** by type: attributes that its wildcard allowed, by name, with the statistics over all of its elements */
+  /** keyed by type: attributes that its wildcard allowed, by name, with the statistics over all of its elements */
   readonly wildcards: ReadonlyMap<number, ReadonlyMap<string, AttributeStatistics>>;
   /** types with content that only they have, which were therefore named by xsi:type */
   readonly derived: ReadonlySet<number>;
@@ -203,7 +203,7 @@ const intDigits = 9;
 /** Returns statistics that give the same pruned model of `source`, and the same drawing, as the given ones. */
 export function decidingStatistics(statistics: DocumentStatistics, source: SourceModel): DocumentStatistics {
   const { namespaces, elements, roots } = statistics;
-  const types = metTypes(source, statistics);
+  const types = observedTypes(source, statistics);
   const ofTexts: Decided = hasUnions(types) ? 'member' : 'zone';
   const ofAttributes: Decided = types.some(({ anyAttribute }) => anyAttribute !== null) ? 'type' : ofTexts;
   return {

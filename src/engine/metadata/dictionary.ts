@@ -5,14 +5,14 @@ import { codeListsOf } from './described.ts';
 import type { DescribedColumn, DescribedModel, DescribedTable } from './described.ts';
 
 /** Statistics of the values that documents had in a column. */
-export interface HeldValues {
+export interface ValueSample {
   /** null: not kept */
   readonly sample: string | null;
   /** 0 to 1; null: not known */
   readonly nullShare: number | null;
 }
 
-export interface DictionaryLine extends HeldValues {
+export interface DictionaryLine extends ValueSample {
   readonly table: string;
   readonly column: string;
   /** '' if the source has none */
@@ -35,7 +35,7 @@ export interface DictionaryLine extends HeldValues {
 /** Table by table. `held`: by names of table and column. */
 export async function dictionaryLines(
   model: DescribedModel,
-  held: (table: string, column: string) => HeldValues,
+  held: (table: string, column: string) => ValueSample,
 ): Promise<readonly (readonly DictionaryLine[])[]> {
   const isNamed = namesBusinessTerms(model.tables);
   return await mapInSlices(model.tables, (table) =>

@@ -43,7 +43,7 @@ export function useOf({ role, path, references }: Column, tables: Tables): strin
   return useText(role, path, leadsTo);
 }
 
-/** Returns the use of the column with the number of items of a list column. */
+/** Returns the use string of the column that holds the number of items of a list column. */
 export function listCountUse(use: string): string {
   return `count ${use}`;
 }

@@ -1,7 +1,7 @@
 /** Keys of tables: row keys, keys of parents and of children, and keys that an XSD declares. */
 import type { Steps } from '../in-slices.ts';
 import type { RelationalModel, Column } from './relational-model.ts';
-import { lookedAt } from './packed/reader.ts';
+import { peekMember } from './packed/reader.ts';
 
 // Keys that an XSD declares: natural keys of tables, and references between their columns.
 
@@ -13,9 +13,9 @@ interface DeclaredKeyColumn {
 }
 
 export interface DeclaredKeys {
-  /** by table: the first of its keys and uniques, keys before uniques */
+  /** keyed by table: the first of its keys and uniques, keys before uniques */
   readonly natural: ReadonlyMap<string, readonly DeclaredKeyColumn[]>;
-  /** by table and column, `table.column`: the column that keyrefs refer to */
+  /** keyed by table and column, `table.column`: the column that keyrefs refer to */
   readonly references: ReadonlyMap<string, { readonly to: string; readonly position: number }>;
 }
 
@@ -72,7 +72,7 @@ export function hasOtherKeys(columns: readonly Column[], has: (name: string) => 
 
 /** `place`: the target, for people. */
 export function otherKeysMessage(target: string, table: string): string {
-  return `${target}: ${table} was made by another logical schema, which gives the keys of its rows other names. Take that one (-l; _loads, or manifest.json in a folder, tells its id_lschma), or another target.`;
+  return `${target}: ${table} was made by another logical schema, which has other names for the key columns. Load with that logical schema (-l ID; its id_lschma is in _loads, or in manifest.json of a folder), or use another target.`;
 }
 
 // Columns that identify which element of the parent row a row is, if several hang by one key (`PlanEdge.role`).
@@ -81,7 +81,7 @@ export function otherKeysMessage(target: string, table: string): string {
 export const roleStep = '/(role)';
 
 /** True if the column identifies the use of a table that its row is, and exists only for that. */
-export function tellsRole({ role, path }: Pick<Column, 'role' | 'path'>): boolean {
+export function isRoleColumn({ role, path }: Pick<Column, 'role' | 'path'>): boolean {
   return role === 'element_name' && path.endsWith(roleStep);
 }
 
@@ -102,7 +102,7 @@ export function keyHolders({
 }: Pick<RelationalModel, 'tables'>): ReadonlyMap<number, readonly KeyHolder[]> {
   const holders = new Map<number, KeyHolder[]>();
   for (const [index, table] of tables.entries())
-    for (const [column, { role, references, path }] of lookedAt(table, 'columns').entries()) {
+    for (const [column, { role, references, path }] of peekMember(table, 'columns').entries()) {
       if (role !== 'child_key' || references === null) continue;
       const known = holders.get(references);
       const holder = { table: index, column, path };

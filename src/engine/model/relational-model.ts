@@ -2,7 +2,7 @@
  * The relational model (logical schema): tables, columns, keys, and the plan that leads from source paths to them.
  * Plain JSON; references are indexes. The same plan serves shredding (XML -> rows) and writing back (rows -> XML).
  */
-import { lookedAt } from './packed/reader.ts';
+import { peekMember } from './packed/reader.ts';
 import type { WildcardNamespaces, BuiltInType, QName } from './source-model.ts';
 
 // References by `xs:IDREF` and `xs:IDREFS`: the tables and columns with the ids that they may mean.
@@ -48,7 +48,7 @@ function declaredIds(model: RelationalModel, table: Table, column: Column): Mean
 /** The columns of the model that have ids. */
 export function allIds({ tables }: RelationalModel): readonly MeantIds[] {
   return tables.flatMap((one, table) =>
-    lookedAt(one, 'columns').flatMap(({ role, sourceType, type }, column) =>
+    peekMember(one, 'columns').flatMap(({ role, sourceType, type }, column) =>
       role === 'value' && sourceType === 'ID' && type.list !== true ? [{ table, column }] : [],
     ),
   );
@@ -99,7 +99,7 @@ export interface WrittenForm {
 }
 
 /** Digits that exact numbers of most databases and formats have. */
-export const mostDecimalDigits = 38;
+export const maxDecimalDigits = 38;
 
 /** The purpose of a column. Only `value` columns hold source values; the others describe structure. */
 export type ColumnRole =

@@ -1,5 +1,5 @@
 /** Models with some columns of other types than in the stored model. */
-import { lazyArray, memberOf, passed } from './packed/reader.ts';
+import { lazyArray, memberOf, peekElement } from './packed/reader.ts';
 import { withOtherColumns, withOtherParts } from './packed/models.ts';
 import type { ColumnType, RelationalModel, Table } from './relational-model.ts';
 
@@ -19,7 +19,7 @@ export function withKinds<T>(
   const { tables } = model;
   const make = (at: number): Table => {
     if (!touched.has(at)) return tables[at]!;
-    return withOtherColumns(passed(tables, at), (columns) =>
+    return withOtherColumns(peekElement(tables, at), (columns) =>
       columns.map((column, index) => {
         const place = places.get(placeOf(at, index));
         return place === undefined ? column : { ...column, type: { ...column.type, kind: kindOf(place) } };

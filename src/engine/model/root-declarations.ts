@@ -1,6 +1,6 @@
 /** The namespaces that the root element of every written document declares, regardless of the original documents. */
 import { xmlNamespace, xsiNamespace } from './name-labels.ts';
-import { passing, lookedAt } from './packed/reader.ts';
+import { peekElements, peekMember } from './packed/reader.ts';
 import type { RelationalModel } from './relational-model.ts';
 import { holdsNames } from './source-model.ts';
 
@@ -18,14 +18,14 @@ export interface RootDeclarations {
 export function rootDeclarations(model: RelationalModel): RootDeclarations {
   const used = new Set([xsiNamespace]);
   for (const root of model.roots) used.add(root.name.namespaceUri);
-  for (const node of passing(model.nodes)) {
+  for (const node of peekElements(model.nodes)) {
     for (const { name } of node.edges) used.add(name.namespaceUri);
     for (const { name } of node.attributes) used.add(name.namespaceUri);
     for (const { name } of node.typeEdges) used.add(name.namespaceUri);
   }
   const known = knownPrefixes(model);
-  const anyHoldsNames = passing(model.tables).some((table) =>
-    lookedAt(table, 'columns').some(({ sourceType }) => holdsNames(sourceType)),
+  const anyHoldsNames = peekElements(model.tables).some((table) =>
+    peekMember(table, 'columns').some(({ sourceType }) => holdsNames(sourceType)),
   );
   const prefixes = new Map<string, string>();
   const declared = new Map<string, string>();
@@ -49,11 +49,11 @@ export function rootDeclarations(model: RelationalModel): RootDeclarations {
 }
 
 /** the most elements of a model for which a walk takes negligible time */
-const mostWalked = 2000;
+const maxWalked = 2000;
 
 /** Returns URIs by prefix that the root declares for certain; of a large model these are only those of its root elements. */
 export function surelyDeclared(model: RelationalModel): ReadonlyMap<string, string> {
-  if (model.nodes.length <= mostWalked) return rootDeclarations(model).declared;
+  if (model.nodes.length <= maxWalked) return rootDeclarations(model).declared;
   const roots = new Set([xsiNamespace, ...model.roots.map(({ name }) => name.namespaceUri)]);
   const declared = new Map<string, string>();
   for (const [prefix, uri] of knownPrefixes(model))

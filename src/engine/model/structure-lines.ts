@@ -1,5 +1,5 @@
 /** Columns that hold no content of documents, yet have a line in the source-to-target map. */
-import { tellsRole } from './keys.ts';
+import { isRoleColumn } from './keys.ts';
 import type { Column, ColumnRole } from './relational-model.ts';
 
 /** The part of such a line that depends on the role of its column. */
@@ -25,7 +25,7 @@ export function structureLine(column: Pick<Column, 'role' | 'path' | 'xpath'>): 
   const { role, xpath } = column;
   switch (role) {
     case 'element_name':
-      return { xpath, sourceType: tellsRole(column) ? 'role' : 'element name' };
+      return { xpath, sourceType: isRoleColumn(column) ? 'role' : 'element name' };
     case 'type_name':
       return { xpath, sourceType: 'xsi:type' };
     case 'nil':

@@ -49,7 +49,7 @@ export function valueTypeOf(sqlType: string): ParquetType {
   const known = named[sqlType];
   if (known !== undefined) return known;
   const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(sqlType) ?? [];
-  if (precision === undefined) throw new RangeError(`${sqlType} is no type of a Parquet column`);
+  if (precision === undefined) throw new RangeError(`${sqlType} cannot be the type of a Parquet column`);
   const logical = { kind: 'decimal', precision: Number(precision), scale: Number(scale) } as const;
   if (logical.precision <= 9) return of(layout.READ_INT32, int32, 4, logical);
   if (logical.precision <= 18) return of(layout.READ_INT64, int64, 8, logical);
@@ -111,7 +111,7 @@ interface ChunkOptions {
   readonly entries: number;
 }
 
-const mostEntries = 65_536;
+const maxEntries = 65_536;
 /** The number of values that decide how the rest is encoded. */
 const enough = 1024;
 /** The largest useful size of a dictionary, as a fraction of the texts written whole. A larger one is not worth the time to read it. */
@@ -242,7 +242,7 @@ export class ColumnChunk {
   #makeDictionary(): void {
     if (this.#dictionary > 0) return;
     const { type, dictionaryBytes, entries } = this.#options;
-    this.#dictionary = this.#kernel.makeDictionary(type.width, mostEntries, dictionaryBytes, entries);
+    this.#dictionary = this.#kernel.makeDictionary(type.width, maxEntries, dictionaryBytes, entries);
   }
 
   /** The number of entries of the dictionary, or 0 if there is none. */
@@ -439,7 +439,7 @@ interface Bounds {
   readonly greatest: Bound;
 }
 
-const mostTextBytes = 64;
+const maxTextBytes = 64;
 
 /**
  * Returns the bounds of the values that the kernel has just read, of which there must be at least one. Returns null if some values are
@@ -526,8 +526,8 @@ function floatBounds(least: number, greatest: number, isSingle: boolean): Bounds
 function textBounds(kernel: ColumnsKernel): Bounds | null {
   const text = (atSlot: number, lengthSlot: number): readonly [Uint8Array, isWhole: boolean] => {
     const [at, length] = [kernel.result(atSlot), kernel.result(lengthSlot)];
-    const bytes = kernel.bytes([at, at + Math.min(length, mostTextBytes + 4)]);
-    return length <= mostTextBytes ? [bytes, true] : [characters(bytes), false];
+    const bytes = kernel.bytes([at, at + Math.min(length, maxTextBytes + 4)]);
+    return length <= maxTextBytes ? [bytes, true] : [characters(bytes), false];
   };
   const [least, isLeast] = text(layout.LEAST_AT, layout.LEAST_LENGTH);
   const [greatest, isGreatest] = text(layout.GREATEST_AT, layout.GREATEST_LENGTH);
@@ -541,7 +541,7 @@ function textBounds(kernel: ColumnsKernel): Bounds | null {
 
 /** Returns as many whole characters as fit. */
 function characters(bytes: Uint8Array): Uint8Array {
-  let end = mostTextBytes;
+  let end = maxTextBytes;
   while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end -= 1;
   return bytes.subarray(0, end);
 }

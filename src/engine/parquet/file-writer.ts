@@ -5,7 +5,7 @@
 import { SpareBuffers } from '../spare-buffers.ts';
 import { ColumnsMemory, ColumnsKernel } from './kernel/instance.ts';
 import { ColumnChunk, type Compress, type ColumnPage, valueTypeOf } from './column-chunk.ts';
-import { addLists, joinedTruthBytes, type JoinedItems } from './lists.ts';
+import { addLists, xmlBooleanGrowth, type JoinedItems } from './lists.ts';
 import {
   footer,
   pageHeader,
@@ -78,18 +78,18 @@ export class MisfitError extends Error {
   }
 }
 
-const mostRowsOfPage = 20_480;
-const mostRowsOfGroup = 6 * mostRowsOfPage;
-const mostCells = 2 * 1024 * 1024;
+const maxRowsOfPage = 20_480;
+const maxRowsOfGroup = 6 * maxRowsOfPage;
+const maxCells = 2 * 1024 * 1024;
 const usualTextBytes = 4 * 1024 * 1024;
 /** bytes to read at once; bytes beyond the end of a batch are moved */
 const readBytes = 128 * 1024;
 /** compressed, and in dictionaries */
-const mostGroupBytes = 16 * 1024 * 1024;
-const mostDictionaryBytes = 48 * 1024 * 1024;
+const maxGroupBytes = 16 * 1024 * 1024;
+const maxDictionaryBytes = 48 * 1024 * 1024;
 /** In smaller files, columns whose pages have few bytes stay uncompressed: compression would save little, and costs time for each. */
 const smallFileBytes = 256 * 1024;
-const mostPlainBytes = 256;
+const maxPlainBytes = 256;
 /** In larger files, only pages of hardly more than one run stay uncompressed. */
 const fewPlainBytes = 64;
 const utf8 = new TextEncoder();
@@ -127,7 +127,7 @@ export class ParquetWriter {
     const count = this.#columns.length;
     const textBytes = Math.max(Math.min(usualTextBytes, options.rowsBytes), options.longestRowBytes) + 1;
     // a row has a byte for each column
-    const fitting = Math.min(mostRowsOfPage, Math.floor(mostCells / count), Math.ceil(textBytes / count));
+    const fitting = Math.min(maxRowsOfPage, Math.floor(maxCells / count), Math.ceil(textBytes / count));
     const room = { columns: count, rows: Math.max(256, fitting), textBytes };
     this.#kernel = new ColumnsKernel(room, options.memory.rows);
     this.#zstd = async (bytes) => {
@@ -204,7 +204,7 @@ export class ParquetWriter {
     const { deltas, memory, rowsBytes } = this.#options;
     const dictionaryBytes = Math.max(
       16 * 1024,
-      Math.min(1024 * 1024, Math.floor((mostDictionaryBytes * 2) / this.#columns.length)),
+      Math.min(1024 * 1024, Math.floor((maxDictionaryBytes * 2) / this.#columns.length)),
     );
     return this.#columns.map(({ type, isList: isOfItems, items }, at) => {
       const kernel = isOfItems || items !== undefined ? this.#itemsKernel() : this.#kernel;
@@ -212,7 +212,7 @@ export class ParquetWriter {
         type,
         compress: this.#zstd,
         buffers: memory.buffers,
-        plainBytes: rowsBytes <= smallFileBytes ? mostPlainBytes : fewPlainBytes,
+        plainBytes: rowsBytes <= smallFileBytes ? maxPlainBytes : fewPlainBytes,
         deltas,
         dictionaryBytes,
         ...this.#habits[at]!,
@@ -228,7 +228,7 @@ export class ParquetWriter {
       {
         columns: 1,
         rows: rows + Math.ceil(most / 2),
-        textBytes: joinsTruths ? most * joinedTruthBytes : most,
+        textBytes: joinsTruths ? most * xmlBooleanGrowth : most,
       },
       this.#options.memory.items,
     );
@@ -238,7 +238,7 @@ export class ParquetWriter {
   async #takeBatch(): Promise<void> {
     const kernel = this.#kernel;
     const rows = Math.floor(this.#found / this.#columns.length);
-    if (rows === 0) throw new RangeError('a row is longer than was told, or not whole');
+    if (rows === 0) throw new RangeError('a row is longer than its declared length, or incomplete');
     for (const [at, { items, isList }] of this.#columns.entries()) {
       const chunk = this.#chunks[at]!;
       const fits =
@@ -258,9 +258,9 @@ export class ParquetWriter {
     for (const chunk of this.#chunks) this.#groupBytes += await chunk.toldBytes();
     if (this.#fault !== null) throw this.#fault;
     if (
-      this.#groupRows + kernel.room.rows > mostRowsOfGroup ||
-      this.#groupBytes > mostGroupBytes ||
-      dictionaryBytes > mostDictionaryBytes
+      this.#groupRows + kernel.room.rows > maxRowsOfGroup ||
+      this.#groupBytes > maxGroupBytes ||
+      dictionaryBytes > maxDictionaryBytes
     )
       await this.#writeGroup();
   }

@@ -29,7 +29,7 @@ const [yes, no, infinity] = ['true', 'false', 'INF'].map((text) => new TextEncod
 ];
 const infinityInRows = new TextEncoder().encode('Infinity');
 /** the factor by which lists of truth values are longer in the form of XML, at most */
-export const joinedTruthBytes = 3;
+export const xmlBooleanGrowth = 3;
 
 /** True if a field is a list. False if it is a value that the column's type cannot hold. */
 function isList(text: Uint8Array, start: number, end: number): boolean {

@@ -67,7 +67,7 @@ export function lineValues(
   } catch {
     return 'it is not JSON';
   }
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) return 'it is no object';
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) return 'it is not an object';
   const members = record as Members;
   const values = names.map((name, field) =>
     Object.hasOwn(members, name) ? textOf(members[name], forms[field]!) : null,
@@ -130,7 +130,7 @@ class Texts {
 /** the least bytes of a piece that are worth calling the kernel and creating it */
 const leastBytes = 8 * 1024;
 /** the most bytes of a piece for the kernel, which keeps the memory of the longest piece */
-const mostBytes = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 
 /** Splits the records of all files that are read at the same time. */
 export class RecordSplitter {
@@ -145,7 +145,7 @@ export class RecordSplitter {
   /** Splits a piece into records. Changes the piece's bytes and `literalBytes` after them. `buffers`: buffers for the block. */
   split(piece: Piece, plan: RecordPlan, buffers: SpareBuffers): SplitRecords {
     const { length } = piece.bytes;
-    const isWorth = length >= leastBytes && length <= mostBytes && plan.columns.length > 0;
+    const isWorth = length >= leastBytes && length <= maxBytes && plan.columns.length > 0;
     const kernel = isWorth ? this.kernel() : null;
     const split = kernel?.split(piece, plan, buffers);
     if (!isJsonFormat(plan.format)) return split ?? splitInTypeScript(piece, plan, buffers);

@@ -101,7 +101,7 @@ export function offsetMinutes(bytes: Uint8Array, start: number, end: number): nu
  * True if the instant and the minutes of its offset reproduce the zone of a date with a time. False for `-00:00`, and if the instant may
  * be in a year that columns cannot hold.
  */
-export function isToldByMinutes(bytes: Uint8Array, start: number, zoneStart: number): boolean {
+export function isRestoredByMinutes(bytes: Uint8Array, start: number, zoneStart: number): boolean {
   if (bytes[zoneStart] === DASH && offsetMinutes(bytes, start, zoneStart + 6) === 0) return false;
   const year = twoDigits(bytes, start) * 100 + twoDigits(bytes, start + 2);
   return year > 1 && year < 9999;

@@ -2,7 +2,7 @@
  * The mapping plan in the form that the shredder uses, with names as interned ids and resolved conversions. For a large model, only the
  * parts that documents reach are compiled.
  */
-import { lazyArray, memberOf, lookedAt } from '../model/packed/reader.ts';
+import { lazyArray, memberOf, peekMember } from '../model/packed/reader.ts';
 import { factsOf } from '../model/facts.ts';
 import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 import { holdsNames } from '../model/source-model.ts';
@@ -84,7 +84,7 @@ export function compilePlan(
   const { marks, markCounts } = factsOf(model);
   const conversionOf = sharedConversions(encoder, scalesDecimals);
   const tables = lazyArray(model.tables.length, (index): CompiledTable => {
-    const row = rowColumns(model, index, (table) => lookedAt(table, 'columns'));
+    const row = rowColumns(model, index, (table) => peekMember(table, 'columns'));
     const columns = row.map(({ column }) => column);
     const find = (role: Column['role']): number => columns.findIndex((column) => column.role === role);
     const required = columns.flatMap(({ role, nullable }, i) =>

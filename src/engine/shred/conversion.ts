@@ -6,7 +6,7 @@ import type { Column, ColumnType } from '../model/relational-model.ts';
 import { isCollapsed } from '../model/white-space.ts';
 import type { ByteBuffer } from './byte-buffer.ts';
 import {
-  isToldByMinutes,
+  isRestoredByMinutes,
   readDateTimeValue,
   readDateValue,
   readTimeValue,
@@ -324,7 +324,7 @@ function calendarConversion(
       (keeps === 'offset' &&
         value.zone === 'offset' &&
         givesBackSecond(value, leastFraction) &&
-        isToldByMinutes(source, start, value.zoneStart));
+        isRestoredByMinutes(source, start, value.zoneStart));
     return zoneKept && value.fractionDigits <= columnFractionDigits && !value.endOfDay ? FITS : INEXACT;
   };
 }

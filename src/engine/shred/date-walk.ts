@@ -5,7 +5,7 @@
  */
 import { factsOf } from '../model/facts.ts';
 import { xsiNamespace } from '../model/name-labels.ts';
-import { lookedAt } from '../model/packed/reader.ts';
+import { peekMember } from '../model/packed/reader.ts';
 import type { PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 import { isSameName } from '../model/source-model.ts';
 import { rowColumns, rowTables } from '../model/wide-rows.ts';
@@ -212,7 +212,7 @@ export class DateWalk {
   #findDates(table: number): readonly (DateColumn | undefined)[] {
     const model = this.#model;
     if (!rowTables(model, table).some((part) => this.#asked.has(part))) return noDates;
-    return rowColumns(model, table, (part) => lookedAt(part, 'columns')).map((one) => {
+    return rowColumns(model, table, (part) => peekMember(part, 'columns')).map((one) => {
       const place = this.#asked.get(one.table)?.find(([, column]) => column === one.at);
       if (place === undefined) return undefined;
       const { column } = one;

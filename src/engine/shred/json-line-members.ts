@@ -14,7 +14,7 @@ const ZERO = 48;
 const BACKSLASH = 92;
 
 /** the most bytes that one byte of a value becomes */
-const mostBytesOfByte = 6;
+const maxBytesOfByte = 6;
 /** the writer reserves the maximum encoded size for values up to this length, in bytes */
 const shortValueBytes = 16 * 1024;
 
@@ -71,13 +71,13 @@ export function pushJsonValue(
 /** Returns the most bytes that a value needs. For long values, counts the characters to escape, or to complete in lists of numbers. */
 export function jsonRoom(source: Uint8Array, start: number, end: number): number {
   const length = end - start;
-  if (length <= shortValueBytes) return length * mostBytesOfByte + 3;
+  if (length <= shortValueBytes) return length * maxBytesOfByte + 3;
   let others = 0;
   for (let i = start; i < end; i += 1) {
     const byte = source[i]!;
     if (byte < 32 || byte === QUOTE || byte === COMMA) others += 1;
   }
-  return length + others * (mostBytesOfByte - 1) + 3;
+  return length + others * (maxBytesOfByte - 1) + 3;
 }
 
 function writeAscii(text: string, target: Uint8Array, at: number): number {

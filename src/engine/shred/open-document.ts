@@ -188,7 +188,7 @@ export function unknownRoot(
     return new InputError({
       ...common,
       code: 'xsd_as_document',
-      message: 'this is an XSD, no document',
+      message: 'this is an XSD, not a document',
     });
   const more = known.length > maxNamed ? ` and ${known.length - maxNamed} more` : '';
   const namesakes = known.filter(({ localName }) => localName === name.localName);

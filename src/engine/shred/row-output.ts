@@ -364,9 +364,9 @@ export interface RowForm {
   begin(out: ByteBuffer, column: number): void;
   /** A value that is encoded: [start, end) of `source`. */
   value(out: ByteBuffer, column: number, source: Uint8Array, start: number, end: number): void;
-  /** Character data as it is. */
+  /** Writes character data unchanged. */
   text(out: ByteBuffer, column: number, source: Uint8Array, start: number, end: number): void;
-  /** Text in which no encoding escapes anything, or digits. */
+  /** Writes ASCII text that no encoding needs to escape, such as digits. */
   ascii(out: ByteBuffer, column: number, text: string): void;
   /** Writes NULL. */
   nothing(out: ByteBuffer, column: number): void;

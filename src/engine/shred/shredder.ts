@@ -19,7 +19,7 @@ import {
 import type { Deviations } from './deviations.ts';
 import { foldedNames, restore, suspend, type OpenDocument } from './open-document.ts';
 import { FRAME_ROW, type ShredState } from './open-elements.ts';
-import { partText, type PartsOfFile, type PartsTaken, type Surroundings } from './row-tag/parts.ts';
+import { partText, type PartsOfFile, type PartProgress, type Surroundings } from './row-tag/parts.ts';
 import type { DocumentFacts, JobIdentity, RowOutput } from './row-output.ts';
 import { Attributes, CapturedElements, Elements } from './walk/elements.ts';
 import { ColumnValues, type UnconvertedText, TextRuns } from './walk/text-runs.ts';
@@ -66,7 +66,7 @@ export interface Shredder {
    * Handles documents that are parts of a larger one, from record `from` of a batch on, with white space between them: as many as
    * possible at once. If the last one has not ended, `consume` continues it. Returns null if the caller must begin the part there.
    */
-  takeParts(batch: TokenBatch, from: number, parts: PartsOfFile): PartsTaken | null;
+  takeParts(batch: TokenBatch, from: number, parts: PartsOfFile): PartProgress | null;
   endDocument(facts: DocumentFacts): void;
   /** last keys given out, by table name, `_documents` among them; empty for keys that follow from the documents */
   lastKeys(): ReadonlyMap<string, number>;
@@ -141,7 +141,7 @@ class DocumentShredder implements Shredder {
     context.prefixes.beginDocument();
   }
 
-  takeParts(batch: TokenBatch, from: number, parts: PartsOfFile): PartsTaken | null {
+  takeParts(batch: TokenBatch, from: number, parts: PartsOfFile): PartProgress | null {
     const { rowKeys } = this.#context;
     const { name, number, sha256, inherited } = parts;
     const isHashed = sha256 !== null;

@@ -14,7 +14,7 @@ export interface CodedColumn {
 }
 
 export interface ModelCodes {
-  /** by the names of their types */
+  /** keyed by the names of their types */
   readonly lists: ReadonlyMap<string, CodeList>;
   readonly columns: readonly CodedColumn[];
 }
@@ -78,7 +78,7 @@ export interface CodeCheck {
   readonly codes: readonly string[];
 }
 
-/** Rows that are there are not looked at, as `NOT VALID` says. */
+/** Existing rows are not checked (`NOT VALID`). */
 export function checkStatements({ table, name, condition, codes }: CodeCheck): string[] {
   return [
     `ALTER TABLE ${table} ADD CONSTRAINT ${doubleQuoted(name)} CHECK (${condition}) NOT VALID`,

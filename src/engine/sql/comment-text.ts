@@ -1,16 +1,16 @@
 /** Writes the comments on tables and columns: the XPath first, then the documentation. */
 import { withoutMarks } from '../model/column-uses.ts';
-import { tellsRole } from '../model/keys.ts';
+import { isRoleColumn } from '../model/keys.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
 import type { PlacesOfRows } from './places-of-rows.ts';
 
 /** most rules in the comment of one table: types that are used everywhere have hundreds */
-const mostRules = 8;
+const maxRules = 8;
 
 /** `places`: of the table's model; `rules`: the notes of `identityNotes` for the table. */
 export function tableComment(table: Table, places: PlacesOfRows, rules: readonly string[] = []): string {
-  const shownRules = rules.slice(0, mostRules);
-  if (rules.length > mostRules) shownRules.push(`${rules.length - mostRules} further keys and references`);
+  const shownRules = rules.slice(0, maxRules);
+  if (rules.length > maxRules) shownRules.push(`${rules.length - maxRules} further keys and references`);
   const what =
     table.continues !== undefined
       ? ' (further columns of the same rows)'
@@ -128,7 +128,7 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
     case 'row_key':
       return column.references === null
         ? 'row key'
-        : `row key, that of the row in ${model.tables[column.references]?.name ?? ''}`;
+        : `row key, the same as in ${model.tables[column.references]?.name ?? ''}`;
     case 'parent_key':
       return column.references === null
         ? 'key of the parent row'
@@ -140,22 +140,20 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
     case 'document':
       return 'document, as in _documents';
     case 'element_name':
-      return tellsRole(column)
-        ? 'which element of the row above it is: the way from that row'
-        : 'name of the element';
+      return isRoleColumn(column) ? 'the path from the parent row to this element' : 'name of the element';
     case 'type_name':
       return 'type that xsi:type names';
     case 'nil':
-      return 'true where xsi:nil says so';
+      return 'true if xsi:nil is true';
     case 'presence':
-      return 'true where the element is there';
+      return 'true if the element is present';
     case 'offset':
-      return 'minutes ahead of UTC that it is written with, none where that is Z';
+      return 'UTC offset in minutes as written; NULL for Z';
     case 'folded_position':
       return 'position among the children, from 1';
     case 'content':
       return holdsAttributes(table, column)
-        ? 'attributes that the schema allows and does not name, one a line: {namespace}name="value"'
+        ? 'attributes allowed by a wildcard, one per line: {namespace}name="value"'
         : 'content';
     default:
       return 'extra column';

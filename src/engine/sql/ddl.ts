@@ -16,7 +16,7 @@ import type { RelationalModel } from '../model/relational-model.ts';
 import type { EnumeratedValues } from '../metadata/enumerations.ts';
 import { codeChecks, codeInserts, modelCodes } from './code-lists.ts';
 import { dialectOf, type DialectName } from './dialects/every-dialect.ts';
-import { passed } from '../model/packed/reader.ts';
+import { peekElement } from '../model/packed/reader.ts';
 import { withListTables } from './list-tables.ts';
 
 // The statements for one physical table, without terminators.
@@ -170,9 +170,9 @@ export function inlineCommentLimit(
   const bytesPerField = 18;
   const names = columns.reduce((sum, { name }) => sum + byteLength(name) + bytesPerField, 0);
   // a character of UTF-16 is three bytes at most
-  const mostBytes = ({ comment }: { comment: string }): number =>
+  const maxBytes = ({ comment }: { comment: string }): number =>
     Math.min(comment.length, maxLength ?? Infinity) * 3;
-  if (columns.reduce((sum, column) => sum + mostBytes(column), names) <= maxTableBytes) return maxLength;
+  if (columns.reduce((sum, column) => sum + maxBytes(column), names) <= maxTableBytes) return maxLength;
   const comments = columns.map(({ comment }) => commentLine(comment, maxLength));
   const longest = Math.max(...comments.map(({ length }) => length), 0);
   const fits = (limit: number): boolean =>
@@ -236,7 +236,7 @@ export function* ddlParagraphs(model: RelationalModel, options: DdlOptions = {})
 export interface OrderedDdlOptions extends DdlOptions {
   /** for scripts that may run when the tables exist */
   readonly ifNotExists?: boolean;
-  /** true: all foreign keys are in the returned paragraphs if the dialect can add them later, not only those of circles */
+  /** true: the returned paragraphs add all foreign keys, not only those of circular references, if the dialect can add them later */
   readonly foreignKeysLast?: boolean;
   /** the table `_codes` is among them */
   readonly hasCodes?: boolean;
@@ -279,7 +279,7 @@ export function* ddlInOrder(
   const physical = physicalTables(drawn, dialect, model);
   for (const index of physical.keys()) {
     if (!wanted(index)) continue;
-    const table = passed(physical, index);
+    const table = peekElement(physical, index);
     const keys = table.foreignKeys.filter((key) => wanted(key.parent));
     const notes = [...table.notes];
     if (!primaryKeys && table.primaryKey.length > 0)
@@ -311,7 +311,8 @@ export function* ddlInOrder(
     last.push(codeInserts(dialect, sqlSchema, codes).join('\n'));
     if (choice === 'check' && dialect.checksCodes === true)
       last.push(codeChecks(sqlSchema, model, physical, codes).join('\n'));
-    else if (choice === 'check') last.push(note('Checks of codes are written for PostgreSQL alone.'));
+    else if (choice === 'check')
+      last.push(note('CHECK constraints for codes are written only for PostgreSQL.'));
   }
   return [...after, ...last.filter((text) => text !== '')];
 }

@@ -7,7 +7,7 @@
  */
 import { defaultNaming, shortenName, structureWord } from '../map/names/identifiers.ts';
 import { withOtherParts } from '../model/packed/models.ts';
-import { heldKey } from '../model/packed/reader.ts';
+import { hasKeyUndecoded } from '../model/packed/reader.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
 import { hasOwnPrefix } from '../model/side-tables.ts';
 import type { Dialect } from './dialect.ts';
@@ -38,7 +38,7 @@ export function withListTables(model: RelationalModel, dialect: Dialect): ModelO
   const own: Table[] = [];
   const lists: ListTable[] = [];
   for (const [owner, table] of model.tables.entries()) {
-    if (heldKey(table, 'columns', 'list') === false) {
+    if (hasKeyUndecoded(table, 'columns', 'list') === false) {
       tables.push(table);
       continue;
     }
@@ -81,7 +81,7 @@ function countColumn(list: Column): Column {
     ...list,
     name: list.listNames!.count,
     type: { kind: 'integer' },
-    documentation: list.nullable ? 'number of items, NULL where the list is absent' : 'number of items',
+    documentation: list.nullable ? 'number of items, NULL if the list is absent' : 'number of items',
   };
 }
 

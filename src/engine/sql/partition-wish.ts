@@ -19,7 +19,7 @@ export function parsePartition(text: string): readonly PartitionWish[] | string 
     const call = /^(\w+)\s*\((.*)\)$/.exec(item);
     const [part, column] = call === null ? ['identity', item] : [call[1]!.toLowerCase(), call[2]!.trim()];
     if (column === '') return 'must be COLUMN or year(COLUMN), several separated by commas';
-    if (!isPart(part)) return `has ${part}(…), and knows year, month, day and hour`;
+    if (!isPart(part)) return `has ${part}(…), but only year, month, day and hour are supported`;
     if (wishes.some((known) => known.part === part && known.column === column)) return `has ${item} twice`;
     wishes.push({ part, column });
   }

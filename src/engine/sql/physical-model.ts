@@ -39,7 +39,7 @@ export interface PhysicalTable {
   readonly primaryKey: readonly string[];
   /** name of the table whose keys the rows have: its own, unless the table continues the rows of another */
   readonly keysOf: string;
-  /** by column with keys: the table that the keys are of, including columns without a foreign key */
+  /** keyed by column with keys: the table that the keys are of, including columns without a foreign key */
   readonly keyOwners: ReadonlyMap<string, string>;
   readonly uniqueKeys: readonly PhysicalUniqueKey[];
   readonly foreignKeys: readonly PhysicalForeignKey[];
@@ -166,7 +166,7 @@ function physicalTable(
         columns: key.columns.map((at) => columns[at]!),
         nullable: key.columns.filter((at) => table.columns[at]!.nullable).map((at) => columns[at]!),
       });
-    } else notes.push(`unique key ${keyName} is left out: its columns are too long for a key`);
+    } else notes.push(`unique key ${keyName} is omitted: its columns are too long for a key`);
   }
   const heldKeys = table.columns.flatMap((column, at) => {
     const key = heldKey(model, dialect, names, column, index);
@@ -183,7 +183,7 @@ function physicalTable(
   const leftOut = declaredKeys.length - foreignKeys.length;
   if (leftOut > 0)
     notes.push(
-      `${leftOut} of ${declaredKeys.length} foreign keys of ${name} are left out: ${dialect.name} allows ${maxKeys} keys of a table`,
+      `${leftOut} of ${declaredKeys.length} foreign keys of ${name} are omitted: ${dialect.name} allows ${maxKeys} keys per table`,
     );
   return {
     name,

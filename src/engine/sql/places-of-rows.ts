@@ -1,5 +1,5 @@
 /** Describes the places of a table's rows in documents, beyond the first path that names the table. */
-import { keyHolders, tellsRole } from '../model/keys.ts';
+import { keyHolders, isRoleColumn } from '../model/keys.ts';
 import { withoutMarks } from '../model/column-uses.ts';
 import {
   meantIdsOf,
@@ -9,14 +9,14 @@ import {
   type RelationalModel,
   type Table,
 } from '../model/relational-model.ts';
-import { passing } from '../model/packed/reader.ts';
+import { peekElements } from '../model/packed/reader.ts';
 import { tableIndexes } from '../model/packed/models.ts';
 import { rowColumns } from '../model/wide-rows.ts';
 
 /** further places of a shared table that its own comment names, and that of each of its columns */
-const mostPlaces = { table: 8, column: 2 } as const;
+const maxPlaces = { table: 8, column: 2 } as const;
 /** further elements that a comment names */
-const mostElements = 4;
+const maxElements = 4;
 
 export interface PlacesOfRows {
   /**
@@ -24,7 +24,7 @@ export interface PlacesOfRows {
    * other members of a substitution group that have the same child; and, if a table above is itself shared, a note that it has other
    * places, too.
    */
-  further(table: Table, of: keyof typeof mostPlaces): readonly string[];
+  further(table: Table, of: keyof typeof maxPlaces): readonly string[];
   /**
    * Returns the other elements that a column has values of, beside that of its path. This happens if rows of several elements, such as
    * the members of a substitution group, are in one table, and values of one name are in one column.
@@ -87,7 +87,7 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
     meantIds: meantIdsOf(model),
     further(table, of) {
       const places = otherUsesOf(table);
-      const shown = places.slice(0, mostPlaces[of]);
+      const shown = places.slice(0, maxPlaces[of]);
       const below = of === 'table' ? '' : 'below ';
       const more = places.length - shown.length;
       const rest = more > 0 ? ` and ${more} more` : '';
@@ -120,8 +120,8 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
 }
 
 function listedElements(names: readonly string[]): string {
-  const more = names.length - mostElements;
-  return `${names.slice(0, mostElements).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const more = names.length - maxElements;
+  return `${names.slice(0, maxElements).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /**
@@ -147,7 +147,7 @@ function elementsByColumn(
 ): ReadonlyMap<Column, ReadonlySet<string>> {
   const found = new Map<Column, Set<string>>();
   const isNamed = model.tables[table]!.columns.some(
-    (column) => column.role === 'element_name' && !tellsRole(column),
+    (column) => column.role === 'element_name' && !isRoleColumn(column),
   );
   if (!isNamed) return found;
   const columns = rowColumns(model, table);
@@ -174,13 +174,13 @@ function elementsByColumn(
 
 /** The places of the tables' rows, collected in one pass over all nodes of a plan. */
 interface NodesOfTables {
-  /** by table: nodes that open rows in it */
+  /** keyed by table: nodes that open rows in it */
   readonly opening: ReadonlyMap<number, readonly number[]>;
-  /** by table: local names of the elements whose children have rows in it */
+  /** keyed by table: local names of the elements whose children have rows in it */
   readonly parents: ReadonlyMap<number, readonly string[]>;
 }
 
-/** by the nodes of a model, which models with other columns may share */
+/** keyed by the nodes of a model, which models with other columns may share */
 const knownNodes = new WeakMap<RelationalModel['nodes'], NodesOfTables>();
 
 function nodesOfTables({ nodes }: RelationalModel): NodesOfTables {
@@ -190,7 +190,7 @@ function nodesOfTables({ nodes }: RelationalModel): NodesOfTables {
   const children: { readonly name: string; readonly nodes: readonly number[] }[] = [];
   const opening = new Map<number, number[]>();
   let index = 0;
-  for (const { name, table, opensRow, edges } of passing(nodes)) {
+  for (const { name, table, opensRow, edges } of peekElements(nodes)) {
     children.push({ name: name.localName, nodes: edges.map(({ node }) => node) });
     if (opensRow) {
       tables[index] = table;

@@ -11,7 +11,7 @@ import {
   type RowKey,
   type TableHeads,
 } from './rows/children.ts';
-import type { KeptElement, KeptItem, RowReader, TakenRow } from './rows/reader.ts';
+import type { KeptElement, KeptItem, RowReader, CurrentRow } from './rows/reader.ts';
 import { type OwnDeclarations, type XmlOutput, escapeAttribute } from './xml-output.ts';
 import { cellIs, cellNumber, cellText, isNull, textOf, utf8Of, type RowBytes } from './rows/values.ts';
 import type {
@@ -38,7 +38,7 @@ const nonePlaced: readonly PlacedChild[] = [];
 class Frame {
   tag = noTag;
   node: WritingNode;
-  row: TakenRow;
+  row: CurrentRow;
   /** labels of folded elements below the row's own, as in KeptContent */
   path = '';
   depth = 0;
@@ -56,7 +56,7 @@ class Frame {
   last = 0;
   readonly next = new NextChild();
 
-  constructor(node: WritingNode, row: TakenRow) {
+  constructor(node: WritingNode, row: CurrentRow) {
     this.node = node;
     this.row = row;
   }
@@ -108,13 +108,17 @@ export class ElementWalk {
     return this.#rowOf(child, this.#reader.take(group.table, depth), depth);
   }
 
-  #rowOf(child: RowChild, row: TakenRow | Promise<TakenRow>, depth: number): Wait {
+  #rowOf(child: RowChild, row: CurrentRow | Promise<CurrentRow>, depth: number): Wait {
     if (child.ownParentKeyColumn >= 0 || row instanceof Promise)
       return this.#awaitedElement(child, row, depth);
     return this.#element(child.tag, child.node, row, '', depth);
   }
 
-  async #awaitedElement(child: RowChild, taken: TakenRow | Promise<TakenRow>, depth: number): Promise<void> {
+  async #awaitedElement(
+    child: RowChild,
+    taken: CurrentRow | Promise<CurrentRow>,
+    depth: number,
+  ): Promise<void> {
     let row = await taken;
     if (child.ownParentKeyColumn >= 0) {
       const { table } = this.#plan.node(child.node).plan;
@@ -124,7 +128,7 @@ export class ElementWalk {
   }
 
   /** The row that belongs to `head` one to one. */
-  async #takeHanging(table: number, column: number, head: TakenRow, depth: number): Promise<TakenRow> {
+  async #takeHanging(table: number, column: number, head: CurrentRow, depth: number): Promise<CurrentRow> {
     await this.#reader.open([table]);
     const next = this.#reader.head(table);
     if (next === null || !hangsFrom(next, column, head)) {
@@ -136,14 +140,14 @@ export class ElementWalk {
       throw new InputError({
         code: 'missing_rows',
         severity: 'error',
-        message: `${name} has no row with ${columnName} ${key} where one must follow`,
+        message: `${name} has no row with ${columnName} ${key}, which other rows refer to`,
       });
     }
     return this.#reader.take(table, depth);
   }
 
   /** Begins an element whose values are in `row`, and ends it if its only content is in columns. */
-  #element(tag: Uint8Array, nodeIndex: number, row: TakenRow, path: string, depth: number): Wait {
+  #element(tag: Uint8Array, nodeIndex: number, row: CurrentRow, path: string, depth: number): Wait {
     const node = this.#plan.node(nodeIndex);
     const typeLabel = cellText(row, node.plan.typeNameColumn);
     const kept = row.kept?.get(path);
@@ -189,7 +193,7 @@ export class ElementWalk {
   }
 
   /** Writes the rest of an element whose start tag is begun. */
-  #content(tag: Uint8Array, node: WritingNode, row: TakenRow, path: string, depth: number): Wait {
+  #content(tag: Uint8Array, node: WritingNode, row: CurrentRow, path: string, depth: number): Wait {
     const out = this.#out;
     const own = this.#own;
     const kept = row.kept?.get(path);
@@ -208,7 +212,8 @@ export class ElementWalk {
     else if (node.isFlat && row.kept === null) {
       // nothing is awaited, because no other rows are needed
       for (const child of node.folded)
-        if (this.#isThere(child, row, undefined, path)) void this.#element(child.tag, child.node, row, '', 0);
+        if (this.#isPresent(child, row, undefined, path))
+          void this.#element(child.tag, child.node, row, '', 0);
     } else {
       const wait = this.#reader.open(node.tables);
       if (wait !== undefined) return wait.then(() => this.#push(tag, node, row, path, depth, kept));
@@ -222,7 +227,7 @@ export class ElementWalk {
   #push(
     tag: Uint8Array,
     node: WritingNode,
-    row: TakenRow,
+    row: CurrentRow,
     path: string,
     depth: number,
     kept: KeptElement | undefined,
@@ -331,7 +336,7 @@ export class ElementWalk {
     while (frame.nextFree < free.length) {
       const child = free[frame.nextFree]!;
       frame.nextFree += 1;
-      if (!this.#isThere(child, row, kept, path)) continue;
+      if (!this.#isPresent(child, row, kept, path)) continue;
       frame.expected += 1;
       return child;
     }
@@ -352,7 +357,7 @@ export class ElementWalk {
   }
 
   /** True if the row's element has a folded child without a known position. */
-  #isThere(child: FoldedChild, row: TakenRow, kept: KeptElement | undefined, path: string): boolean {
+  #isPresent(child: FoldedChild, row: CurrentRow, kept: KeptElement | undefined, path: string): boolean {
     if (child.elementNameColumn >= 0) return true;
     if (child.presenceColumn >= 0 && cellIs(row, child.presenceColumn, yes, 0, yes.length)) return true;
     // rows of a version without such a column show it by their values
@@ -373,14 +378,14 @@ export class ElementWalk {
   }
 }
 
-function keyText({ bytes, keyFrom, keyTo }: TakenRow): string {
+function keyText({ bytes, keyFrom, keyTo }: CurrentRow): string {
   return textOf(bytes, keyFrom, keyTo);
 }
 
 /** Returns the folded children with a known position, by position, and those that may be at any free position. */
 function foldedChildren(
   node: WritingNode,
-  row: TakenRow,
+  row: CurrentRow,
   kept: KeptElement | undefined,
 ): { placed: PlacedChild[]; free: FoldedChild[] } {
   const placed: PlacedChild[] = [];
@@ -405,7 +410,7 @@ function writeAttributes(
   out: XmlOutput,
   plan: WritingPlan,
   node: WritingNode,
-  row: TakenRow,
+  row: CurrentRow,
   own: OwnDeclarations,
 ): void {
   const { nilColumn, anyAttributeColumn } = node.plan;
@@ -472,7 +477,7 @@ function typeNameOf(plan: WritingPlan, label: string, own: OwnDeclarations): str
 }
 
 /** True if the value of a column is kept beside the row, as it was written. */
-function isKept(plan: WritingPlan, node: WritingNode, { lexical }: TakenRow, column: number): boolean {
+function isKept(plan: WritingPlan, node: WritingNode, { lexical }: CurrentRow, column: number): boolean {
   return lexical !== null && lexical.has(plan.columns(node.plan.table)[column]!.column.name);
 }
 
@@ -480,7 +485,7 @@ function isKept(plan: WritingPlan, node: WritingNode, { lexical }: TakenRow, col
 function valueOf(
   plan: WritingPlan,
   node: WritingNode,
-  row: TakenRow,
+  row: CurrentRow,
   column: number,
   own: OwnDeclarations,
 ): string | null {

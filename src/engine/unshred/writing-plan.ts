@@ -3,7 +3,7 @@
  * node by node.
  */
 import { createNameLabels, xsiNamespace, type NameLabels } from '../model/name-labels.ts';
-import { membersOf, lookedAt } from '../model/packed/reader.ts';
+import { membersOf, peekMember } from '../model/packed/reader.ts';
 import type { ColumnRole, PlanEdge, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
 import { rowColumns, rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
 import { utf8Of } from './rows/values.ts';
@@ -141,7 +141,7 @@ export function createWritingPlan(model: RelationalModel): WritingPlan {
 export function roleColumn(table: Table, role: ColumnRole): number {
   let known = roleColumns.get(table);
   if (known === undefined) {
-    const columns = lookedAt(table, 'columns').entries();
+    const columns = peekMember(table, 'columns').entries();
     // the first of each role
     known = new Map([...columns].toReversed().map(([at, column]) => [column.role, at]));
     roleColumns.set(table, known);

@@ -403,14 +403,14 @@ class ContentScope {
     this.#renamedTags.clear();
   }
 
-  /** The name as it is written here. */
+  /** Returns the name with the prefix that it has in the output at this place. */
   name(name: string): string {
     const colon = name.indexOf(':');
     const other = colon < 0 ? undefined : this.#open.at(-1)?.renamed.get(name.slice(0, colon));
     return other === undefined ? name : other + name.slice(colon);
   }
 
-  /** Does the same as `name`, in UTF-8. */
+  /** Like `name`, for a tag in UTF-8. */
   tag(tag: Uint8Array): Uint8Array {
     if (!this.renames || !tag.includes(COLON)) return tag;
     let renamed = this.#renamedTags.get(tag);

@@ -28,7 +28,7 @@ interface CreateViewOptions {
   /** ids of the model */
   readonly meantIds: MeantIdsOf;
   /** true if the column's table exists */
-  readonly isThere: (place: Pick<MeantIds, 'table' | 'column'>) => boolean;
+  readonly isPresent: (place: Pick<MeantIds, 'table' | 'column'>) => boolean;
 }
 
 export interface CreatedView {
@@ -44,7 +44,7 @@ export interface CreatedView {
 export function createView(
   model: RelationalModel,
   content: ViewContent,
-  { dialect, sqlSchema, name, further, meantIds, isThere }: CreateViewOptions,
+  { dialect, sqlSchema, name, further, meantIds, isPresent }: CreateViewOptions,
 ): CreatedView {
   const nameMode = model.options?.nameMode ?? 'l';
   const quoted = (text: string): string => dialect.quote(physicalName(dialect, text));
@@ -197,7 +197,7 @@ export function createView(
   function localOf({ of, place }: ViewColumn, instant: string): { readonly local?: string } {
     const { table, at } = place;
     const { columns } = model.tables[table]!;
-    if (!tellsLocalTime(columns, at) || !isThere({ table, column: at + 1 })) return {};
+    if (!tellsLocalTime(columns, at) || !isPresent({ table, column: at + 1 })) return {};
     const offset = expressionOf(of, { table, at: at + 1, column: columns[at + 1]! });
     // a NULL offset means UTC
     return { local: dialect.localTime(instant, `coalesce(${offset}, 0)`) };
@@ -209,7 +209,7 @@ export function createView(
     const isOne = column.sourceType === 'IDREF' && column.type.list !== true;
     if (of.signedBy !== undefined || !isOne || documentKey === null) return {};
     const ids = meantIds(model.tables[table]!, column);
-    const there = ids.filter(isThere);
+    const there = ids.filter(isPresent);
     if (ids.length === 1) {
       const key = there.length === 1 ? meantKey(there[0]!, expression, documentKey) : null;
       return key === null ? {} : { key };
@@ -251,7 +251,7 @@ export function createView(
 
   const { xpath, documentation } = model.tables[content.table]!;
   const repeated = hasTold
-    ? ` What rows above say (${content.above.map(({ table }) => tableName(table)).join(', ')}) is repeated in each row below them: not to be summed up.`
+    ? ` Values of the rows above (${content.above.map(({ table }) => tableName(table)).join(', ')}) are repeated in each row below them: do not sum them up.`
     : '';
   const said = documentation === undefined ? '' : ` ${documentation}`;
   const comment = `One row for each row of ${tableName(content.table)} (${xpath}).${repeated}${said}`;

@@ -3,31 +3,31 @@
  * once.
  */
 import type { Enumeration } from '../metadata/enumerations.ts';
-import { tellsRole } from '../model/keys.ts';
+import { isRoleColumn } from '../model/keys.ts';
 import type { MeantIdsOf, Column, RelationalModel } from '../model/relational-model.ts';
 import type { RowColumn } from '../model/wide-rows.ts';
 import {
   type RoleOfRows,
   type RowContent,
   type RowValue,
-  mostJoins,
+  maxJoins,
   rowAboveOf,
   rowsOfModel,
   type JoinedRows,
-  type WhatIsThere,
+  type ModelInUse,
   type RowsOfModel,
-  type ValueThere,
+  type PlacedValue,
 } from './joined-rows.ts';
 import { splitWords } from '../map/names/identifiers.ts';
 
 /** Some databases allow at most 61 tables in a query; the tables of the rows and of the documents are two more. */
-const mostJoinedTables = 58;
+const maxJoinedTables = 58;
 /** the most columns that a view takes from one row above, unless each such row has more of them */
-const mostToldAbove = 30;
+const maxToldAbove = 30;
 /** steps from a row above to another one that hangs from it */
 const deepestToldAbove = 2;
 /** most references that are resolved if several tables may have their ids; those of the rows themselves come first */
-const mostFollowed = 12;
+const maxFollowed = 12;
 
 export interface ViewColumn {
   /** null: the rows of the view itself */
@@ -68,7 +68,7 @@ export interface ViewContent {
   readonly weight: number;
 }
 
-interface ViewContentsOptions extends WhatIsThere {
+interface ViewContentsOptions extends ModelInUse {
   /** returns the possible values of a column, by indexes of table and column, or null if they are not known */
   readonly enumeration: (table: number, column: number) => Enumeration | null;
   readonly meantIds: MeantIdsOf;
@@ -100,7 +100,7 @@ export function viewContents(
     let rows = hangingAbove.get(above);
     if (rows === undefined) {
       const isNear = ({ steps }: { readonly steps: readonly string[] }) => steps.length <= deepestToldAbove;
-      rows = rowsOf.hangingOnce(above.table, above, mostJoins.above, isNear);
+      rows = rowsOf.hangingOnce(above.table, above, maxJoins.above, isNear);
       hangingAbove.set(above, rows);
     }
     return rows;
@@ -143,7 +143,7 @@ export function viewContents(
     const [first, optional] = [false, true].map((is) =>
       told.flatMap(({ column, isOptional }) => (isOptional === is ? [column] : [])),
     ) as [ViewColumn[], ViewColumn[]];
-    return [...first, ...optional.slice(0, Math.max(0, mostToldAbove - first.length))];
+    return [...first, ...optional.slice(0, Math.max(0, maxToldAbove - first.length))];
   }
 
   function wrapsOneOf({ table }: JoinedRows, below: readonly JoinedRows[]): boolean {
@@ -185,10 +185,10 @@ export function viewContents(
     of(table) {
       const above = rowsOf.rowsAbove(table);
       const onTheWay = new Set([table, ...above.map((rows) => rows.table)]);
-      const hanging = rowsOf.hangingOnce(table, null, mostJoins.hanging, () => true);
+      const hanging = rowsOf.hangingOnce(table, null, maxJoins.hanging, () => true);
       const told = nearest(toldOnce(weighedValuesOf, hanging, new Set(rowsOf.wrappedRows(table, hanging))));
       const weighty = told.filter(({ weight }) => weight === 0).length;
-      const joins = roomForJoins(mostJoinedTables);
+      const joins = roomForJoins(maxJoinedTables);
       const roomFor = (columns: readonly ViewColumn[]): ViewColumn[] =>
         signed(
           columns.filter(({ of, place }) => joins.take(of, place.table, of?.table ?? table)),
@@ -205,7 +205,7 @@ export function viewContents(
         );
       const own = roomFor([
         ...columnsOf(table).flatMap((place): ViewColumn[] =>
-          tellsRole(place.column) && rowsOf.isThere(place) ? [{ of: null, place, steps: ['role'] }] : [],
+          isRoleColumn(place.column) && rowsOf.isPresent(place) ? [{ of: null, place, steps: ['role'] }] : [],
         ),
         ...valuesOf(table).map(({ value, place }) => ({ of: null, place, steps: value.steps })),
         ...told.map(({ column }) => column),
@@ -230,13 +230,13 @@ export function viewContents(
       const columns = [...repeated, ...own];
       const joinedTexts = [
         ...texts,
-        ...names.slice(0, mostJoins.names),
-        ...partiesAbove.slice(0, mostJoins.names),
+        ...names.slice(0, maxJoins.names),
+        ...partiesAbove.slice(0, maxJoins.names),
       ].filter(({ of }) => joins.takeOther(of));
       const followed = columns
         .filter((column) => isReference(column, 2))
         .toSorted((a, b) => Number(a.of !== null) - Number(b.of !== null))
-        .slice(0, mostFollowed)
+        .slice(0, maxFollowed)
         .filter(({ of }) => joins.takeOther(of));
       return {
         table,
@@ -283,9 +283,9 @@ function signed(
 
 // Selects the values that rows contribute to others from which they hang at most once.
 
-const mostJoinedColumns = 120;
+const maxJoinedColumns = 120;
 /** the most steps from a shared row to its name: one element, or a text in a repeating one */
-const mostStepsAside = { value: 1, text: 2 } as const;
+const maxStepsAside = { value: 1, text: 2 } as const;
 /** a table that is not shared contributes all of its values if it has at most this many */
 const fewValues = 12;
 
@@ -301,7 +301,7 @@ interface ToldOnce {
   readonly distance: number;
 }
 
-interface WeighedValue extends ValueThere {
+interface WeighedValue extends PlacedValue {
   /** null: only used for rows that are wrapped */
   readonly weight: 0 | 1 | null;
 }
@@ -312,7 +312,7 @@ interface WeighedValue extends ValueThere {
  */
 function weighedValues(
   rowsOf: RowsOfModel,
-  isDirection: (value: ValueThere) => boolean,
+  isDirection: (value: PlacedValue) => boolean,
 ): (table: number) => readonly WeighedValue[] {
   const known = new Map<number, readonly WeighedValue[]>();
   return (table) => {
@@ -352,10 +352,8 @@ function toldOnce(
 }
 
 /** True if the value names or identifies the very thing that the shared rows are of. */
-function isCalled(rows: JoinedRows, value: RowValue, as: keyof typeof mostStepsAside): boolean {
-  return (
-    !value.isAttribute && value.steps.length <= mostStepsAside[as] && isNameOf(rows.steps.at(-1)!, value)
-  );
+function isCalled(rows: JoinedRows, value: RowValue, as: keyof typeof maxStepsAside): boolean {
+  return !value.isAttribute && value.steps.length <= maxStepsAside[as] && isNameOf(rows.steps.at(-1)!, value);
 }
 
 /**
@@ -363,13 +361,13 @@ function isCalled(rows: JoinedRows, value: RowValue, as: keyof typeof mostStepsA
  * away.
  */
 function nearest(told: readonly ToldOnce[]): readonly ToldOnce[] {
-  if (told.length <= mostJoinedColumns) return told;
+  if (told.length <= maxJoinedColumns) return told;
   const isNeeded = ({ weight }: ToldOnce): number => (weight === 0 ? 0 : 1);
   const steps = ({ weight, distance }: ToldOnce): number => distance + (weight === 2 ? 1 : 0);
   const chosen = new Set(
     told
       .toSorted((a, b) => isNeeded(a) - isNeeded(b) || steps(a) - steps(b) || a.weight - b.weight)
-      .slice(0, mostJoinedColumns),
+      .slice(0, maxJoinedColumns),
   );
   return told.filter((one) => chosen.has(one));
 }
@@ -518,7 +516,7 @@ function isNear({ steps }: RowValue, isShared: boolean): boolean {
 }
 
 /** Returns `RowsToldOnce.measured` for the values of one row. */
-function measuredSteps(values: readonly ValueThere[], isShared: boolean): ReadonlySet<string> {
+function measuredSteps(values: readonly PlacedValue[], isShared: boolean): ReadonlySet<string> {
   const found = new Set<string>();
   for (const { value, place } of values)
     if (isMeasure(value, place.column) && isNear(value, isShared))

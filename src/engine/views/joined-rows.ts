@@ -8,7 +8,7 @@ import { qualified, type Dialect } from '../sql/dialect.ts';
 import { physicalName } from '../sql/physical-model.ts';
 
 /** `names`: texts that name rows which several others also refer to */
-export const mostJoins = { hanging: 30, above: 12, names: 12 } as const;
+export const maxJoins = { hanging: 30, above: 12, names: 12 } as const;
 const deepestJoin = 4;
 /** the factor by which a row must have more values than another to be the other's purpose */
 const muchMore = 2;
@@ -33,7 +33,7 @@ export interface JoinedRows {
   readonly isAside: boolean;
 }
 
-export interface WhatIsThere {
+export interface ModelInUse {
   /** tables that there are */
   readonly has: (table: number) => boolean;
   /** columns that these have, by indexes of table and column */
@@ -41,7 +41,7 @@ export interface WhatIsThere {
 }
 
 /** A value of a row that there is a column for. */
-export interface ValueThere {
+export interface PlacedValue {
   readonly value: RowValue;
   readonly place: RowColumn;
 }
@@ -49,8 +49,8 @@ export interface ValueThere {
 export interface RowsOfModel {
   content(table: number): RowContent;
   columnsOf(table: number): readonly RowColumn[];
-  isThere(place: RowColumn): boolean;
-  valuesOf(table: number): readonly ValueThere[];
+  isPresent(place: RowColumn): boolean;
+  valuesOf(table: number): readonly PlacedValue[];
   /** True if the table has rows of several other tables, or of several places in one. */
   isShared(table: number): boolean;
   /**
@@ -71,14 +71,14 @@ export interface RowsOfModel {
   ): readonly JoinedRows[];
 }
 
-export function rowsOfModel(model: RelationalModel, { has, hasColumn }: WhatIsThere): RowsOfModel {
+export function rowsOfModel(model: RelationalModel, { has, hasColumn }: ModelInUse): RowsOfModel {
   const all = rowContents(model);
   const columnsOf = rowColumnsOf(model);
   const holders = keyHolders(model);
   const contents = new Map<number, RowContent>();
-  const values = new Map<number, readonly ValueThere[]>();
+  const values = new Map<number, readonly PlacedValue[]>();
 
-  function isThere(place: RowColumn | undefined): place is RowColumn {
+  function isPresent(place: RowColumn | undefined): place is RowColumn {
     return place !== undefined && has(place.table) && hasColumn(place.table, place.at);
   }
 
@@ -90,7 +90,7 @@ export function rowsOfModel(model: RelationalModel, { has, hasColumn }: WhatIsTh
         values: said,
         hanging: hanging.filter(
           ({ table: below, keyColumn, isHeld, role }) =>
-            isThere(columnsOf(isHeld ? table : below)[keyColumn]) &&
+            isPresent(columnsOf(isHeld ? table : below)[keyColumn]) &&
             (role === null || columnsOf(below)[role.column]?.table === below),
         ),
       };
@@ -99,12 +99,12 @@ export function rowsOfModel(model: RelationalModel, { has, hasColumn }: WhatIsTh
     return known;
   }
 
-  function valuesOf(table: number): readonly ValueThere[] {
+  function valuesOf(table: number): readonly PlacedValue[] {
     let known = values.get(table);
     if (known === undefined) {
       known = content(table).values.flatMap((value) => {
         const place = columnsOf(table)[value.column];
-        return isThere(place) && place.column.role === 'value' ? [{ value, place }] : [];
+        return isPresent(place) && place.column.role === 'value' ? [{ value, place }] : [];
       });
       values.set(table, known);
     }
@@ -172,7 +172,7 @@ export function rowsOfModel(model: RelationalModel, { has, hasColumn }: WhatIsTh
   return {
     content,
     columnsOf,
-    isThere,
+    isPresent,
     valuesOf,
     isShared,
     wrappedBy,
@@ -192,7 +192,7 @@ export function rowsOfModel(model: RelationalModel, { has, hasColumn }: WhatIsTh
       const found: JoinedRows[] = [];
       const seen = new Set([table]);
       let to: JoinedRows | null = null;
-      while (found.length < mostJoins.above) {
+      while (found.length < maxJoins.above) {
         const below: number = to?.table ?? table;
         const keys = keysAbove(below);
         const [key] = keys;
@@ -200,7 +200,7 @@ export function rowsOfModel(model: RelationalModel, { has, hasColumn }: WhatIsTh
         const { at: keyColumn, parent, isHeld } = key;
         const place = columnsOf(isHeld ? parent : below)[keyColumn];
         // the key in a table that continues the rows above would repeat these
-        if (!isThere(place) || (isHeld && place.table !== parent)) break;
+        if (!isPresent(place) || (isHeld && place.table !== parent)) break;
         seen.add(parent);
         const steps: string[] = [];
         to = {
@@ -459,7 +459,7 @@ function united(contents: readonly RowContent[]): RowContent {
 // The ids that documents have, selected from all tables that have some.
 
 /** SQLite allows at most 500 SELECTs in one UNION. */
-const mostInOneUnion = 400;
+const maxInOneUnion = 400;
 
 interface SelectedIds {
   /** names of the selected columns, quoted */
@@ -498,11 +498,11 @@ export function selectedIds(
 }
 
 function unionOf(selects: readonly string[]): string {
-  if (selects.length <= mostInOneUnion) return selects.join('\nUNION ALL\n');
+  if (selects.length <= maxInOneUnion) return selects.join('\nUNION ALL\n');
   const parts: string[] = [];
-  for (let at = 0; at < selects.length; at += mostInOneUnion)
+  for (let at = 0; at < selects.length; at += maxInOneUnion)
     parts.push(
-      `SELECT * FROM (\n${selects.slice(at, at + mostInOneUnion).join('\nUNION ALL\n')}\n) part${parts.length + 1}`,
+      `SELECT * FROM (\n${selects.slice(at, at + maxInOneUnion).join('\nUNION ALL\n')}\n) part${parts.length + 1}`,
     );
   return parts.join('\nUNION ALL\n');
 }

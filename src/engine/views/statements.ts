@@ -70,7 +70,7 @@ export async function entityViews(
       name,
       further: options.further?.(content.table) ?? [],
       meantIds,
-      isThere: ({ table, column }) => has(table) && hasColumn(table, column),
+      isPresent: ({ table, column }) => has(table) && hasColumn(table, column),
     });
   });
   const ids = taken.has(idsViewName)
@@ -98,9 +98,9 @@ export function viewScript(views: readonly CreatedView[]): readonly string[] {
 const leastShare = { below: 0.1, alone: 0.25, inRow: 0.1 } as const;
 const leastColumns = 2;
 const fewestAlternatives = 2;
-const mostEntities = 40;
+const maxEntities = 40;
 /** most additional tables with a view, chosen for the references in their rows */
-const mostReferring = 40;
+const maxReferring = 40;
 
 /**
  * Returns the alternative tables for a row (the resource in an entry of FHIR's Bundle). Each has many more columns than the row itself.
@@ -167,12 +167,12 @@ export async function businessEntities(
           (below[view.table]! >= whole * leastShare.below || view.weight >= richest * leastShare.alone)),
     )
     .toSorted((a, b) => Number(wrappers.has(b)) - Number(wrappers.has(a)) || b.weight - a.weight)
-    .slice(0, mostEntities);
+    .slice(0, maxEntities);
   const chosen = new Set(entities);
   const referring = views
     .filter((view) => view.references > 0 && !chosen.has(view))
     .toSorted((a, b) => b.references - a.references || b.weight - a.weight)
-    .slice(0, mostReferring);
+    .slice(0, maxReferring);
   return [...entities, ...referring].toSorted((a, b) => a.table - b.table);
 }
 

@@ -60,7 +60,7 @@ export function parseXmlTree(bytes: Uint8Array, options: XmlTreeOptions = {}): X
   return atOnce(xmlTreeSteps(bytes, options));
 }
 
-/** `parseXmlTree`; a step for each piece of the bytes. */
+/** Like `parseXmlTree`, in steps: one for each piece of the bytes. */
 export function* xmlTreeSteps(bytes: Uint8Array, options: XmlTreeOptions = {}): Steps<XmlElement> {
   const builder = createTreeBuilder();
   const tokenizer = createXmlTokenizer({

@@ -81,7 +81,7 @@ function checkValue(
   const why =
     isIdType(type) && !reading.later ? 'a value constraint is not allowed on an ID' : whyInvalid(type, value);
   if (why !== null)
-    reading.report.error('xsd_bad_default', `"${value}" is no valid default: ${why}`, at, path);
+    reading.report.error('xsd_bad_default', `"${value}" is not a valid default: ${why}`, at, path);
 }
 
 /** e-props-correct, clauses 2 and 5; cos-valid-default. */
@@ -135,13 +135,13 @@ function checkAllGroup(group: ModelGroup, reading: XsdReading): void {
         group.origin.node.name.localName,
       );
       if (!isOfType && !(reading.later && group.compositor === 'all'))
-        reading.report.error('xsd_all_misplaced', 'An all may not stand inside another group', at);
+        reading.report.error('xsd_all_misplaced', 'An all group is not allowed inside another group', at);
     }
     if (group.compositor !== 'all' || reading.later) continue;
     if ('kind' in particle.term && groupOf(particle.term)?.compositor !== 'all')
-      reading.report.error('xsd_all_misplaced', 'An all may hold elements alone', at);
+      reading.report.error('xsd_all_misplaced', 'An all group may contain only elements', at);
     if (particle.maxOccurs > 1) {
-      reading.report.error('xsd_all_repeats', 'Inside an all, maxOccurs may only be 0 or 1', at);
+      reading.report.error('xsd_all_repeats', 'Inside an all group, maxOccurs must be 0 or 1', at);
     }
   }
 }
@@ -153,7 +153,7 @@ function checkAllOfType(type: ComplexType, reading: XsdReading): void {
     const path = type.name === null ? undefined : clarkName(type.name);
     reading.report.error(
       'xsd_all_repeats',
-      'An all may occur only once',
+      'An all group may occur only once',
       particle.origin ?? type.origin!,
       path,
     );
@@ -382,7 +382,7 @@ function checkParticleRestriction(
   const { namespaces } = wildcard.wildcard;
   if (allowed.wildcard === null) wrong('The base has no wildcard');
   else if (!isNamespaceSubset(namespaces, allowed.wildcard.wildcard.namespaces)) {
-    wrong('The wildcard allows more namespaces than that of the base');
+    wrong('The wildcard allows more namespaces than the wildcard of the base');
   } else if (wildcard.maxOccurs > allowed.wildcard.maxOccurs)
     wrong('The wildcard occurs more often than in the base');
 }
@@ -417,7 +417,7 @@ function whyNoRestriction(element: ElementDeclaration, base: ElementDeclaration)
   if (element.nillable && !base.nillable) return `The element ${localName} is not nillable in the base`;
   const methods = derivationMethods(element.type, base.type);
   if (methods === null || methods.has('extension') || methods.has('list') || methods.has('union')) {
-    return `The type of ${localName} is no restriction of its type in the base`;
+    return `The type of ${localName} does not restrict its type in the base`;
   }
   return null;
 }

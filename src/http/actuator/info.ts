@@ -32,7 +32,7 @@ const Health = z
   .looseObject({ status: z.enum(['UP', 'DOWN', 'OUT_OF_SERVICE', 'UNKNOWN']) })
   .openapi('Health', {
     description:
-      'To a key of organisation 1 with the scope `metrics:read` or `admin` also `components` (`details` in version 2), and the groups.',
+      'With a key of organisation 1 with the scope `metrics:read` or `admin`, the answer also has `components` (`details` in version 2) and the groups.',
     example: { status: 'UP', groups: ['liveness', 'readiness'] },
   });
 
@@ -120,7 +120,7 @@ function linksOperation({ adapters }: Shared) {
       operationId: 'getActuatorLinks',
       summary: 'List the operational endpoints',
       description:
-        "The operational endpoints in the form of Spring Boot's actuator, for monitoring that knows it.",
+        'The operational endpoints in the format of Spring Boot Actuator, for monitoring tools that support it.',
       tags,
       security: [],
       responses: { 200: inEveryType(Links, 'The links.'), ...problemsOnly(401, 403, 404, 406, 500) },
@@ -159,8 +159,8 @@ function infoOperation({ adapters }: Shared) {
       method: 'get',
       path: '/actuator/info',
       operationId: 'getInfo',
-      summary: 'Tell the build',
-      description: 'Name, version and build of the program that answers.',
+      summary: 'Get the build information',
+      description: 'Name, version and build of the program.',
       tags,
       security: [],
       responses: { 200: inEveryType(Info, 'Build and git.'), ...problemsOnly(401, 403, 404, 406, 500) },
@@ -183,8 +183,9 @@ function healthOperation({ adapters, guards }: Shared) {
       method: 'get',
       path: '/actuator/health',
       operationId: 'getHealth',
-      summary: 'Tell whether the service is well',
-      description: '`UP` or `DOWN`, and the same of each part. 503 where one that is needed is down.',
+      summary: 'Get the health of the service',
+      description:
+        '`UP` or `DOWN`, for the service and for each component. The status is 503 if a required component is down.',
       tags,
       security,
       responses: healthResponses,
@@ -207,9 +208,9 @@ function partOperation({ showPart }: Shared) {
       method: 'get',
       path: '/actuator/health/{component}',
       operationId: 'getHealthComponent',
-      summary: 'Tell whether one part, or one group of parts, is well',
+      summary: 'Get the health of a component or of a group',
       description:
-        'The groups `liveness` and `readiness` are open, and answer without a look at credentials; a part needs a key of organisation 1 with the scope `metrics:read` or `admin`.',
+        'The groups `liveness` and `readiness` need no credentials; a component needs a key of organisation 1 with the scope `metrics:read` or `admin`.',
       tags,
       security,
       request: { params: z.object({ component: z.string().openapi({ example: 'liveness' }) }) },
@@ -225,8 +226,8 @@ function partOfGroupOperation({ showPart }: Shared) {
       method: 'get',
       path: '/actuator/health/{group}/{component}',
       operationId: 'getHealthComponentOfGroup',
-      summary: 'Tell whether one part of a group is well',
-      description: 'One part of `liveness` or `readiness` by itself.',
+      summary: 'Get the health of a component of a group',
+      description: 'The health of one component of `liveness` or `readiness`.',
       tags,
       security,
       request: {
@@ -250,7 +251,7 @@ function prometheusOperation({ adapters, metrics, guards }: Shared) {
       summary: 'Read the metrics, in the text format of Prometheus',
       description:
         'Requests by route and state, jobs by kind and state with their duration, rows and bytes, the age of the queue, and figures of the process. ' +
-        '`svc_component_up` tells which parts are up; while the database is down, figures that come from it are absent. ' +
+        '`svc_component_up` shows which components are up; while the database is down, metrics that come from it are absent. ' +
         'For keys of organisation 1 with the scope `metrics:read` or `admin`, and for the token of `svc.metrics.token`.',
       tags,
       ...guards.requireMetricsOrToken(),

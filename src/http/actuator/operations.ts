@@ -35,7 +35,7 @@ const actuatorTypes = [
 ] as const;
 export type ActuatorType = (typeof actuatorTypes)[number];
 
-/** A part with details, or a composite of parts. */
+/** The health of a component, with details, or of a group of components. */
 interface HealthTree {
   readonly status: HealthStatus;
   readonly details?: Readonly<Record<string, unknown>>;
@@ -154,7 +154,7 @@ function metricNamesOperation({ adapters, metrics, get }: Shared) {
       path: '/actuator/metrics',
       operationId: 'listMetrics',
       summary: 'List the names of the metrics',
-      description: 'The names that `/actuator/metrics/{name}` answers to.',
+      description: 'The names that `/actuator/metrics/{name}` accepts.',
       responses: { 200: inEveryType(MetricNames, 'The names.'), ...problems(406) },
     }),
     async (c) => {
@@ -175,7 +175,7 @@ function metricOperation({ adapters, metrics, get }: Shared) {
       path: '/actuator/metrics/{name}',
       operationId: 'getMetric',
       summary: 'Read one metric',
-      description: 'With `tag`, of the samples that have it; it may be given more than once.',
+      description: '`tag` restricts the metric to samples with that tag; it may be repeated.',
       request: {
         params: z.object({ name: z.string().openapi({ example: 'svc.http.requests' }) }),
         query: z.object({
@@ -211,8 +211,8 @@ function envOperation({ adapters, get }: Shared) {
       ...get,
       path: '/actuator/env',
       operationId: 'getEnvironment',
-      summary: 'List the settings and who gave them',
-      description: 'Values are told of defaults alone.',
+      summary: 'List the settings and their sources',
+      description: 'Only values of defaults are shown; all others are masked.',
       responses: { 200: inEveryType(EnvironmentSources, 'The settings.'), ...problems(406) },
     }),
     (c) => answer(c, typeFor(c), { activeProfiles: [], propertySources: sourcesOf(adapters.settings) }),
@@ -225,9 +225,9 @@ function settingOperation({ adapters, get }: Shared) {
       ...get,
       path: '/actuator/env/{name}',
       operationId: 'getEnvironmentSetting',
-      summary: 'Tell who gave one setting',
+      summary: 'Get the source of a setting',
       description:
-        'Which source gave the setting, a file, the environment or the default; every value that is not a default is masked.',
+        'The source of the setting: a file, the environment or the default. Every value that is not a default is masked.',
       request: { params: z.object({ name: z.string().openapi({ example: 'cmd.enabled' }) }) },
       responses: { 200: inEveryType(EnvironmentSetting, 'The setting.'), ...problems(406) },
     }),
@@ -273,7 +273,7 @@ function loggerOperation({ adapters, get }: Shared) {
       path: '/actuator/loggers/{name}',
       operationId: 'getLogger',
       summary: 'Read the level of a logger',
-      description: 'The level of the log, as it is configured and as it holds.',
+      description: 'The configured and the effective level of the log.',
       request: { params: loggerParam },
       responses: { 200: inEveryType(LoggerLevel, 'The level.'), ...problems(406) },
     }),
@@ -288,7 +288,7 @@ function setLevelOperation({ adapters, guard }: Shared) {
       path: '/actuator/loggers/{name}',
       operationId: 'setLoggerLevel',
       summary: 'Set the level of a logger',
-      description: 'Until the process ends. For keys of organisation 1 alone.',
+      description: 'The level is in effect until the process ends. Only for keys of organisation 1.',
       tags,
       security: guard.security,
       middleware: [...guard.middleware, jsonBody(fixedLimits.levelBytes, actuatorJson)],
@@ -341,11 +341,11 @@ function logfileOperation({ adapters, get }: Shared) {
       operationId: 'getLogfile',
       summary: 'Read the log of the service',
       description:
-        'The last 1 MiB that this process wrote to its log, a JSON object a line. `Range` asks for a part, by bytes from the start of ' +
-        'the process on.',
+        'The last 1 MiB that this process wrote to its log, one JSON object per line. `Range` requests a part, by bytes from the start of ' +
+        'the process.',
       responses: {
         200: {
-          description: 'What is held of the log.',
+          description: 'The kept part of the log.',
           content: { 'text/plain': { schema: z.string() } },
           headers: acceptRangesHeader,
         },
@@ -365,7 +365,7 @@ function logfileOperation({ adapters, get }: Shared) {
       const range = byteRange(c.req.header('Range'), from, total);
       if (range === null) return c.body(bytes, 200, headers);
       if (range === 'none')
-        throw new AppError('range_not_satisfiable', `the log has ${total} bytes by now`, {
+        throw new AppError('range_not_satisfiable', `the log has only ${total} bytes`, {
           headers: { 'Content-Range': `bytes */${total}` },
         });
       return c.body(bytes.slice(range.start - from, range.end - from), 206, {
@@ -397,11 +397,14 @@ function shown({ value }: SettingOrigin): string {
 
 function requireOperator(c: Context<AppEnv>): void {
   if (c.get('principal').idOrg !== operatorOrg)
-    throw new AppError('forbidden', 'only keys of organisation 1 may do this: the log is that of all');
+    throw new AppError(
+      'forbidden',
+      'only keys of organisation 1 may do this: the log is of all organisations',
+    );
 }
 
 function logOf({ log }: OperationAdapters): ServiceLog {
-  if (log === undefined) throw new AppError('not_found', 'the log is kept by the runtime here');
+  if (log === undefined) throw new AppError('not_found', 'in this runtime, read the log of the platform');
   return log;
 }
 

@@ -16,7 +16,7 @@ const Measurement = z
   .openapi('Measurement', { example: { statistic: 'COUNT', value: 17 } });
 
 const AvailableTag = z.object({ tag: z.string(), values: names }).openapi('AvailableTag', {
-  description: 'A tag that tells the samples of a metric apart, for `?tag=TAG:VALUE`.',
+  description: 'A tag of the samples of a metric, for `?tag=TAG:VALUE`.',
   example: { tag: 'status', values: ['2xx', '4xx'] },
 });
 
@@ -38,7 +38,7 @@ export const Metric = z
   });
 
 const SettingValue = z.object({ value: z.string(), origin: z.string().optional() }).openapi('SettingValue', {
-  description: 'Of a setting that was given, the value is masked.',
+  description: 'The value of a setting that is not a default is masked.',
   example: { value: '******' },
 });
 
@@ -51,7 +51,7 @@ const PropertySource = z
 export const EnvironmentSources = z
   .object({ activeProfiles: names, propertySources: z.array(PropertySource) })
   .openapi('EnvironmentSources', {
-    description: 'Settings by who gave them: the environment, `backend.properties`, or nobody (the default).',
+    description: 'Settings by source: the environment, `backend.properties`, or the defaults.',
     example: {
       activeProfiles: [],
       propertySources: [
@@ -82,7 +82,7 @@ export const EnvironmentSetting = z
 export const LoggerLevel = z
   .object({ configuredLevel: level.optional(), effectiveLevel: level })
   .openapi('LoggerLevel', {
-    description: '`configuredLevel`: what was set since the start, if anything.',
+    description: '`configuredLevel`: the level set since the start, or null.',
     example: { effectiveLevel: 'INFO' },
   });
 
@@ -104,6 +104,6 @@ export const Loggers = z
 export const LevelRequest = z
   .strictObject({ configuredLevel: level.nullable().optional() })
   .openapi('LevelRequest', {
-    description: 'Without a level, or with null, that of the start.',
+    description: 'Without a level, or with null, the level of the start is restored.',
     example: { configuredLevel: 'WARN' },
   });

@@ -15,7 +15,7 @@ const tags = [
   { name: 'files', description: 'Uploads.' },
   { name: 'schemas', description: 'Source schemas and the relational schemas made from them.' },
   { name: 'mappings', description: 'Mappings from source paths to columns.' },
-  { name: 'diagrams', description: 'Tables and their relations as a picture.' },
+  { name: 'diagrams', description: 'Diagrams of tables and their relations.' },
   { name: 'about', description: 'The organisation.' },
   { name: 'extensions', description: 'Features and settings of this installation.' },
   { name: 'cil', description: 'The integration-catalogue view: the same conversions, seen per feed.' },

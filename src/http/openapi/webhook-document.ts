@@ -15,7 +15,7 @@ const JobEvent = z
     data: Job,
   })
   .openapi('JobEvent', {
-    description: 'Told of every job that ends, where `svc.webhooks.url` is set. `data` is the job record.',
+    description: 'Sent when a job ends, if `svc.webhooks.url` is set. `data` is the job record.',
     example: { type: 'job.completed', timestamp: '2026-09-21T14:13:21.301Z', data: exampleJob },
   });
 
@@ -28,8 +28,7 @@ const stalledWatch = {
 const WatchStalledEvent = z
   .object({ type: z.literal('watch.stalled'), timestamp: z.iso.datetime(), data: Watch })
   .openapi('WatchStalledEvent', {
-    description:
-      'Told when a watch begins to load nothing, and when the reason becomes another. `data` is its record.',
+    description: 'Sent when a watch stalls, and when the reason changes. `data` is its record.',
     example: { type: 'watch.stalled', timestamp: '2026-09-21T14:18:21.000Z', data: stalledWatch },
   });
 
@@ -53,7 +52,7 @@ const FileRejectedEvent = z
     }).openapi('RejectedFile', { example: rejectedFile }),
   })
   .openapi('FileRejectedEvent', {
-    description: 'Told of every file that a watch keeps aside.',
+    description: 'Sent when a watch rejects a file.',
     example: { type: 'file.rejected', timestamp: '2026-09-21T14:18:21.000Z', data: rejectedFile },
   });
 
@@ -79,7 +78,7 @@ export function createWebhookDocument(): object {
       path,
       operationId,
       summary,
-      description: 'Sent by the service, again and again until it is answered 2xx; 410 ends it at once.',
+      description: 'Sent by the service, and retried until the answer is 2xx; 410 ends the retries.',
       tags: ['webhooks'],
       security: [],
       request: {
@@ -87,13 +86,13 @@ export function createWebhookDocument(): object {
         body: { required: true, content: { 'application/json': { schema } } },
       },
       responses: {
-        204: { description: 'Taken; any other 2xx is as good.' },
-        410: { description: 'No more of this event, please.' },
+        204: { description: 'Accepted, as is any other 2xx.' },
+        410: { description: 'The receiver does not want this event: it is not retried.' },
       },
     });
-  register('jobEnded', 'tellJobEnded', 'Tell that a job has ended', JobEvent);
-  register('watchStalled', 'tellWatchStalled', 'Tell that a watch loads nothing', WatchStalledEvent);
-  register('fileRejected', 'tellFileRejected', 'Tell that a file was kept aside', FileRejectedEvent);
+  register('jobEnded', 'tellJobEnded', 'A job has ended', JobEvent);
+  register('watchStalled', 'tellWatchStalled', 'A watch has stalled', WatchStalledEvent);
+  register('fileRejected', 'tellFileRejected', 'A file was rejected', FileRejectedEvent);
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {

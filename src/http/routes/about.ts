@@ -85,7 +85,7 @@ export function createAboutRoutes(
       path: '/v2/about/org',
       operationId: 'getOrganisation',
       summary: 'Get the organisation of the key',
-      description: 'The organisation that the key belongs to: all that the other operations show is its own.',
+      description: 'The organisation that the key belongs to. The other operations show only its data.',
       tags: ['about'],
       ...guards.require(null),
       responses: { 200: json(Org, 'The organisation.'), ...problems() },
@@ -103,8 +103,7 @@ export function createAboutRoutes(
       path: '/v2/extensions/list',
       operationId: 'listExtensions',
       summary: 'List extensions and settings of the tools',
-      description:
-        'What this installation offers beside the conversion itself, and the settings that tools are run with.',
+      description: 'Extensions of this installation, and the settings of its tools.',
       tags: ['extensions'],
       ...guards.require(null),
       responses: { 200: json(Extensions, 'The extensions.'), ...problems() },

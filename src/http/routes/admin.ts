@@ -51,7 +51,7 @@ const ApiKey = z
     revoked_at: int.nullable(),
   })
   .openapi('ApiKey', {
-    description: 'A key without its secret, which is stored nowhere.',
+    description: 'A key without its secret, which is not stored.',
     example: exampleKey,
   });
 
@@ -72,7 +72,8 @@ const NewApiKey = z
     expires_at: int.min(0).max(latestTime).nullable().optional(),
   })
   .openapi('NewApiKey', {
-    description: 'Without `id_org` a key of the organisation that asks; `expires_at` in epoch milliseconds.',
+    description:
+      'Without `id_org`, the key is for the organisation of the caller. `expires_at` is in epoch milliseconds.',
     example: { name: 'nightly load', scopes: ['jobs:run', 'jobs:read'], expires_at: 1798761600000 },
   });
 
@@ -177,7 +178,7 @@ function createKeyOperation({ adapters, access, clock, withBody }: Shared) {
       operationId: 'createApiKey',
       summary: 'Make an API key',
       description:
-        'This answer alone has the text of the key, of which the service stores a hash. With `Idempotency-Key`, the answer is stored encrypted, and repetitions of the request get it too.',
+        'Only this answer contains the key; the service stores only its hash. With `Idempotency-Key`, the answer is stored encrypted, and repetitions of the request get it too.',
       tags,
       ...withBody,
       request: { body: { required: true, content: { 'application/json': { schema: NewApiKey } } } },
@@ -195,8 +196,8 @@ function createKeyOperation({ adapters, access, clock, withBody }: Shared) {
         throw new AppError('not_found', 'there is no such organisation');
       const expiresAt = body.expires_at ?? null;
       if (expiresAt !== null && expiresAt <= clock.nowMs())
-        throw new AppError('invalid_body', 'expires_at lies in the past', {
-          errors: [{ pointer: '/expires_at', detail: 'lies in the past' }],
+        throw new AppError('invalid_body', 'expires_at is in the past', {
+          errors: [{ pointer: '/expires_at', detail: 'is in the past' }],
         });
       const { idKey, key } = await issueKey(access, {
         idOrg,
@@ -220,7 +221,10 @@ function listKeysOperation({ access, guard }: Shared) {
       description: 'Names, scopes, and when each was made, ends or was revoked; never the keys themselves.',
       tags,
       ...guard,
-      responses: { 200: json(z.array(ApiKey), 'The keys, those that ended too.'), ...problems() },
+      responses: {
+        200: json(z.array(ApiKey), 'All keys, including expired and revoked ones.'),
+        ...problems(),
+      },
     }),
     async (c) => {
       const keys = await access.listKeys(reach(c.get('principal')));
@@ -248,7 +252,7 @@ function revokeKeyOperation({ guards, access, guard }: Shared) {
       operationId: 'revokeApiKey',
       summary: 'End an API key',
       description:
-        'For good: at once in the process that answers, within a second in all others. The key that asks cannot end itself.',
+        'Permanent: in effect at once in this process, and within a second in all others. A key cannot revoke itself.',
       tags,
       ...guard,
       request: { params: z.object({ id_key: z.string().openapi({ example: exampleKey.id_key }) }) },
@@ -257,7 +261,7 @@ function revokeKeyOperation({ guards, access, guard }: Shared) {
     async (c) => {
       const principal = c.get('principal');
       const { id_key: idKey } = c.req.valid('param');
-      if (idKey === principal.idKey) throw new AppError('conflict', 'a key cannot end itself');
+      if (idKey === principal.idKey) throw new AppError('conflict', 'a key cannot revoke itself');
       // the database would reject characters that no key id has
       if (!/^[\x21-\x7e]+$/.test(idKey) || !(await access.revoke(reach(principal), idKey)))
         throw new AppError('not_found', 'there is no such key');
@@ -275,7 +279,7 @@ function createOrgOperation({ adapters, access, withBody }: Shared) {
       path: '/v2/admin/orgs',
       operationId: 'createOrganisation',
       summary: 'Make an organisation',
-      description: 'For keys of organisation 1 alone.',
+      description: 'Only for keys of organisation 1.',
       tags,
       ...withBody,
       request: { body: { required: true, content: { 'application/json': { schema: NewOrg } } } },
@@ -302,7 +306,7 @@ function listOrgsOperation({ access, guard }: Shared) {
       path: '/v2/admin/orgs',
       operationId: 'listOrganisations',
       summary: 'List organisations',
-      description: 'Keys of organisation 1 see all, others their own.',
+      description: 'Keys of organisation 1 see all organisations, other keys only their own.',
       tags,
       ...guard,
       responses: { 200: json(z.array(Org), 'The organisations.'), ...problems() },
@@ -323,7 +327,7 @@ function listAuditOperation({ guard, auditPage }: Shared) {
       operationId: 'listAudit',
       summary: 'Read the audit log, newest first: the first page',
       description:
-        'What changed something, and what a key was refused for want of a scope. Lines are never changed or removed.',
+        'Changes, and requests refused because the key lacked a scope. Entries are never changed or removed.',
       tags,
       ...guard,
       request: { query: sizeQuery },

@@ -64,7 +64,7 @@ export const SchemaShortInfoResponse = z
   .object({ id_sch: id, name: z.string(), max_length: z.int(), longest_name: z.string().nullable() })
   .openapi('SchemaShortInfoResponse', {
     description:
-      '`max_length`: how many bytes a name of the logical schema may have; `longest_name`: the longest table or column name in it, null while there is none.',
+      '`max_length`: how many bytes a name of the logical schema may have; `longest_name`: the longest table or column name in it, null if there is none yet.',
     example: { id_sch: 11, name: 'donuts', max_length: 63, longest_name: 'topping_description' },
   });
 
@@ -151,7 +151,7 @@ export const StatsMapping = z
   })
   .openapi('StatsMapping', {
     description:
-      'What documents held at one line of the map. Occurrences are per parent; lengths are characters; a path that no document had stands with zeros and the type `none`. Where elements nest in themselves, the figures are those of all depths.',
+      'Statistics of the documents for one line of the map. Occurrences are per parent; lengths are characters; a path that no document had has zeros and the type `none`. For recursive elements, the figures cover all depths.',
     example: {
       id_map: 31,
       xpath: '/items/item/@id',
@@ -191,7 +191,8 @@ export const MappingComparison = z
     to: z.union([Mapping, z.null()]),
   })
   .openapi('MappingComparison', {
-    description: 'One line of two maps. Row keys, parent keys and positions have no path and are left out.',
+    description:
+      'The same line in two maps. Row keys, parent keys and positions have no path and are omitted.',
     example: {
       xpath: '/items/item/@id',
       change: 'changed',
@@ -233,7 +234,7 @@ const SchemaColumn = z
   })
   .openapi('SchemaColumn', {
     description:
-      'A column. `references`: the table that a parent key leads to; `xpath` is null for keys and positions.',
+      'A column. `references`: the table that a parent key refers to; `xpath` is null for keys and positions.',
     example: exampleColumn,
   });
 

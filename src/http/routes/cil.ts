@@ -76,7 +76,7 @@ const CILTableRows = z
   .openapi('CILTableRows', { example: { table_name: 'item', rows: 6 } });
 
 const CILUnmappedXpath = z.object({ xpath: z.string(), count: int }).openapi('CILUnmappedXpath', {
-  description: 'What had no place in the map, and how often it was met.',
+  description: 'A path that had no place in the map, and its number of occurrences.',
   example: { xpath: '/items/item/allergen', count: 1 },
 });
 
@@ -89,7 +89,7 @@ const CILReject = z
     message: z.string(),
   })
   .openapi('CILReject', {
-    description: 'A document that was refused; `code` says why, such as `unknown_root`.',
+    description: 'A rejected document; `code` is the reason, such as `unknown_root`.',
     example: {
       document: 'donut-3.xml',
       line: 12,
@@ -107,7 +107,7 @@ const CILVersion = z.object({ id_sch: int, version: z.int() }).openapi('CILVersi
 const CILBrokenKey = z
   .object({ table_name: z.string(), columns: z.array(z.string()) })
   .openapi('CILBrokenKey', {
-    description: 'A natural key that the target does not have, as values of the run broke it.',
+    description: 'A natural key that the target does not have because values of the run violated it.',
     example: { table_name: 'item', columns: ['id'] },
   });
 
@@ -123,7 +123,7 @@ export const CILJobDetailsDto = z
   })
   .openapi('CILJobDetailsDto', {
     description:
-      'A run with its rows per table, what had no place in the map, what was left out because its mappings are inactive, and the documents that were refused: `code` says why, such as `unknown_root`.',
+      'A run with its rows per table, the content that had no place in the map, the content of inactive mappings, and the rejected documents (`code` is the reason, such as `unknown_root`).',
     example: {
       ...exampleRun,
       tables: [
@@ -150,7 +150,7 @@ export const CILMapping = z
   })
   .openapi('CILMapping', {
     description:
-      'A table that a feed loads. `rows`: what completed runs loaded into it, less what was overwritten or unloaded since.',
+      'A table that a feed loads. `rows`: rows that completed runs loaded into it, less rows overwritten or unloaded since.',
     example: {
       cfxml: 'donuts',
       mapping: 'item',
@@ -163,7 +163,7 @@ export const CILMapping = z
   });
 
 const CILMappingGroups = z.record(z.string(), int).openapi('CILMappingGroups', {
-  description: 'How many mappings each group has; the groups are the feeds.',
+  description: 'Number of mappings in each group; the groups are the feeds.',
   example: { donuts: 3 },
 });
 
@@ -180,7 +180,7 @@ export const CILLineage = z
     pid: int.nullable(),
   })
   .openapi('CILLineage', {
-    description: 'Where the values of a column come from. Keys and positions have no source.',
+    description: 'The source of the values of a column. Keys and positions have no source.',
     example: {
       cfxml: 'donuts',
       mapping: 'item',
@@ -206,7 +206,7 @@ export const CILSequence = z
   })
   .openapi('CILSequence', {
     description:
-      'The numbers that row keys take. `last_value`: the highest that was given out in the target that the feed was loaded into last; where the service cannot look into that, how many rows completed runs loaded.',
+      'The sequence of a row key. `last_value`: the highest number assigned in the target that the feed loaded last; if the service cannot read that target, the number of rows that completed runs loaded.',
     example: {
       cfxml: 'donuts',
       sequence: 'item_item_key_seq',
@@ -252,15 +252,14 @@ const CILKeyUpdate = z
     position: z.int().min(1).max(1600).optional(),
   })
   .openapi('CILKeyUpdate', {
-    description: '`key_type` NK makes the column a part of the natural key of its table, null ends that.',
+    description: '`key_type` NK adds the column to the natural key of its table, null removes it.',
     example: { table_name: 'item', column_name: 'id', key_type: 'NK', position: 1 },
   });
 
 const UpdateKeysRequest = z
   .strictObject({ cfxml: z.string().min(1), keys: z.array(CILKeyUpdate).min(1).max(2000) })
   .openapi('UpdateKeysRequest', {
-    description:
-      'Columns that become part of the natural key of their table (`NK`), or are no part of it any more (null).',
+    description: 'Columns to add to the natural key of their table (`NK`) or to remove from it (null).',
     example: {
       cfxml: 'donuts',
       keys: [{ table_name: 'item', column_name: 'id', key_type: 'NK', position: 1 }],
@@ -326,7 +325,7 @@ function jobsOperation({ adapters, get }: Shared) {
       operationId: 'listCilJobs',
       summary: 'List runs of all feeds, newest first: the first page',
       description:
-        'A feed is a schema; its runs are the jobs that loaded it, in whichever version. The `Link` header leads to the next page, and shows each run once while others are added.',
+        'A feed is a schema; its runs are the jobs that loaded any of its versions. The `Link` header leads to the next page, and shows each run once while others are added.',
       request: { query: jobListQuery('runs') },
       responses: {
         200: { ...json(CILJobsDto, 'A page of runs.'), headers: linkHeader },
@@ -388,7 +387,7 @@ function jobOperation({ adapters, get }: Shared) {
       path: `${prefix}/job/{cfxml}`,
       operationId: 'getCilLatestJob',
       summary: 'Get the latest run of a feed',
-      description: 'The run that began last, whatever came of it; 404 for a feed that was never loaded.',
+      description: 'The run that began last, whatever its result; 404 for a feed that was never loaded.',
       request: { params: feedParam },
       responses: { 200: json(CILJobDetailsDto, 'The run.'), ...problems(400) },
     }),
@@ -411,7 +410,7 @@ function jobOfPidOperation({ adapters, get }: Shared) {
       summary: 'Get one run of a feed',
       description:
         'The run by its process id, which is the id of its job: documents, rows and rejects of that run.',
-      request: { params: feedParam.extend({ pid: bigDigits('Number of the run; any size is understood.') }) },
+      request: { params: feedParam.extend({ pid: bigDigits('Number of the run.') }) },
       responses: { 200: json(CILJobDetailsDto, 'The run.'), ...problems(400) },
     }),
     async (c) => {
@@ -437,7 +436,7 @@ function updateKeysOperation({ config, catalog, updateGuard, renderings }: Share
       middleware: [...updateGuard.middleware, jsonBody(config.limits.jsonBodyBytes)],
       request: { body: { required: true, content: { 'application/json': { schema: UpdateKeysRequest } } } },
       responses: {
-        200: undeclared('The keys are kept.'),
+        200: undeclared('The keys are stored.'),
         201: notSent,
         ...problems(400, 413, 415),
       },
@@ -514,9 +513,8 @@ function lineageOperation({ adapters, get, renderings }: Shared) {
       ...get,
       path: `${prefix}/lineage/{cfxml}/{mapping}`,
       operationId: 'listCilLineage',
-      summary: 'Tell where each column of a table comes from',
-      description:
-        'For each column of the table the path that it is filled from, and the last run that did so.',
+      summary: 'List the sources of the columns of a table',
+      description: 'For each column of the table, the source path and the last run that loaded it.',
       request: {
         params: feedParam.extend({
           mapping: z.string().openapi({ description: 'Name of a target table.', example: 'order' }),
@@ -603,7 +601,7 @@ function sequencesOfFeedOperation({ adapters, get, renderings }: Shared) {
       path: `${prefix}/sequence/{cfxml}`,
       operationId: 'listCilSequencesOfFeed',
       summary: 'List the surrogate-key sequences of a feed',
-      description: 'The highest row key that was given out, by table of this feed.',
+      description: 'The highest assigned row key of each table of this feed.',
       request: { params: feedParam },
       responses: { 200: json(z.array(CILSequence), 'The sequences, in load order.'), ...problems(400) },
     }),
@@ -623,7 +621,7 @@ function sequencesOperation({ adapters, get, renderings }: Shared) {
       path: `${prefix}/sequences`,
       operationId: 'listCilSequences',
       summary: 'List the surrogate-key sequences of all feeds',
-      description: 'The highest row key that was given out, by table: the next load goes on from there.',
+      description: 'The highest assigned row key of each table. The next load continues from it.',
       request: { query: sliceQuery },
       responses: {
         200: {

@@ -26,7 +26,9 @@ const lines = z
   .min(1)
   .max(16_384)
   // oxlint-disable-next-line no-control-regex -- what no key has
-  .regex(/^[^\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f]*$/, { error: 'must not hold control characters' })
+  .regex(/^[^\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f]*$/, {
+    error: 'must not contain control characters',
+  })
   .optional();
 
 const CredentialInfo = z
@@ -37,7 +39,7 @@ const CredentialInfo = z
     created: z.int().openapi({ format: 'int64' }),
   })
   .openapi('CredentialInfo', {
-    description: 'A credential without what is secret of it, which is stored sealed.',
+    description: 'A credential without its secrets, which are stored encrypted.',
     example,
   });
 
@@ -60,7 +62,7 @@ const NewCredential = z
   })
   .openapi('NewCredential', {
     description:
-      'Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `az`: `access_key`, the name of the account, and `secret_key`, its key, or `token`, a shared access signature, with `endpoint`; of `https`: `host`, and `token` or `user` and `password`; of `sftp`: `host`, `user`, and `password` or `secret_key`, a private key, with `host_key`, the public key of the server. What a kind does not have is refused.',
+      'Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `az`: `access_key`, the name of the account, and `secret_key`, its key, or `token`, a shared access signature, with `endpoint`; of `https`: `host`, and `token` or `user` and `password`; of `sftp`: `host`, `user`, and `password` or `secret_key`, a private key, with `host_key`, the public key of the server. Members of other kinds are refused.',
     example: {
       name: example.name,
       kind: example.kind,
@@ -84,9 +86,9 @@ export function createCredentialRoutes(
       method: 'post',
       path: '/v2/admin/credentials',
       operationId: 'createCredential',
-      summary: 'Keep what inputs elsewhere are read with',
+      summary: 'Store a credential for remote inputs',
       description:
-        'For jobs of the organisation that asks, which name it with `--credential`. It is sealed, and no operation tells it again. Its hosts are reached where `svc.allow.hosts` lets jobs.',
+        'Jobs of the caller’s organisation use it with `--credential NAME`. It is stored encrypted, and no operation returns it. Jobs can reach its hosts only if `svc.allow.hosts` allows it.',
       tags,
       security: guard.security,
       middleware: [...guard.middleware, jsonBody(config.limits.jsonBodyBytes)],
@@ -111,7 +113,7 @@ export function createCredentialRoutes(
       path: '/v2/admin/credentials',
       operationId: 'listCredentials',
       summary: 'List credentials by name',
-      description: 'Those of the organisation that asks: names and kinds, never what is secret.',
+      description: 'The credentials of the caller’s organisation: names and kinds, never secrets.',
       tags,
       ...guard,
       responses: { 200: json(z.array(CredentialInfo), 'The credentials.'), ...problems() },
@@ -125,7 +127,7 @@ export function createCredentialRoutes(
       path: '/v2/admin/credentials/{name}',
       operationId: 'removeCredential',
       summary: 'Remove a credential',
-      description: 'Jobs that name it and have not begun to read fail.',
+      description: 'Jobs that use it but have not begun to read will fail.',
       tags,
       ...guard,
       request: { params: z.object({ name: z.string().openapi({ example: example.name }) }) },

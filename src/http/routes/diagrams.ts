@@ -59,7 +59,7 @@ const DiagramTable = z
     height: pixels,
     columns: z.array(DiagramColumn),
   })
-  .openapi('DiagramTable', { description: 'A table and where it lies, in pixels.', example: exampleTable });
+  .openapi('DiagramTable', { description: 'A table and its position, in pixels.', example: exampleTable });
 
 const DiagramRelation = z
   .object({
@@ -87,7 +87,7 @@ const Diagram = z
   })
   .openapi('Diagram', {
     description:
-      'Tables and where they lie, in pixels, `_documents` among them (its `id_tab` is null); the relations from each foreign key to the key it refers to. `svg`: the drawing that was saved, if any.',
+      'Tables and their positions in pixels, including `_documents` (whose `id_tab` is null); the relations from each foreign key to the key it refers to. `svg`: the drawing that was saved, if any.',
     example: {
       id_sch: 11,
       id_lschma: 4,
@@ -121,8 +121,7 @@ export function createDiagramRoutes(
       path: '/v2/diagram/get/{idSch}',
       operationId: 'getDiagram',
       summary: 'Get the diagram of a schema',
-      description:
-        'By `Accept`: its data as JSON, or the drawing itself as SVG, the saved one where there is one.',
+      description: 'By `Accept`: its data as JSON, or the drawing as SVG: the saved one, if there is one.',
       tags,
       ...guards.require('schemas:read'),
       request: { params: z.object({ idSch: int64('The schema.', 1) }), query: logicalSchemaQuery },
@@ -160,13 +159,13 @@ export function createDiagramRoutes(
       operationId: 'saveDiagram',
       summary: 'Keep a drawing of a schema',
       description:
-        'It is kept with the newest logical schema, in place of an earlier one, and shown for those that come later, too.',
+        'It is stored with the newest logical schema, replacing an earlier drawing, and is also shown for later logical schemas.',
       tags,
       security: saveGuard.security,
       middleware: [...saveGuard.middleware, jsonBody(config.limits.svgBytes)],
       request: { body: { required: true, content: { 'application/json': { schema: SvgRequest } } } },
       responses: {
-        200: undeclared('The drawing is kept.'),
+        200: undeclared('The drawing is stored.'),
         201: notSent,
         ...problems(400, 413, 415),
       },

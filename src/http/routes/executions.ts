@@ -89,7 +89,7 @@ function allOperation({ guard, listAll }: Shared) {
       operationId: 'listExecutions',
       summary: 'List jobs, newest first: the first page',
       description:
-        'Twenty records a page unless `size` says otherwise; the `Link` header leads to the next ones, and shows each job once while others are submitted. Jobs that tools run by hand are among them.',
+        'Twenty records per page by default (`size`); the `Link` header leads to the next page, and shows each job once while others are submitted. The list includes jobs of tools that were run on the command line.',
       tags,
       ...guard,
       request: { query: jobListQuery('jobs') },
@@ -149,7 +149,7 @@ function getOperation({ adapters, guard }: Shared) {
       operationId: 'getExecution',
       summary: 'Get one job',
       description:
-        'Its state, progress and, once it has ended, what came of it. To wait for the end, follow the log, or submit with `Prefer: wait=N`.',
+        'Its state, progress and, once it has ended, its result. To wait for the end, follow the log, or submit with `Prefer: wait=N`.',
       tags,
       ...guard,
       request: { params: z.object({ id: int64('The job.') }) },
@@ -195,7 +195,7 @@ function killOperation({ adapters, killGuard }: Shared) {
       method: 'post',
       path: '/v2/executions/kill/{id_job}',
       operationId: 'killExecution',
-      summary: 'Ask for the end of a job',
+      summary: 'Kill a job',
       description: 'Idempotent: a job that has ended stays as it is.',
       tags,
       ...killGuard,
@@ -288,9 +288,9 @@ const pollMs = 250;
 const keepAliveMs = 15_000;
 
 const jobLogQuery = z.object({
-  offset: byteCount('Bytes to leave out at the front.').optional(),
-  limit: byteCount('At most so many bytes.', 65536).optional(),
-  tail: int32('The last lines instead.', 100).optional(),
+  offset: byteCount('Number of bytes to skip at the beginning.').optional(),
+  limit: byteCount('Maximum number of bytes.', 65536).optional(),
+  tail: int32('Number of last lines to return instead.', 100).optional(),
 });
 
 const jobLogHeaders = z.object({

@@ -30,7 +30,7 @@ export const UploadToken = z
     max_bytes: z.int().openapi({ format: 'int64' }),
   })
   .openapi('UploadToken', {
-    description: 'Good for one upload of its kind, for five minutes.',
+    description: 'A token for one upload of its kind, valid for five minutes.',
     example: {
       token: 'l6CmTQ0r1J1rZk3yL0Y2W9p3F7hV5oQ8xN2bA4cD6eU',
       expires_at: 1790000300000,
@@ -65,7 +65,7 @@ const queryParameters = [
     name: 'name',
     in: 'query' as const,
     required: false,
-    description: "The file's name; it is cleaned.",
+    description: "The file's name; unsafe characters are replaced.",
     schema: { type: 'string' as const },
     example: 'orders.xml.gz',
   },
@@ -95,7 +95,7 @@ export function createFileRoutes(
       operationId: 'createUploadToken',
       summary: 'Get a token for one upload',
       description:
-        'The token goes into the address of one upload, so that a browser or a script without the key can send the file. It is good once, for five minutes and for the kind of file that is named here.',
+        'The token goes into the address of one upload, so that a browser or a script without the key can send the file. It is valid once, for five minutes, for the given kind of file.',
       tags,
       security: guard.security,
       middleware: [...guard.middleware, jsonBody(config.limits.jsonBodyBytes)],
@@ -124,7 +124,7 @@ export function createFileRoutes(
       path: '/v2/file',
       operationId: 'removeFile',
       summary: 'Remove a file',
-      description: 'By the path that the upload answered. A file that is not there is 404.',
+      description: 'By the path that the upload returned. 404 if the file does not exist.',
       tags,
       ...guard,
       request: {

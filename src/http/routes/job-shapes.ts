@@ -23,7 +23,7 @@ const conditions = sizeQuery.extend({
   status: z
     .enum(Object.values(statusLetters))
     .optional()
-    .openapi({ description: `Only those with this state: ${statusMeaning}`, example: 'F' }),
+    .openapi({ description: `Only records with this state: ${statusMeaning}`, example: 'F' }),
   job_type: z.enum(jobTypes).optional().openapi({ description: 'Only jobs of this type.', example: 'Parse' }),
   cfxml: z
     .string()
@@ -31,13 +31,13 @@ const conditions = sizeQuery.extend({
     .max(1000)
     .optional()
     .openapi({ description: 'Only jobs of this feed: of a schema family, by its name.', example: 'orders' }),
-  since: epochMsParam('Only those that were submitted at this time or later.').optional(),
-  until: epochMsParam('Only those that were submitted before this time.').optional(),
+  since: epochMsParam('Only records submitted at this time or later.').optional(),
+  until: epochMsParam('Only records submitted before this time.').optional(),
 });
 
 const isOrdered = ({ since, until }: { readonly since?: number; readonly until?: number }): boolean =>
   since === undefined || until === undefined || since <= until;
-const unordered = { path: ['until'], error: 'must not lie before since' };
+const unordered = { path: ['until'], error: 'must not be before since' };
 
 /** Query parameters of a page of a list of jobs or workflows. */
 export const jobPageQuery = conditions.refine(isOrdered, unordered);
@@ -99,15 +99,14 @@ export const Job = z
     job_type: z.enum(jobTypes),
     status: JobStatus,
     params: z.string().openapi({
-      description:
-        'What was given, as one line that a shell takes behind the name of the tool; secrets are `***`.',
+      description: 'The given options as a command line, without the name of the tool; secrets are `***`.',
     }),
     params_json: z.string().openapi({
       description:
         'The same as JSON: settings of the engine under `spark`, options by their long names under `action`, `in` and `out` ' +
-        'among them; nothing that was not given. Of a job that has ended, `result` is the summary of its tool, as `--json` ' +
-        'prints it: the schema chosen and why, documents, rows by table, what was rejected or kept as unmapped, and `steps` ' +
-        'with the seconds and CPU seconds of each; of a failed one what was known. It is absent where the tool left none, as ' +
+        'among them; only given options. For a job that has ended, `result` is the summary of its tool, as `--json` ' +
+        'prints it: the schema chosen and why, documents, rows by table, rejected and unmapped content, and `steps` ' +
+        'with the seconds and CPU seconds of each; for a failed job, the known part. It is absent if the tool left none, for example ' +
         'when it was killed.',
     }),
     host: z.string().nullable(),
@@ -150,7 +149,7 @@ export const JobLog = z
   })
   .openapi('JobLog', {
     description:
-      "A part of a job's log. `offset` and `next_offset` are bytes; `completed`: the job has ended, its log will not grow any more.",
+      "A part of a job's log. `offset` and `next_offset` are bytes; `completed`: the job has ended and its log is final.",
     example: {
       id_job: 7,
       status: 'C',
@@ -189,7 +188,7 @@ export const Workflow = z.object({ ...workflowMembers, jobs: z.array(Job) }).ope
 });
 
 const WorkflowShort = z.object({ ...workflowMembers, jobs: z.array(id) }).openapi('WorkflowShort', {
-  description: 'A workflow in a list: its jobs are ids.',
+  description: 'A workflow in a list, with the ids of its jobs.',
   example: { ...exampleWorkflow, jobs: [7] },
 });
 

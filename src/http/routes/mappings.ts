@@ -27,13 +27,13 @@ const compareQuery = z.object({
   all: z
     .enum(['true', 'false'])
     .optional()
-    .openapi({ description: 'true: also the lines that are the same.', example: 'false' }),
+    .openapi({ description: 'true: also list the lines that are the same.', example: 'false' }),
   from_lschma: int64(
-    'Logical schema of `from`; without it, the one that the last load used, or that was made since.',
+    'Logical schema of `from`; default: the one that the last load used or that was made since.',
     4,
   ).optional(),
   to_lschma: int64(
-    'Logical schema of `to`; without it, the one that the last load used, or that was made since.',
+    'Logical schema of `to`; default: the one that the last load used or that was made since.',
     5,
   ).optional(),
 });
@@ -85,7 +85,7 @@ function getOperation({ catalog, guard, renderings }: Shared) {
       operationId: 'listMappings',
       summary: 'List the mappings of a schema',
       description:
-        'Each line tells which element or attribute (`xpath`) goes to which table and column. Streamed: a large standard has tens of thousands of lines.',
+        'Each line maps an element or attribute (`xpath`) to a table and column. Streamed: a large standard has tens of thousands of lines.',
       tags,
       ...guard,
       request: { params: schemaParam, query: logicalSchemaQuery },
@@ -110,7 +110,7 @@ function statisticsOperation({ catalog, guard, renderings }: Shared) {
       method: 'get',
       path: '/v2/mapping/get_stats/{idSch}',
       operationId: 'listMappingStatistics',
-      summary: 'List what documents held at each mapping',
+      summary: 'List the statistics of documents for each mapping',
       description: 'The statistics of all runs together, joined with the map by path.',
       tags,
       ...guard,
@@ -142,9 +142,9 @@ function statisticsOfJobOperation({ catalog, guard, renderings }: Shared) {
       method: 'get',
       path: '/v2/mapping/get_stats/{idSch}/{idJob}',
       operationId: 'listMappingStatisticsOfJob',
-      summary: 'List what the documents of one job held at each mapping',
+      summary: 'List the statistics of the documents of one job for each mapping',
       description:
-        'Of an imported schema, the import (`id_job` of the schema) stands for all jobs whose statistics came with the package.',
+        'For an imported schema, the import job (`id_job` of the schema) has the statistics of all jobs in the package.',
       tags,
       ...guard,
       request: {
@@ -177,11 +177,11 @@ function compareOperation({ catalog, guard, renderings }: Shared) {
       operationId: 'compareMappings',
       summary: 'Compare the mappings of two schemas',
       description:
-        'By path: lines that only one of the two has, and lines that differ, with what differs. Of two versions it tells what an update of the standard changes in the tables.',
+        'By path: lines that only one of the two has, and lines that differ, with their differences. For two versions, it shows how an update of the standard changes the tables.',
       tags,
       ...guard,
       request: {
-        params: z.object({ from: int64('The one schema.', 1), to: int64('The other schema.', 2) }),
+        params: z.object({ from: int64('The first schema.', 1), to: int64('The second schema.', 2) }),
         query: compareQuery,
       },
       responses: {
@@ -214,7 +214,7 @@ function downloadOperation({ catalog, guard, renderings }: Shared) {
       operationId: 'downloadMappings',
       summary: 'Download the source-to-target map',
       description:
-        '`Accept` or `format` chooses a workbook (the default), CSV or JSON. Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates, with their type, label and meaning; what is too long for a sheet goes on in further ones.',
+        '`Accept` or `format` chooses a workbook (the default), CSV or JSON. Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates, with their type, label and meaning; content that is too long for a sheet continues on further sheets.',
       tags,
       ...guard,
       request: { params: schemaParam, query: downloadQuery },
@@ -275,7 +275,7 @@ function selection(name: string, verb: string) {
       error: 'must name ids or xpaths',
     })
     .openapi(name, {
-      description: `Which lines of the map that is shown to ${verb}: at least one of \`ids\` and \`xpaths\` is given. An element takes with it all that lies below it.`,
+      description: `Lines of the shown map to ${verb}: at least one of \`ids\` and \`xpaths\` must have items. An element includes everything below it.`,
       minProperties: 2,
       example,
     });
@@ -310,7 +310,7 @@ function activationOperations(catalog: CatalogStore, config: Config, guards: Gua
       operationId: 'activateMappings',
       summary: 'Switch mappings on',
       description:
-        'All or nothing. The elements above are switched on with them. The target has the content from the next `schema/generate` on.',
+        'All or nothing. The elements above are switched on, too. The target gets the content after the next `schema/generate`.',
       request: {
         body: { required: true, content: { 'application/json': { schema: ActivateMappingRequest } } },
       },
@@ -336,7 +336,7 @@ function activationOperations(catalog: CatalogStore, config: Config, guards: Gua
       operationId: 'deactivateMappings',
       summary: 'Switch mappings off',
       description:
-        'All or nothing; key columns are refused. From the next `schema/generate` on the target is without the content, and loads count it as ignored. Where several paths lead to one place of the model, its content is left out once all of them are off.',
+        'All or nothing; key columns are refused. After the next `schema/generate` the target does not get the content, and loads count it as ignored. If several paths lead to one place of the model, its content is omitted once all of them are off.',
       request: {
         body: { required: true, content: { 'application/json': { schema: DeactivateMappingRequest } } },
       },

@@ -94,7 +94,7 @@ const ServiceIndex = z
     }),
   })
   .openapi('ServiceIndex', {
-    description: 'What answers here, and paths to go on with.',
+    description: 'The program, and paths of further operations.',
     example: {
       name: 'conversion-job-service',
       version: '1.0.0',
@@ -156,9 +156,9 @@ export function createPageRoutes(build: BuildInfo, { pageEnabled }: Pick<Config,
         method: 'get',
         path: '/',
         operationId: 'getServiceIndex',
-        summary: 'Open the page, or read where to go on',
+        summary: 'Open the page, or list the paths of further operations',
         description:
-          'A page to work with where `Accept` names text/html and `svc.ui.enabled` is on, else the paths of this description and of the health.',
+          'A page for browsers if `Accept` has text/html and `svc.ui.enabled` is on; otherwise the paths of the API description and of the health operation.',
         tags: ['doc'],
         security: [],
         responses: {

@@ -57,7 +57,7 @@ const option = (command: string, value?: string) => ({
 
 export const recipes: Readonly<Record<string, Recipe>> = {
   infer: {
-    summary: 'Documents alone: tables are drawn from what occurs',
+    summary: 'Documents only: the tables are inferred from them',
     description:
       'The schema is inferred in one pass and the rows are loaded in the next, into a SQL schema of the metadata database.',
     value: {
@@ -74,7 +74,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   xsdFirst: {
     summary: 'An XSD set first, then its documents',
     description:
-      '`$0` is the schema that execution 0 of the same request makes: the tables are those of the standard, whatever occurs.',
+      '`$0` is the schema that execution 0 of the same request makes: the tables are those of the standard, whatever the documents contain.',
     value: {
       name: 'orders of an XSD set',
       executions: [
@@ -109,7 +109,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   evolve: {
     summary: 'The next version of a standard',
     description:
-      '`--parent` keeps the names of tables and columns, and the target that the earlier version made gets the columns that are new.',
+      '`--parent` keeps the names of tables and columns, and new columns are added to the target of the earlier version.',
     value: {
       name: 'orders, version 2',
       executions: [
@@ -156,7 +156,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
 const enabled = z
   .union([z.boolean(), z.enum(['true', 'false'])], { error: 'must be true, false, "true" or "false"' })
   .openapi({
-    description: 'An item that is not enabled is left out. Both the boolean and its name work.',
+    description: 'An item that is not enabled is ignored. A boolean or its name is accepted.',
     example: true,
   })
   .optional()
@@ -179,7 +179,7 @@ const CommandItem = z
 const ExecutionSource = z
   .strictObject({ file: CommandItem.optional(), origin_id: CommandItem.optional() })
   .openapi('ExecutionSource', {
-    description: 'What is read. `origin_id`: the schema, by its id or as `$N`.',
+    description: 'The inputs. `origin_id`: the schema, by its id or as `$N`.',
     example: { file: { command: demoFiles.document, enabled: true } },
   });
 
@@ -191,7 +191,7 @@ const ExecutionTarget = z
     writing_mode: z.array(CommandItem).optional(),
   })
   .openapi('ExecutionTarget', {
-    description: 'Options. The groups are for the reader: an option may stand in any of them.',
+    description: 'Options. The groups have no meaning: an option may be in any of them.',
     example: { generation: [{ command: '-g', enabled: 'true', value: '3' }] },
   });
 
@@ -281,7 +281,7 @@ export const RerunJobResponse = z
 
 const doings: Readonly<Record<Tool, string>> = {
   xsd2er: 'makes the tables of an XSD set, or of the documents of `--from`',
-  xml2er: 'loads documents into tables, and makes the tables where there are none',
+  xml2er: 'loads documents into tables, and makes missing tables',
   er2xml: 'writes documents back from tables',
   unload: 'removes documents and their rows from a target',
 };
@@ -308,7 +308,7 @@ const runHeaders = z.object({
     .string()
     .optional()
     .openapi({
-      description: `\`wait=N\`: answer when all jobs have ended, or after N seconds (at most ${longestWait}); \`statuses\` tells how far they are then.`,
+      description: `\`wait=N\`: answer when all jobs have ended, or after N seconds (at most ${longestWait}); \`statuses\` has their states.`,
       example: 'wait=30',
     }),
   ...idempotencyKeyHeader,
@@ -332,8 +332,8 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
       operationId: 'runCommands',
       summary: 'Run commands as jobs of one workflow',
       description:
-        'Each execution names a tool and its options, and becomes a job; jobs of one request run in order, and those after a failed one are not run. Off until `cmd.enabled=true` is set. Nothing is stored unless every execution is in order.\n\n' +
-        'The input is `source.file`, the schema `source.origin_id`; all other options stand in any group of `target`.\n\n' +
+        'Each execution names a tool and its options, and becomes a job; jobs of one request run in order, and those after a failed one are not run. Off until `cmd.enabled=true` is set. Nothing is stored unless every execution is valid.\n\n' +
+        'The input is `source.file`, the schema `source.origin_id`; all other options may be in any group of `target`.\n\n' +
         toolOptionsText,
       tags,
       security: guard.security,
@@ -415,7 +415,7 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
       operationId: 'rerunExecution',
       summary: 'Run an ended job again',
       description:
-        'Makes a new job in a workflow of its own, which moves rows by the logical schema of the job it repeats (409 where that was deleted). While that has not ended, the same call answers with it again.',
+        'Makes a new job in a workflow of its own, which uses the logical schema of the original job (409 if that was deleted). Until the new job has ended, the same call returns it again.',
       tags,
       security: guard.security,
       middleware: [...guard.middleware, commandsOn],

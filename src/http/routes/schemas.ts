@@ -97,7 +97,7 @@ function sharedOf(adapters: SchemaRouteAdapters, config: Config, guards: Guards,
     method: 'get' as const,
     summary: 'Make the next logical schema',
     description:
-      'From the source model, the statistics and the activation of mappings, made as its default was. Where nothing differs from it, it is given again.',
+      'Made from the source model, the statistics and the activation of mappings, with the options of the present default. If nothing has changed, the present one is returned.',
     tags,
     ...guards.require('schemas:write'),
     responses: {
@@ -150,7 +150,7 @@ function getOperation({ catalog, guard }: Shared) {
       operationId: 'getSchema',
       summary: 'Get a schema',
       description:
-        'The source schema by its id, with the logical schema that the last load used (before any load, and after `schema/generate`, the newest), or, with `id_lschma`, that one.',
+        'The source schema, with the logical schema that the last load used (before any load, and after `schema/generate`, the newest), or the one that `id_lschma` names.',
       tags,
       ...guard,
       request: { params: z.object({ id: int64('The schema.', 1) }), query: logicalSchemaQuery },
@@ -168,7 +168,7 @@ function getOperation({ catalog, guard }: Shared) {
 
 const ddlQuery = dialectQuery.extend({
   codes: z.enum(['none', 'table', 'check']).optional().openapi({
-    description: 'What is kept of the values that the schema enumerates; none without it.',
+    description: 'How enumerated values are stored; default none.',
     example: 'none',
   }),
 });
@@ -225,7 +225,7 @@ function familyOperation({ catalog, guard }: Shared) {
       operationId: 'listSchemaFamily',
       summary: 'List the versions of a schema',
       description:
-        'A schema and all that were made as its next versions (`--parent`), the oldest first. Names of tables and columns stay the same from one to the next.',
+        'A schema and all its versions (`--parent`), the oldest first. Names of tables and columns stay the same between versions.',
       tags,
       ...guard,
       request: { params: schemaParam },
@@ -288,7 +288,9 @@ function generateWithinOperation({ adapters, generateRoute }: Shared) {
       operationId: 'generateSchemaWithin',
       summary: 'Make the next logical schema, with names of limited length',
       request: {
-        params: schemaParam.extend({ maxLen: integerBetween(12, 128, 'Bytes that a name may have.', 30) }),
+        params: schemaParam.extend({
+          maxLen: integerBetween(12, 128, 'Maximum length of a name, in bytes.', 30),
+        }),
       },
     }),
     async (c) => {
@@ -310,7 +312,7 @@ function createOperation({ adapters, config, createGuard }: Shared) {
       operationId: 'createSchema',
       summary: 'Make a schema from uploaded files',
       description:
-        'Compiled apart from the service, within a time and an amount of memory. What the files lead to is looked for among them alone.',
+        'Compiled in a separate process with limits on time and memory. References between files are resolved only among the given files.',
       tags,
       security: createGuard.security,
       middleware: [...createGuard.middleware, jsonBody(config.limits.jsonBodyBytes)],
@@ -357,7 +359,7 @@ function removeOperation({ guards, catalog }: Shared) {
       operationId: 'removeSchema',
       summary: 'Remove a schema',
       description:
-        'With its logical schemas, mappings and statistics. Rows that were loaded stay in their targets. Refused while a job that has not ended uses it.',
+        'Removes its logical schemas, mappings and statistics, too. Loaded rows stay in their targets. Refused while a running or queued job uses it.',
       tags,
       ...guards.require('schemas:write'),
       request: { params: z.object({ id: int64('The schema.', 1) }) },
@@ -399,7 +401,7 @@ function dictionaryOperation(
       operationId: 'getSchemaDictionary',
       summary: 'Get the data dictionary of a schema',
       description:
-        '`Accept` or `format` chooses a workbook (the default) or Markdown. Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A sheet, or section, of its own has each enumerated type once: code, label, documentation.',
+        '`Accept` or `format` chooses a workbook (the default) or Markdown. Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes if the schema enumerates them, and, if documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A separate sheet or section lists each enumerated type: code, label, documentation.',
       tags: ['schemas'],
       ...guards.require('schemas:read'),
       request: { params: z.object({ idSch: int64('The schema.', 1) }), query: dictionaryQuery },
@@ -441,13 +443,13 @@ function viewsOperation(adapters: Pick<Adapters, 'catalog'>, guards: Guards, ren
       operationId: 'getSchemaViews',
       summary: 'Get views of the business entities of a schema',
       description:
-        'CREATE VIEW statements, one for each entity: rows that repeat and have much to say. A view has a row for each row of its table, with the name of the document, what identifies and dates the rows above, all values of the rows themselves, amounts with the sign that a credit or debit beside them gives, names and identifiers of what hangs from them once (parties by their role), and texts that repeat below them, joined by line ends. The comment says what a row is.',
+        'CREATE VIEW statements, one for each entity: a table whose rows repeat and have many values. A view has a row for each row of its table, with the name of the document, identifiers and dates of the rows above, all values of the rows themselves, amounts with the sign of their credit or debit indicator, names and identifiers of child rows that occur once (parties by their role), and repeated child texts joined by line ends. The comment of a view describes its rows.',
       tags: ['schemas'],
       ...guards.require('schemas:read'),
       request: { params: z.object({ idSch: int64('The schema.', 1) }), query: dialectQuery },
       responses: {
         200: {
-          description: 'The statements; none where the schema has no entity of weight.',
+          description: 'The statements; none if the schema has no such entity.',
           content: {
             'text/plain': {
               schema: z
@@ -500,7 +502,7 @@ function exportAsOperation(adapters: Pick<Adapters, 'catalog' | 'jobs'>, guards:
       operationId: 'exportSchemaAs',
       summary: 'Get a schema as metadata for other tools',
       description:
-        'The tables of a logical schema with their columns, keys, references, what they mean (path and documentation) and, where the schema enumerates them, the values that there can be. JSON Schema and Avro are sent as text unless `Accept` prefers JSON.',
+        'The tables of a logical schema with their columns, keys, references, meanings (path and documentation) and, if the schema enumerates them, the allowed values. JSON Schema and Avro are sent as text unless `Accept` prefers JSON.',
       tags: ['schemas'],
       ...guards.require('schemas:read'),
       request: { params: z.object({ idSch: int64('The schema.', 1) }), query: exportQuery },

@@ -93,7 +93,7 @@ export function createTargetRoutes(
       operationId: 'removeTarget',
       summary: 'Remove a target of the metadata database',
       description:
-        'Drops the SQL schema `metadb:NAME` with all its rows and gives the name back. Refused while a job loads into it.',
+        'Drops the SQL schema `metadb:NAME` with all its rows and frees the name. Refused while a job loads into it.',
       tags,
       ...guards.require('schemas:write'),
       request: {
@@ -121,7 +121,7 @@ export function createTargetRoutes(
       path: '/v2/target/rows',
       operationId: 'listTargetRows',
       summary: 'List rows of a table',
-      description: `Rows of a table or view of a target that a job of the organisation loaded, in the order of the row key; rows of a table without one in the order of all columns. A page has at most ${fixedLimits.answerRowBytes / 1024 ** 2} MiB of rows and ${fixedLimits.queryMs / 1000} seconds, else 422. Targets on other servers and in buckets are not read: 422.`,
+      description: `Rows of a table or view of a target that a job of the organisation loaded, ordered by the row key, or by all columns if the table has none. A page has at most ${fixedLimits.answerRowBytes / 1024 ** 2} MiB of rows and ${fixedLimits.queryMs / 1000} seconds; otherwise the status is 422. Targets on other servers and in buckets are not read: 422.`,
       tags,
       ...guards.require('rows:read'),
       request: {
@@ -136,7 +136,7 @@ export function createTargetRoutes(
             .min(1)
             .max(255)
             .openapi({ description: 'Name of the table or view in the target.', example: 'order' }),
-          page: int32('Number of the page, from 0; the first without it.').optional(),
+          page: int32('Number of the page, from 0; default 0.').optional(),
           size: sizeQuery.shape.size,
         }),
       },
@@ -159,7 +159,7 @@ export function createTargetRoutes(
       path: '/v2/target/query',
       operationId: 'queryTarget',
       summary: 'Query a target',
-      description: `Runs one SELECT in the SQL of the target: that of PostgreSQL for \`metadb:\`, of SQLite for \`sqlite:\`, of DuckDB for \`duckdb:\` and folders, whose tables are the files. It may read the tables and views of the target, and use functions that compute with their values; 400 for anything else, with the message of the database, the place and its hint. It may take ${fixedLimits.queryMs / 1000} seconds, else 422. The answer has at most ${fixedLimits.queryRows} rows and ${fixedLimits.answerRowBytes / 1024 ** 2} MiB; \`truncated\` says that there are more.`,
+      description: `Runs one SELECT in the SQL of the target: PostgreSQL for \`metadb:\`, SQLite for \`sqlite:\`, DuckDB for \`duckdb:\` and for folders, whose files are its tables. It may read the tables and views of the target, and use functions that compute with their values; 400 for anything else, with the message of the database, the place and its hint. It may take ${fixedLimits.queryMs / 1000} seconds; otherwise the status is 422. The answer has at most ${fixedLimits.queryRows} rows and ${fixedLimits.answerRowBytes / 1024 ** 2} MiB; \`truncated\` says that there are more.`,
       tags,
       ...guards.require('rows:read'),
       request: { body: { content: { 'application/json': { schema: TargetQuery } }, required: true } },

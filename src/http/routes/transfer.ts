@@ -32,7 +32,7 @@ const metadb = {
     /^(?:[A-Za-z0-9._-]{1,253}|\[?[0-9A-Fa-f:.]{2,45}\]?)$/,
     'must be the name or address of one host',
   ).openapi({
-    description: 'Host of the metadata database; without it, the service’s own.',
+    description: 'Host of the metadata database; default: the service’s own database.',
     example: 'db.example',
   }),
   metadb_port: optional(/^(?!0+$)\d{1,5}$/, 'must be the digits of a port')
@@ -41,7 +41,7 @@ const metadb = {
   metadb_user: optional(/^[^\p{Cc}]{1,128}$/u, 'must be the name of a user').openapi({ example: 'svc' }),
   metadb_db: optional(/^[^\p{Cc}]{1,128}$/u, 'must be the name of a database').openapi({ example: 'svc' }),
   metadb_password: optional(/^[^\p{Cc}]{1,1024}$/u, 'must be a password').openapi({
-    description: 'Without it, PGPASSWORD of the service, or its own.',
+    description: 'Default: PGPASSWORD of the service, or the password of its own database.',
     example: '***',
   }),
 };
@@ -53,7 +53,7 @@ const ExportSchemaRequest = z
     origin_id: z
       .string()
       .regex(/^\d{1,19}$/, { error: 'must be the digits of an origin id' })
-      .openapi({ description: 'The schema; all its versions go along.', example: '1' }),
+      .openapi({ description: 'The schema, which is exported with all its versions.', example: '1' }),
     output_path: path.optional().openapi({ description: 'Folder to write to.', example: 'exports/orders' }),
     az_output_path: location(),
     ...metadb,
@@ -69,7 +69,8 @@ const ExportSchemaRequest = z
 const ImportSchemaRequest = z
   .strictObject({
     input_path: path.min(1).openapi({
-      description: 'Folder that holds the package; with `az_input_path`, the one it is copied to first.',
+      description:
+        'Folder that holds the package; with `az_input_path`, the folder that it is copied to first.',
       example: 'exports/orders',
     }),
     az_input_path: location(),
@@ -126,7 +127,7 @@ export function createTransferRoutes(
       summary: 'Export a schema',
       description:
         'Source models, files, logical schemas, mappings with their activation, statistics, keys and diagrams of every version. ' +
-        '`error` true: the run failed; the log of the service tells why, under the request id.',
+        '`error` true: the run failed; the log of the service has the reason, under the request id.',
       request: { body: { required: true, content: { 'application/json': { schema: ExportSchemaRequest } } } },
       responses: {
         200: json(ExportedSchema, 'How the run ended.'),
@@ -149,8 +150,8 @@ export function createTransferRoutes(
       operationId: 'importSchema',
       summary: 'Import a schema',
       description:
-        'Everything is checked first, then stored in one transaction under new ids. A name that is taken gets a number. ' +
-        '`error` true: the run failed and nothing was changed; the log of the service tells why, under the request id.',
+        'Everything is checked first, then stored in one transaction under new ids. A name that is already in use gets a number. ' +
+        '`error` true: the run failed and nothing was changed; the log of the service has the reason, under the request id.',
       request: { body: { required: true, content: { 'application/json': { schema: ImportSchemaRequest } } } },
       responses: {
         200: json(ImportedSchemas, 'How the run ended.'),

@@ -71,7 +71,7 @@ const WatchChange = z
     ...settings,
   })
   .openapi('WatchChange', {
-    description: 'Members that are not given stay as they are.',
+    description: 'Members that are not given are not changed.',
     example: { paused: true },
   });
 
@@ -81,7 +81,7 @@ const WatchRun = z
     names: z.array(longText).max(10_000).optional(),
   })
   .openapi('WatchRun', {
-    description: 'With `retry` rejected files are tried again: all of them, or those in `names`.',
+    description: 'With `retry`, rejected files are retried: all of them, or those in `names`.',
     example: { retry: true },
   });
 
@@ -147,7 +147,7 @@ export const Watch = z
   })
   .openapi('Watch', {
     description:
-      'A location that is looked at for new documents; times are epoch milliseconds, secrets are masked.',
+      'A location that is checked for new documents; times are epoch milliseconds, secrets are masked.',
     example: exampleWatch,
   });
 
@@ -205,7 +205,7 @@ const WatchFilePage = pageOf(WatchFile).openapi('WatchFilePage', {
 
 const tags = ['watches'];
 const watchParam = z.object({ id: int64('The watch.', 3) });
-const pageQuery = sizeQuery.extend({ page: int32('Number of the page, from 0; 0 without it.').optional() });
+const pageQuery = sizeQuery.extend({ page: int32('Number of the page, from 0; default 0.').optional() });
 
 type WatchRouteAdapters = Pick<
   Adapters,
@@ -284,7 +284,7 @@ function listOperation({ adapters, reads }: Shared) {
       operationId: 'listWatches',
       summary: 'List watches, oldest first',
       description:
-        'What each looks at, when it does so next, and how many files wait, are loaded or were rejected.',
+        'The location and the next check of each watch, and the numbers of waiting, loaded and rejected files.',
       tags,
       ...reads,
       request: { query: pageQuery },
@@ -309,7 +309,7 @@ function getOperation({ adapters, reads }: Shared) {
       operationId: 'getWatch',
       summary: 'Get one watch',
       description:
-        '`next_run` is when it looks next; `files.waiting`, `waiting_bytes` and `waiting_since` tell how far behind it is, `stalled` why it is.',
+        '`next_run` is the time of the next check; `files.waiting`, `waiting_bytes` and `waiting_since` show the backlog, `stalled` its reason.',
       tags,
       ...reads,
       request: { params: watchParam },
@@ -331,7 +331,7 @@ function changeOperation({ adapters, config, withBody }: Shared) {
       operationId: 'changeWatch',
       summary: 'Change, pause or resume a watch',
       description:
-        'Its files stay known. `{"paused": true}` stops it, while a job of it goes on; `{"paused": false}` goes on, also after `on_drift` has stopped it.',
+        'Its list of files is kept. `{"paused": true}` pauses it, but a running job continues; `{"paused": false}` resumes it, also after `on_drift` has paused it.',
       tags,
       ...withBody(),
       request: {
@@ -357,7 +357,7 @@ function removeOperation({ adapters, changes }: Shared) {
       operationId: 'removeWatch',
       summary: 'Remove a watch',
       description:
-        'What it knew of files goes with it: another watch of the same location loads them all. Jobs and rows stay, and a job under way goes on.',
+        'Its list of files is removed, too: another watch of the same location loads all files. Jobs and rows stay, and a running job continues.',
       tags,
       ...changes,
       request: { params: watchParam },
@@ -377,9 +377,9 @@ function runOperation({ adapters, config, withBody }: Shared) {
       method: 'post',
       path: '/v2/watches/{id}/run',
       operationId: 'runWatch',
-      summary: 'Look now, and try rejected files again',
+      summary: 'Check the location now, and retry rejected files',
       description:
-        'The body may be left out. The answer does not wait: the location is looked at within moments, and files are loaded when they have settled. Refused while the watch is paused.',
+        'The body is optional. The request returns at once: the location is checked within moments, and files are loaded when they have settled. Refused while the watch is paused.',
       tags,
       ...withBody(optionalJsonBody(config.limits.jsonBodyBytes)),
       request: {
@@ -405,9 +405,9 @@ function filesOperation({ adapters, reads }: Shared) {
       method: 'get',
       path: '/v2/watches/{id}/files',
       operationId: 'listWatchFiles',
-      summary: 'List the files of a watch, the last met first',
+      summary: 'List the files of a watch, the newest first',
       description:
-        '`waiting` for it to settle or for its turn, `loading` in a job, `loaded`, `rejected` with its `reason`, or `ignored`: gone, replaced, or with a content that was loaded under that name.',
+        '`waiting` for it to settle or for its turn, `loading` in a job, `loaded`, `rejected` with its `reason`, or `ignored`: removed, replaced, or with content that was already loaded under that name.',
       tags,
       ...reads,
       request: {
@@ -415,7 +415,7 @@ function filesOperation({ adapters, reads }: Shared) {
         query: pageQuery.extend({
           status: fileStatus
             .optional()
-            .openapi({ description: 'Files of that state alone.', example: 'rejected' }),
+            .openapi({ description: 'Only files with this state.', example: 'rejected' }),
         }),
       },
       responses: {

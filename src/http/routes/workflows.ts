@@ -108,7 +108,7 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs' | 'catalog'
       path: '/v2/workflow/getName/{id}',
       operationId: 'readWorkflowName',
       summary: 'Get the name of a workflow',
-      description: 'As the request gave it; where it gave none, the service made one.',
+      description: 'The name from the request, or a name made by the service if the request had none.',
       tags,
       ...guard,
       request: { params: workflowParam },
@@ -126,8 +126,7 @@ export function createWorkflowRoutes(adapters: Pick<Adapters, 'jobs' | 'catalog'
       path: '/v2/workflow/{id}',
       operationId: 'getWorkflow',
       summary: 'Get a workflow with its jobs',
-      description:
-        'Its state, how many of its jobs have completed or failed, and the records of all of them.',
+      description: 'Its state, the numbers of completed and failed jobs, and the records of all jobs.',
       tags,
       ...guard,
       request: { params: workflowParam },

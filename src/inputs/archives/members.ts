@@ -162,7 +162,7 @@ function faultOfArchive(error: unknown): InputError {
 
 const nestedArchive =
   'is an archive within an archive, which is not read; unpack the outer one and give its folder';
-export const passedOverByName = 'is an XSD, and no document';
+export const passedOverByName = 'is an XSD, not a document';
 
 /** Returns the reason why a member cannot be read, or null if none is known yet. */
 function faultOf({ name, oddity }: PackedMember): string | null {
@@ -285,13 +285,13 @@ function tarOddity({ flag, pax }: TarHeader): string | null {
   if (flag === '1') return 'a hard link';
   if (flag === '2') return 'a symbolic link';
   for (const key in pax) if (key.startsWith('GNU.sparse.')) return 'a sparse file';
-  return flag === '0' || flag === '7' ? null : 'no regular file';
+  return flag === '0' || flag === '7' ? null : 'not a regular file';
 }
 
 // A member of an archive whose first bytes decide whether it is a document: its reader gets them again.
 
 /** number of bytes to inspect of a file whose name does not tell its type: comments may precede the first tag */
-export const lookedBytes = 64 * 1024;
+export const inspectedBytes = 64 * 1024;
 
 interface LookedMember {
   readonly chunks: InputMember['chunks'];
@@ -302,7 +302,7 @@ interface LookedMember {
 const nothing = (): Promise<void> => Promise.resolve();
 
 /** Inspects a member by its first bytes, which its reader gets again. */
-export async function lookAtMember(
+export async function inspectMember(
   packed: ChosenMember,
   test: MemberTest,
 ): Promise<LookedMember | { readonly passedOver: string }> {
@@ -322,7 +322,7 @@ export async function lookAtMember(
   let head: Uint8Array = new Uint8Array(0);
   let failed: { readonly error: InputError } | null = null;
   try {
-    while (head.length < lookedBytes) {
+    while (head.length < inspectedBytes) {
       const { done, value } = await rest.next();
       if (done === true) break;
       head = Buffer.concat([head, value]);

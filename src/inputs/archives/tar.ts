@@ -185,12 +185,12 @@ export function readTarHeader(bytes: Buffer, at: number): TarHeader | null {
   const sum = sumOf(bytes, at);
   if (sum === sumBytes * space) return null;
   if (sum !== numberIn(bytes, at + sumAt, sumBytes))
-    throw new Error('a header has another check sum: the archive is damaged, or no tar archive');
+    throw new Error('a header has a wrong checksum: the archive is damaged, or it is not a tar archive');
   const name = textIn(bytes, at, nameBytes);
   const flag = bytes[at + flagAt] === 0 ? '0' : String.fromCharCode(bytes[at + flagAt]!);
   const isUstar = holds(bytes, at + magicAt, ustarMagic);
   if (!isUstar && !holds(bytes, at + magicAt, gnuMagic))
-    throw new Error('a header is neither of ustar nor of GNU tar');
+    throw new Error('a header is of neither the ustar nor the GNU tar format');
   const hasPrefix = isUstar && bytes[at + prefixAt] !== 0;
   return {
     name: hasPrefix ? `${textIn(bytes, at + prefixAt, prefixBytes)}/${name}` : name,

@@ -78,7 +78,7 @@ export async function* zipMembers(
   const archive = await yauzl
     .fromRandomAccessReaderPromise(new DirectoryReader(file), size, options)
     .catch((error: unknown) => {
-      throw broken(name, `is no zip archive: ${error instanceof Error ? error.message : String(error)}`);
+      throw broken(name, `is not a zip archive: ${error instanceof Error ? error.message : String(error)}`);
     });
   const pieces = new FilePieces(file.fd);
   const entries = archive.eachEntry()[Symbol.asyncIterator]();
@@ -139,7 +139,7 @@ function zipOddity(entry: yauzl.Entry): string | null {
   const unix = entry.versionMadeBy >>> 8 === 3;
   const type = unix ? (entry.externalFileAttributes >>> 28) & 0xf : 0;
   if (type === 0 || type === 0o10) return null;
-  return type === 0o12 ? 'a symbolic link' : 'no regular file';
+  return type === 0o12 ? 'a symbolic link' : 'not a regular file';
 }
 
 /** Returns whether the content can be read synchronously. */
@@ -164,7 +164,8 @@ function smallContent(pieces: FilePieces, fileSize: number, entry: yauzl.Entry):
   if (from + compressedSize > fileSize) throw new Error('its content reaches beyond the archive');
   const packed = pieces.bytes(from, compressedSize);
   const bytes = compressionMethod === stored ? packed : inflated(packed, uncompressedSize);
-  if (bytes?.length !== uncompressedSize) throw new Error('it has another size than the directory says');
+  if (bytes?.length !== uncompressedSize)
+    throw new Error('its size differs from the size in the directory of the archive');
   checkSum(entry, crc32(bytes));
   return bytes;
 }
@@ -191,12 +192,13 @@ async function* zipContent(archive: yauzl.ZipFile, entry: yauzl.Entry): AsyncIte
     length += bytes.length;
     yield bytes;
   }
-  if (length !== entry.uncompressedSize) throw new Error('it has another size than the directory says');
+  if (length !== entry.uncompressedSize)
+    throw new Error('its size differs from the size in the directory of the archive');
   checkSum(entry, sum);
 }
 
 function checkSum(entry: yauzl.Entry, sum: number): void {
-  if (sum !== entry.crc32) throw new Error('its check sum is another, so it is damaged');
+  if (sum !== entry.crc32) throw new Error('its checksum is wrong, so it is damaged');
 }
 
 // Reads bytes of an open file by offset. Sequential requests are read in large pieces.

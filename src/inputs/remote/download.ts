@@ -448,7 +448,7 @@ async function pieceOf(
       }
       // leaving the loop ends the connection
       for await (const chunk of answer.body ?? []) {
-        if (received + chunk.byteLength > piece.length) return 'it sent more than was asked for';
+        if (received + chunk.byteLength > piece.length) return 'it sent more bytes than were requested';
         piece.set(chunk, received);
         received += chunk.byteLength;
       }
@@ -465,7 +465,10 @@ async function pieceOf(
 }
 
 function noRanges(label: string): AppError {
-  return new AppError('unprocessable_input', `${label}: the server answers no ranges any more; run it again`);
+  return new AppError(
+    'unprocessable_input',
+    `${label}: the server no longer answers range requests; run the job again`,
+  );
 }
 
 /**

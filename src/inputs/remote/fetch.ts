@@ -38,7 +38,7 @@ import { createReferenceReader, isRelativeLocation } from '../xsd-files.ts';
 import { documentTest } from '../document-names.ts';
 import type { FileSpool } from '../file-spool.ts';
 
-/** files of one place that are brought at the same time, and small ones: of these, most time is that of the way there and back */
+/** files downloaded at the same time from one place, and the larger number for small files, whose time is mostly network latency */
 const atOnce = 16;
 const smallAtOnce = 64;
 
@@ -227,7 +227,9 @@ async function leaveDocuments(
   return left;
 }
 
-/** Returns an error handler for a file that a watch noticed: if the file has changed or gone since, the error tells the watch so. */
+/**
+ * Returns an error handler for a file that a watch noticed: if the file was changed or removed since, the error reports that to the watch.
+ */
 function ofWatch(name: string | undefined) {
   return (error: unknown): never => {
     const isGone = error instanceof AppError && error.code === 'input_not_found';
@@ -360,7 +362,10 @@ function orderKey(path: string): string {
 function plainName(part: string, key: string): string {
   if (part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && Buffer.byteLength(part) <= 255)
     return part;
-  throw new AppError('unprocessable_input', `${shortName(key)}: no file can have that name; give it another`);
+  throw new AppError(
+    'unprocessable_input',
+    `${shortName(key)}: this is not a valid file name; rename the object`,
+  );
 }
 
 // Follows references from a schema document that was named singly: relative references within its place, as for a file on a disk.
@@ -396,7 +401,7 @@ export const addressedSchemas: Pick<SchemaPlace, 'resolve' | 'nameOf'> = {
     try {
       return decodeURIComponent(pathname.slice(1));
     } catch {
-      // no UTF-8 escapes: names as written
+      // the escapes are not UTF-8: the name is used as written
       return pathname.slice(1);
     }
   },
@@ -410,10 +415,7 @@ export async function followSchemas(
   place: SchemaPlace,
   first: readonly string[],
   directory: string,
-  {
-    mostFiles,
-    mostBytes = fixedLimits.xsdSetBytes,
-  }: { readonly mostFiles: number; readonly mostBytes?: number },
+  { maxFiles, maxBytes = fixedLimits.xsdSetBytes }: { readonly maxFiles: number; readonly maxBytes?: number },
 ): Promise<{ readonly paths: string[]; readonly files: number }> {
   const referencesIn = createReferenceReader();
   const known = new Set(first);
@@ -435,7 +437,7 @@ export async function followSchemas(
     files += 1;
     bytes += received;
     // more than a set may have: the reader of the set reports it
-    if (bytes > mostBytes) return [];
+    if (bytes > maxBytes) return [];
     return referencesIn(new Uint8Array(await readFile(to))).flatMap(({ location }) => {
       const target = isRelativeLocation(location) ? place.resolve(key, location) : null;
       return target === null ? [] : [target];
@@ -448,10 +450,10 @@ export async function followSchemas(
     for (const key of found.flat()) {
       if (known.has(key)) continue;
       known.add(key);
-      if (known.size > mostFiles)
+      if (known.size > maxFiles)
         throw new AppError(
           'unprocessable_input',
-          `${first[0]}: leads to more than ${mostFiles} schema documents; svc.limits.xsd_files allows no more files of an XSD set`,
+          `${first[0]}: leads to more than ${maxFiles} schema documents; svc.limits.xsd_files allows no more files of an XSD set`,
         );
       waiting.push(key);
     }
@@ -469,7 +471,7 @@ interface BringingOptions extends PlaceOptions {
   /** takes small files of a place without schemas; null: each is a file by itself */
   readonly spool: FileSpool | null;
   /** greatest number of referenced files to fetch for schema documents that are named singly; absent: documents are fetched */
-  readonly follows?: false | { readonly mostFiles: number };
+  readonly follows?: false | { readonly maxFiles: number };
 }
 
 interface FoundObject {
@@ -503,7 +505,7 @@ function isPartName(name: string): boolean {
   return /\.(?:dtd|ent|mod|pen|elt|cat)$|(?:^|\/)[^/]*catalog[^/]*(?:\.xml)?$/i.test(name);
 }
 
-/** Files of other names that are large are brought only if they begin as documents do; the spool hears of the rest. */
+/** Large files with other names are downloaded only if they begin like documents; the others are reported to the spool. */
 async function withoutOthers(
   { access: given, directory, ...reading }: BringingOptions,
   location: RemoteLocation,

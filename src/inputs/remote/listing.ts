@@ -48,12 +48,12 @@ async function* checked(
     if (key.length > longestKey)
       throw new AppError(
         'unprocessable_input',
-        `${label}: the store lists a key of ${key.length} characters (${shortName(key)}); none is longer than ${longestKey}`,
+        `${label}: the store lists a key of ${key.length} characters (${shortName(key)}); the longest allowed has ${longestKey}`,
       );
     if (!key.startsWith(prefix))
       throw new AppError(
         'unprocessable_input',
-        `${label}: the store lists ${shortName(key)}, which does not lie below ${shortName(prefix)}; nothing was loaded`,
+        `${label}: the store lists ${shortName(key)}, which is not below ${shortName(prefix)}; nothing was loaded`,
       );
     if (!key.endsWith('/') && !key.endsWith('_$folder$')) yield object;
   }
@@ -149,10 +149,7 @@ function refusedList(status: number, code: string | null, label: string, store: 
     return new AppError('input_not_found', `${label}: there is no such ${store.name} (${why})`);
   if (status >= 500 || status === 429)
     return new AppError('service_unavailable', `${label}: cannot be listed now (${why})`);
-  return new AppError(
-    'unprocessable_input',
-    `${label}: may not be listed (${why}): look at ${store.settings}`,
-  );
+  return new AppError('unprocessable_input', `${label}: may not be listed (${why}): check ${store.settings}`);
 }
 
 interface ListPage {

@@ -24,12 +24,12 @@ export interface RemoteRequests {
    */
   readonly getSmall: <Used>(
     url: URL,
-    mostBytes: number,
+    maxBytes: number,
     use: (answer: QuickAnswer) => Used,
   ) => Promise<Used | null>;
 }
 
-const mostRedirects = 5;
+const maxRedirects = 5;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** silence of a server after which a connection is given up and resumed */
 const idleTimeoutMs = 30_000;
@@ -71,9 +71,9 @@ export function createRemoteRequests(
   return {
     // a signature is for one host
     get: given?.access.kind === 's3' || given?.access.kind === 'az' ? sendOnce : followed(send),
-    async getSmall(url, mostBytes, use) {
+    async getSmall(url, maxBytes, use) {
       const { checked, url: prepared, headers } = await prepare(url);
-      return quick.get(checked, prepared, { ...plainHeaders, ...headers }, mostBytes, use);
+      return quick.get(checked, prepared, { ...plainHeaders, ...headers }, maxBytes, use);
     },
   };
 
@@ -93,13 +93,10 @@ function followed(send: (url: URL, headers: Readonly<Record<string, string>>) =>
       const location = answer.headers.get('location');
       if (!redirects.has(answer.status) || location === null) return answer;
       await answer.body?.cancel();
-      if (number === mostRedirects)
-        throw new AppError(
-          'unprocessable_input',
-          `${first.href}: leads from one address to the next without an end`,
-        );
+      if (number === maxRedirects)
+        throw new AppError('unprocessable_input', `${first.href}: too many redirects`);
       if (!URL.canParse(location, url.href))
-        throw new AppError('unprocessable_input', `${first.href}: leads to what is no address`);
+        throw new AppError('unprocessable_input', `${first.href}: redirects to an invalid URL`);
       const next = new URL(location, url);
       next.hash = '';
       // without TLS only this machine is read, and only redirected from itself
@@ -110,7 +107,7 @@ function followed(send: (url: URL, headers: Readonly<Record<string, string>>) =>
         const host = port === '' ? next.hostname : `${next.hostname}:${port}`;
         throw new AppError(
           'host_not_allowed',
-          `${first.href}: leads away; ${host} may not be reached without TLS`,
+          `${first.href}: redirects to ${host}, which may not be reached without TLS`,
         );
       }
       url = next;

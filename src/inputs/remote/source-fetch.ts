@@ -30,7 +30,7 @@ interface SourceFetch {
   /** the folder that receives the files; made when needed */
   readonly directory: string;
   /** limit for all sources together; XSD sets have a lower limit of their own */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 /** A request to the child process; `close` comes when its answer is no longer wanted. */
@@ -44,7 +44,7 @@ export interface FetchedSources {
 
 /** AppErrors of `fetchLocation`, and `payload_too_large`. */
 export async function fetchSources(fetch: SourceFetch): Promise<FetchedSources> {
-  const { directory, mostBytes } = fetch;
+  const { directory, maxBytes } = fetch;
   const resolver = createHostResolver();
   const guards = {
     request: createOutgoingGuard(fetch.allowedHosts, resolver),
@@ -52,13 +52,13 @@ export async function fetchSources(fetch: SourceFetch): Promise<FetchedSources> 
   };
   const signal = AbortSignal.timeout(fixedLimits.schemaFetchMs);
   const bytes = { xsd: 0, xml: 0 };
-  const mostOf = { xsd: Math.min(fixedLimits.xsdSetBytes, mostBytes), xml: mostBytes };
+  const mostOf = { xsd: Math.min(fixedLimits.xsdSetBytes, maxBytes), xml: maxBytes };
   let serial = 0;
   const fetched = async (places: readonly SourcePlace[], kind: 'xsd' | 'xml'): Promise<string[]> => {
     const onBytes = (count: number): void => {
       bytes[kind] += count;
       if (bytes[kind] > mostOf[kind]) throw tooLarge(kind, mostOf[kind]);
-      if (bytes.xsd + bytes.xml > mostBytes) throw tooLarge('xml', mostBytes);
+      if (bytes.xsd + bytes.xml > maxBytes) throw tooLarge('xml', maxBytes);
     };
     const paths: string[] = [];
     for (const { text, access } of places) {

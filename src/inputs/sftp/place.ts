@@ -136,7 +136,7 @@ export function openPlace(address: SftpAddress, signal: AbortSignal): SftpPlace 
           const file = await session.open(path);
           try {
             const facts = await file.attributes();
-            if (facts.kind !== 'file') throw new AppError('input_not_found', `${label}: is no file`);
+            if (facts.kind !== 'file') throw new AppError('input_not_found', `${label}: is not a file`);
             if (pinned !== null && versionOf(facts) !== pinned) throw changed(label);
             pinned = versionOf(facts);
             const counted = async function* (): AsyncIterable<Uint8Array> {
@@ -237,7 +237,7 @@ function faultOf(error: unknown, label: string): AppError {
   if (error instanceof ProtocolFault)
     return new AppError(
       'unprocessable_input',
-      `${label}: is no server of SFTP that can be trusted: it ${error.message}`,
+      `${label}: is not a trustworthy SFTP server: it ${error.message}`,
     );
   return new AppError('service_unavailable', `${label}: cannot be read now`, { cause: error });
 }

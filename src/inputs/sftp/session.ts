@@ -81,7 +81,7 @@ class MessageReader {
 
   large(): number {
     const value = Number(this.#view.getBigUint64(this.#take(8)));
-    if (!Number.isSafeInteger(value)) throw new ProtocolFault('tells a size that no file has');
+    if (!Number.isSafeInteger(value)) throw new ProtocolFault('reports an impossible file size');
     return value;
   }
 
@@ -117,7 +117,7 @@ class MessageReader {
   #take(length: number): number {
     const at = this.#at;
     if (length > this.#bytes.length - at)
-      throw new ProtocolFault('sends a message that is shorter than it says');
+      throw new ProtocolFault('sends a message that is shorter than its declared length');
     this.#at += length;
     return at;
   }
@@ -232,7 +232,7 @@ export async function openSession(
             const entry = { name, ...body.attributes() };
             entries += 1;
             if (entries > fixedLimits.patternEntries)
-              throw new ProtocolFault(`tells of more than ${fixedLimits.patternEntries} files in one folder`);
+              throw new ProtocolFault(`lists more than ${fixedLimits.patternEntries} files in one folder`);
             if (name !== '.' && name !== '..') yield entry;
           }
         }
@@ -276,7 +276,8 @@ export async function openSession(
               bytes = await read(piece.at + got, piece.length - got)
             ) {
               if (bytes === null || bytes.length === 0) return;
-              if (bytes.length > piece.length - got) throw new ProtocolFault('sends more than was asked for');
+              if (bytes.length > piece.length - got)
+                throw new ProtocolFault('sends more bytes than were requested');
               got += bytes.length;
               yield bytes;
               if (got === piece.length) break;
@@ -293,7 +294,7 @@ export async function openSession(
 async function expect(wanted: number, answer: Promise<Answer>): Promise<MessageReader> {
   const { type, body } = await answer;
   if (type === wanted) return body;
-  if (type !== types.status) throw new ProtocolFault('answers something else than was asked');
+  if (type !== types.status) throw new ProtocolFault('answers with an unexpected type of message');
   throw new StatusFault(body.number(), body.text());
 }
 
@@ -309,7 +310,7 @@ function takeMessages(bytes: Uint8Array, take: (type: number, body: MessageReade
   let at = 0;
   while (bytes.length - at >= 5) {
     const length = view.getUint32(at);
-    if (length < 1 || length > longest) throw new ProtocolFault('sends a message of a length that none has');
+    if (length < 1 || length > longest) throw new ProtocolFault('sends a message with an invalid length');
     if (bytes.length - at - 4 < length) break;
     take(bytes[at + 4]!, new MessageReader(bytes.subarray(at + 5, at + 4 + length)));
     at += 4 + length;

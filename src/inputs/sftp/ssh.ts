@@ -43,7 +43,7 @@ const idleMs = 30_000;
 /** Script that prints the content of the pipe beside it: the password is in no file, and in no environment. */
 const askpass = '#!/bin/sh\nIFS= read -r password <"${0%/*}/password" && printf \'%s\\n\' "$password"\n';
 /** ssh may ask more than once, by several methods */
-const mostAsked = 3;
+const maxAsked = 3;
 
 /**
  * AppErrors: `service_unavailable` if the server cannot be reached now, `unprocessable_input` if its key differs or it refuses the
@@ -107,7 +107,7 @@ async function passwordPipe(path: string, password: string, label: string): Prom
   });
   // opened for reading and writing, so that opening does not block
   const pipe = await open(path, constants.O_RDWR | constants.O_NONBLOCK);
-  await pipe.write(`${password}\n`.repeat(mostAsked));
+  await pipe.write(`${password}\n`.repeat(maxAsked));
   return pipe;
 }
 
@@ -187,7 +187,7 @@ function missing(error: NodeJS.ErrnoException, label: string, program: keyof typ
   if (error.code !== 'ENOENT') return error;
   return new AppError(
     'unprocessable_input',
-    `${label}: the program ${program} is needed, and is not there; install it (Debian: ${packages[program]})`,
+    `${label}: the program ${program} is needed but not installed; install it (Debian: ${packages[program]})`,
   );
 }
 
@@ -195,18 +195,18 @@ const reasons: readonly (readonly [RegExp, 'service_unavailable' | 'unprocessabl
   [
     /Host key verification failed|host key is known|HOST IDENTIFICATION HAS CHANGED/i,
     'unprocessable_input',
-    'the key of the server is not the one that is known, or none is: set host_key of its credential or source, or put it into known_hosts of the user that runs this (ssh-keyscan HOST shows it, ssh-keyscan -p PORT HOST that of another port)',
+    'the host key of the server is unknown or differs from the known one: set host_key of its credential or source, or add the key to known_hosts of the user that runs this (ssh-keyscan -p PORT HOST prints it)',
   ],
   [
     /Permission denied|Too many authentication failures|no such identity|Load key|invalid format|UNPROTECTED/i,
     'unprocessable_input',
-    'the server lets this user not in: look at user, password and key of its credential or source',
+    'the server refuses this login: check the user, password and key of its credential or source',
   ],
   [/subsystem request failed/i, 'unprocessable_input', 'the server has no SFTP'],
   [
     /no matching|unsupported/i,
     'unprocessable_input',
-    'ssh and the server agree on no method; the server is too old',
+    'ssh and the server have no algorithm in common; the server is too old',
   ],
 ];
 

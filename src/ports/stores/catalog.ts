@@ -28,13 +28,13 @@ export interface OriginFile {
 /** A file of a new origin. Of XSD files the content is kept, so that documents can be checked against them. */
 export interface NewOriginFile extends OriginFile {
   readonly content?: Uint8Array<ArrayBuffer>;
-  /** whether this XSD file is an entry of the set; absent if the set itself tells */
+  /** whether this XSD file is an entry of the set; absent if this follows from the set itself */
   readonly entry?: boolean;
 }
 
 export interface OriginFileContent {
   readonly name: string;
-  /** null: the set itself tells */
+  /** null: this follows from the set itself */
   readonly entry: boolean | null;
   readonly content: Uint8Array;
 }
@@ -322,12 +322,12 @@ export interface TargetSchemaStore {
   ownsTargetSchema(idOrg: number, name: string): Promise<boolean>;
   /**
    * Claims it for the organisation, for a job that loads into it. AppError `target_not_owned` if it belongs to another, `conflict` if
-   * the organisation has `mostNames`, `invalid_parameter` for a reserved name.
+   * the organisation has `maxNames`, `invalid_parameter` for a reserved name.
    */
   claimTargetSchema(
     idOrg: number,
     name: string,
-    claim: { readonly idJob: number; readonly mostNames: number },
+    claim: { readonly idJob: number; readonly maxNames: number },
   ): Promise<void>;
   /** Lists schemas by name; `created` in epoch milliseconds. */
   listTargetSchemas(idOrg: number): Promise<readonly { readonly name: string; readonly created: number }[]>;

@@ -262,7 +262,10 @@ export interface JobQueue {
   heartbeat(claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'>;
   /** The target did not commit: the job may be tried again or end. */
   settleCommit(claim: Pick<Claim, 'idJob' | 'epoch'>): Promise<boolean>;
-  /** Ends a claimed job; unless it completed, the later jobs of its workflow end killed. False when the epoch is not ours any more. */
+  /**
+   * Ends a claimed job; unless it completed, the later jobs of its workflow end killed. Returns false if another worker has taken over the
+   * job.
+   */
   finish(
     claim: Pick<Claim, 'idJob' | 'epoch'>,
     status: Extract<JobStatus, 'completed' | 'failed' | 'killed' | 'expired'>,

@@ -153,7 +153,7 @@ export interface WatchClaim {
 }
 
 /** An object of a location, as it was found. */
-export interface MetObject {
+export interface ListedObject {
   readonly name: string;
   readonly version: string;
   readonly bytes: number;
@@ -162,7 +162,7 @@ export interface MetObject {
 }
 
 /** A file that may be loaded. */
-export interface CandidateFile extends MetObject {
+export interface CandidateFile extends ListedObject {
   readonly idFile: number;
   /** it is gone, and its documents must be removed */
   readonly removes: boolean;
@@ -223,7 +223,7 @@ export interface FileOutcome {
   /** hash of its content, if it has been read */
   readonly sha256?: string;
   /** for a waiting file: the version that was found, which has to settle again */
-  readonly met?: MetObject;
+  readonly met?: ListedObject;
   /** its documents were removed: the file is new if it comes back */
   readonly removed?: true;
 }
@@ -287,7 +287,7 @@ export interface WatchSchedule {
    * has claimed the watch, or it now looks elsewhere or for other files.
    */
   beginLook(claim: WatchClaim): Promise<number | null>;
-  recordObjects(claim: WatchClaim, objects: readonly MetObject[]): Promise<boolean>;
+  recordObjects(claim: WatchClaim, objects: readonly ListedObject[]): Promise<boolean>;
   /**
    * Waiting files that the look since `sinceMs` has not found are gone. `met`: names of all files found, if documents of missing files
    * must be removed; otherwise null. `fileSystem`: the file system of the location.

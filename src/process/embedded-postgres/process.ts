@@ -389,7 +389,7 @@ export async function initialise(folder: ClusterFolder, binaries: PostgresBinari
   if (left.length > 0)
     throw new AppError(
       'service_unavailable',
-      `${folder.data} has no PG_VERSION, so that it is no database, but it is not empty (${left.slice(0, 3).join(', ')}): put a backup of it back, or remove the folder to begin with an empty database`,
+      `${folder.data} is not empty but has no PG_VERSION, so it is not a database (${left.slice(0, 3).join(', ')}): restore a backup, or remove the folder to begin with an empty database`,
     );
   const launcher = chooseInitLauncher(folder, binaries);
   const draft = join(folder.directory, `new-${randomBytes(6).toString('hex')}`);

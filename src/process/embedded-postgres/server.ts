@@ -125,7 +125,7 @@ async function enter(
     if (attempt >= 20) {
       throw new AppError(
         'service_unavailable',
-        `process ${running.pid} serves the embedded database in ${folder.directory} but does not let us in at port ${running.port}: ${refusal}`,
+        `process ${running.pid} serves the embedded database in ${folder.directory} but refuses the connection at port ${running.port}: ${refusal}`,
       );
     }
     await delay(250);
@@ -145,7 +145,7 @@ async function enter(
 function movedAway({ data }: ClusterFolder, pid: number): AppError {
   return new AppError(
     'service_unavailable',
-    `process ${pid} serves an embedded database that lay in ${data} and was moved away, or removed, while it ran; it would write into a new one there: end it (kill -QUIT ${pid}) and start again`,
+    `process ${pid} serves an embedded database whose folder ${data} was moved or removed while it ran, and would write into a new database there: end it (kill -QUIT ${pid}) and start again`,
   );
 }
 
@@ -206,7 +206,7 @@ function supervise(
       pid = server.pid;
       if (!adopted || (await liveOwner(folder)) === null)
         owner = await writeOwner(folder, 'service', process.pid);
-      logger?.warn('embedded database had ended and is back', { port: server.port, adopted });
+      logger?.warn('the embedded database ended and was started again', { port: server.port, adopted });
     });
   const watch = async (): Promise<void> => {
     let pauseMs = superviseEveryMs;
@@ -220,7 +220,7 @@ function supervise(
       } catch (error) {
         if (ending.signal.aborted) return;
         pauseMs = Math.min(pauseMs * 2, 30_000);
-        logger?.error('embedded database ended and could not be started again', {
+        logger?.error('the embedded database ended and could not be restarted', {
           reason: error instanceof Error ? error.message : String(error),
         });
       }

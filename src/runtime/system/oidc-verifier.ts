@@ -77,10 +77,14 @@ export async function createOidcVerifier(
         return await payloadOf(token);
       } catch (error) {
         if (isKeyOutage(error))
-          throw new AppError('service_unavailable', 'the keys of the identity provider cannot be had now', {
-            headers: { 'Retry-After': '5' },
-            cause: error,
-          });
+          throw new AppError(
+            'service_unavailable',
+            'the keys of the identity provider are not available now',
+            {
+              headers: { 'Retry-After': '5' },
+              cause: error,
+            },
+          );
         return null;
       }
     },

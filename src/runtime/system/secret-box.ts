@@ -54,7 +54,7 @@ export function createSecretBox(
       // The cause would say nothing more, and must not contain the sealed text
       throw new AppError(
         'internal_error',
-        'a stored secret cannot be read: it was sealed with another svc.secret.key, which svc.secret.old_keys may give; else store it anew',
+        'a stored secret cannot be read: it was sealed with another svc.secret.key, add that key to svc.secret.old_keys, or store the secret again',
       );
     },
   };

@@ -11,7 +11,7 @@ import type { OpenPlace, ReadAnswer, ReadRequest } from './read-requests.ts';
 /** how long to wait for another process that has a file open */
 const busyTimeoutMs = 3000;
 /** how often a folder is read again if a job changed it meanwhile */
-const mostTries = 3;
+const maxTries = 3;
 const watchEveryMs = 50;
 
 type Read = Extract<ReadRequest, { what: 'read' }>;
@@ -132,14 +132,14 @@ async function read(request: Read): Promise<ReadAnswer> {
         const answer = await readOnce(target, wanted);
         if ((await target.isUnchanged?.()) ?? true) return answer;
       } catch (error) {
-        if (((await target.isUnchanged?.()) ?? true) || tries === mostTries) throw error;
+        if (((await target.isUnchanged?.()) ?? true) || tries === maxTries) throw error;
       } finally {
         await target.close();
       }
-      if (tries === mostTries)
+      if (tries === maxTries)
         throw new AppError(
           'service_unavailable',
-          `${request.place.label}: jobs publish there without a pause: try again later`,
+          `${request.place.label}: the tables changed during each attempt to read them: try again later`,
         );
     }
   } catch (error) {

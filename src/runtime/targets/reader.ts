@@ -58,7 +58,7 @@ export function openTargetReader({ config, home, databaseUrl, loaderRole }: Open
     turns: createTurns({
       slots: fixedLimits.queries,
       slotsOfOne: fixedLimits.queriesOfOne,
-      mostWaiting: fixedLimits.waitingQueries,
+      maxWaiting: fixedLimits.waitingQueries,
       waitMs: fixedLimits.queryWaitMs,
       what: 'requests for rows',
     }),
@@ -137,7 +137,7 @@ function createTargetReader(options: TargetReaderOptions): TargetReader {
           const { modelHashes, tables } = answer.needsTypes;
           answer = await ask(await target.typesOf(modelHashes, tables));
         }
-        if (!('rows' in answer)) throw new Error('the process that reads rows asked for types again');
+        if (!('rows' in answer)) throw new Error('the process that reads rows requested types twice');
         return { rows: answer.rows as RowAnswer, total: answer.total };
       } catch (error) {
         throw isLate && isReady ? tooSlow() : faultOf(error);

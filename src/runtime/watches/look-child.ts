@@ -1,7 +1,7 @@
 /** The process that looks at places of watches: reads requests from its input, a line each, and prints their answers. */
 import { createOutgoingGuard } from '../../service/access/outgoing-guard.ts';
 import { createPinnedHttp, createHostResolver } from '../../network/checked-http.ts';
-import type { MetObject } from '../../ports/stores/watches.ts';
+import type { ListedObject } from '../../ports/stores/watches.ts';
 import type { WatchedLocation } from '../../ports/network.ts';
 import type { LookPlace, LookRequest, LookSettings } from './look-place.ts';
 import { serveRequests } from '../../process/child-requests.ts';
@@ -40,7 +40,7 @@ async function answer(request: LookRequest, printPart: (part: unknown) => Promis
   }
   const { location } = current!;
   if (request.what === 'digest') return location.digest(request.object);
-  let part: MetObject[] = [];
+  let part: ListedObject[] = [];
   for await (const object of location.objects()) {
     part.push(object);
     if (part.length < partSize) continue;

@@ -4,7 +4,7 @@
  */
 import type { PlaceAccess } from '../../inputs/remote/requests.ts';
 import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
-import type { QueryMark, MetObject } from '../../ports/stores/watches.ts';
+import type { QueryMark, ListedObject } from '../../ports/stores/watches.ts';
 
 /** The settings that a look is bound by. */
 export interface LookSettings {
@@ -37,7 +37,7 @@ export type LookPlace = FilePlace | RowPlace;
 export type LookRequest =
   | { readonly what: 'open'; readonly place: LookPlace; readonly settings: LookSettings }
   | { readonly what: 'objects' }
-  | { readonly what: 'digest'; readonly object: MetObject }
+  | { readonly what: 'digest'; readonly object: ListedObject }
   | { readonly what: 'close' };
 
 export interface OpenedPlace {

@@ -23,7 +23,7 @@ import {
 import { createLookBudget } from '../../inputs/walk-files.ts';
 import { accessOfOrganisation, type AccessOptions } from '../../inputs/remote/source-fetch.ts';
 import type { OutgoingHttp, WatchedLocation, WatchedPlace } from '../../ports/network.ts';
-import type { MetObject } from '../../ports/stores/watches.ts';
+import type { ListedObject } from '../../ports/stores/watches.ts';
 import { nameTest } from '../../service/watches/define.ts';
 import type { FilePlace } from './look-place.ts';
 
@@ -139,7 +139,7 @@ function webFile(
       if (object.version === '')
         throw new AppError(
           'unprocessable_input',
-          `the server tells by neither ETag nor Last-Modified when ${text} has changed`,
+          `the server sends neither ETag nor Last-Modified for ${text}, so changes cannot be noticed`,
         );
       yield object;
     },
@@ -151,7 +151,7 @@ function webFile(
 async function digestOfSmall(
   { getSmall }: RemoteRequests,
   url: URL,
-  object: MetObject,
+  object: ListedObject,
 ): ReturnType<WatchedLocation['digest']> {
   if (object.bytes > smallBytes) return null;
   return getSmall(url, smallBytes, ({ version, bytes }) =>
@@ -188,12 +188,12 @@ async function digestOf(
   }
   const object = objectOf(answer, name);
   if (object.bytes !== bytes && answer.headers.has('content-length'))
-    throw new AppError('service_unavailable', `${name}: only ${bytes} of its bytes came`);
+    throw new AppError('service_unavailable', `${name}: only ${bytes} of its bytes arrived`);
   return { sha256: hash.digest('hex'), object: { ...object, bytes } };
 }
 
 /** `version` as `downloadFile` compares it; '' if the server reports none. */
-function objectOf({ headers }: Response, name: string): MetObject {
+function objectOf({ headers }: Response, name: string): ListedObject {
   const changed = headers.get('last-modified');
   const modified = changed === null ? Number.NaN : Date.parse(changed);
   return {

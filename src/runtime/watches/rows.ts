@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { OutgoingGuard } from '../../service/access/outgoing-guard.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { QueryRows } from '../../ports/row-source.ts';
-import type { QueryMark, QueryMarkStore, MetObject } from '../../ports/stores/watches.ts';
+import type { QueryMark, QueryMarkStore, ListedObject } from '../../ports/stores/watches.ts';
 import type { WatchedLocation } from '../../ports/network.ts';
 import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import { chooseColumns } from '../../tools/session/row-marks.ts';
@@ -77,7 +77,7 @@ async function firstNew(
   request: ToolRequest,
   source: string,
   last: QueryMark | null,
-): Promise<MetObject | null> {
+): Promise<ListedObject | null> {
   const columns = await rows.columns();
   const { document, carried, after } = chooseColumns(columns, request);
   const ordering = columns[after!]!;

@@ -17,7 +17,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { AppError, errorCatalogue, type ErrorCode } from '../../errors.ts';
 import type { FileStore, LocatedFile } from '../../ports/files.ts';
-import type { MetObject } from '../../ports/stores/watches.ts';
+import type { ListedObject } from '../../ports/stores/watches.ts';
 import { nameTest } from '../../service/watches/define.ts';
 import type { ChildFault } from '../../process/child-requests.ts';
 import type { LookPlace, LookRequest, LookSettings, OpenedPlace } from './look-place.ts';
@@ -96,14 +96,14 @@ export async function openFolder(
       let count = 0;
       const onEntry = (): void => {
         count += 1;
-        if (count > mostListed) throw new LookLimit(`it lists more than ${mostListed} files and folders`);
+        if (count > maxListed) throw new LookLimit(`it lists more than ${maxListed} files and folders`);
       };
       try {
         for await (const file of files.listFiles(folder, { accept, onEntry })) {
           isEmpty = false;
           if (file.location === folder)
-            throw new AppError('invalid_option', 'it is a file: a watch looks at a folder');
-          if (accept(file.name)) yield metObject(file);
+            throw new AppError('invalid_option', 'it is a file, but a watch needs a folder');
+          if (accept(file.name)) yield listedObject(file);
         }
       } catch (error) {
         told(error);
@@ -114,7 +114,7 @@ export async function openFolder(
     digest: (object) => digestOf(object).catch(told),
   };
 
-  async function digestOf({ name }: MetObject): ReturnType<WatchedLocation['digest']> {
+  async function digestOf({ name }: ListedObject): ReturnType<WatchedLocation['digest']> {
     const path = `${location.replace(/\/+$/, '')}/${name}`;
     const place = await files.resolve(idOrg, path, true).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'input_not_found') return null;
@@ -138,7 +138,7 @@ export async function openFolder(
     const isSame = after.version === before.version;
     // the bytes belong to neither version: the file is found again as a new one
     const version = isSame ? after.version : `${after.version} ${Date.now()}`;
-    return { sha256: hash.digest('hex'), object: { ...metObject(after), name, version } };
+    return { sha256: hash.digest('hex'), object: { ...listedObject(after), name, version } };
   }
 }
 
@@ -148,7 +148,7 @@ function told(error: unknown): never {
   if (error instanceof AppError || typeof code !== 'string' || !(error instanceof Error)) throw error;
   const why =
     code === 'EACCES' || code === 'EPERM'
-      ? `the user that the service runs as has no right to all of it: give it that (${code})`
+      ? `the user that runs the service cannot read all of it: grant read permission (${code})`
       : `it cannot be read now (${code})`;
   throw new AppError('service_unavailable', why, { cause: error });
 }
@@ -158,14 +158,14 @@ async function factsOf(files: FileStore, place: string): Promise<LocatedFile | n
   return null;
 }
 
-function metObject({ name, version, bytes, modified }: LocatedFile): MetObject {
+function listedObject({ name, version, bytes, modified }: LocatedFile): ListedObject {
   return { name, version, bytes, modified };
 }
 
 // Places that tenants name, looked at in processes of their own: within a time, a number of bytes, and an amount of memory.
 
 /** Objects of one look, past it the look ends: each is a row of the metadata database. */
-const mostListed = 1_000_000;
+const maxListed = 1_000_000;
 
 /** AppErrors of the place, and `LookLimit`. The process is given back, or ended, when `signal` is aborted. */
 async function lookElsewhere(
@@ -187,9 +187,9 @@ async function lookElsewhere(
       let count = 0;
       try {
         for await (const part of process.parts({ what: 'objects' } satisfies LookRequest)) {
-          const objects = part as readonly MetObject[];
+          const objects = part as readonly ListedObject[];
           count += objects.length;
-          if (count > mostListed) throw new LookLimit(`it lists more than ${mostListed} files`);
+          if (count > maxListed) throw new LookLimit(`it lists more than ${maxListed} files`);
           yield* objects;
         }
       } catch (error) {
@@ -214,14 +214,14 @@ function faultOf(error: unknown): Error {
   if (error instanceof LookProcessEnd) {
     if (error.limit === null) return new AppError('service_unavailable', error.message);
     return new LookLimit(
-      `the process that looked at it was ended: ${error.limit}; the watch is paused: resume it by PATCH with {"paused": false} when the place is mended`,
+      `the process that checked it was ended: ${error.limit}; the watch is paused: resume it by PATCH with {"paused": false} when the location is repaired`,
       true,
     );
   }
   if (error instanceof Error) return error;
   const { code, message } = error as ChildFault;
   if (code === null || !Object.hasOwn(errorCatalogue, code)) return new Error(message);
-  // a limit of ours: the next look would exceed it again
+  // a limit of this program, which the next check would exceed again
   if (message.includes('svc.limits.')) return new LookLimit(message);
   return new AppError(code as ErrorCode, message);
 }

@@ -18,7 +18,7 @@ const noSecret = '0'.repeat(64);
 /** Time for which a cached key is trusted: one that another process revokes ends within a second (docs/decisions/service/secrets.md). */
 const freshMs = 500;
 /** Number of cached keys above which the cache is cleared. */
-const mostKeys = 1_000;
+const maxKeys = 1_000;
 
 interface KeyCheck {
   /** Checks `svk_<id>_<secret>`; null when it is malformed, unknown, wrong, expired or revoked. */
@@ -38,7 +38,7 @@ export function createKeyCheck(access: Pick<AccessStore, 'findKey'>, clock: Cloc
     const record = await access.findKey(parts[1]!);
     const matches = equalInConstantTime(await sha256Hex(parts[2]!), record?.secretSha256 ?? noSecret);
     if (record === null || !matches) return null;
-    if (found.size >= mostKeys) found.clear();
+    if (found.size >= maxKeys) found.clear();
     // into the map that was there at the question: who has forgotten since does not get an older answer
     found.set(key, { record, sinceMs });
     return record;

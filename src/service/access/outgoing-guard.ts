@@ -41,7 +41,7 @@ export function createOutgoingGuard(allowedHosts: readonly string[], resolver: H
       const special = isLocalName(host) && isLoopback(address) ? null : specialRange(address);
       const shown = formatAddress(address);
       if (special !== null && !everything && !isHostAllowed(allowedHosts, shown, port))
-        throw notAllowed(`${host}:${port}`, `the name leads to ${special}`);
+        throw notAllowed(`${host}:${port}`, `the name resolves to ${special}`);
       addresses.push(bare(shown));
     }
     if (addresses.length === 0) throw new AppError('service_unavailable', `the name ${host} has no address`);
@@ -52,7 +52,7 @@ export function createOutgoingGuard(allowedHosts: readonly string[], resolver: H
     check,
     async checkUrl(url) {
       if (url.protocol !== 'https:' && url.protocol !== 'http:')
-        throw new AppError('host_not_allowed', 'only https: and http: addresses are reached');
+        throw new AppError('host_not_allowed', 'only https: and http: addresses are allowed');
       return check(url.hostname, Number(url.port || (url.protocol === 'https:' ? 443 : 80)));
     },
   };
@@ -67,7 +67,7 @@ function notAllowed(host: string, reason?: string): AppError {
   const why = reason === undefined ? '' : ` (${reason})`;
   return new AppError(
     'host_not_allowed',
-    `${host} may not be reached${why}: the property svc.allow.hosts names the hosts that may`,
+    `${host} may not be reached${why}: the property svc.allow.hosts lists the allowed hosts`,
   );
 }
 

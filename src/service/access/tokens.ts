@@ -6,7 +6,7 @@ import { type Principal, randomSecret, sha256Hex } from './keys.ts';
 import { AppError } from '../../errors.ts';
 import { fixedLimits } from '../../config/limits.ts';
 
-// Maps a token of the identity provider to its caller: its claims become an organisation and scopes of ours.
+// Maps a token of the identity provider to its caller: its claims become an organisation and scopes of this service.
 
 /**
  * Returns null if the token is invalid, or its claims name no existing organisation. A token without scopes has the rights of any key.

@@ -60,7 +60,8 @@ async function choose(
   const wholes = new Set(request.xpaths);
   for (const [at, id] of request.ids.entries()) {
     const line = byId.get(id);
-    if (line === undefined) unknown.push({ pointer: `/ids/${at}`, detail: 'is no mapping of this schema' });
+    if (line === undefined)
+      unknown.push({ pointer: `/ids/${at}`, detail: 'is not a mapping of this schema' });
     else if (line.xpath === null || line.node_type === null)
       keys.push({ pointer: `/ids/${at}`, detail: 'is a column of structure' });
     else if (isWholeElement(line)) wholes.add(line.xpath);
@@ -76,7 +77,7 @@ async function choose(
     }
   });
   for (const [at, xpath] of request.xpaths.entries())
-    if (!found.has(xpath)) unknown.push({ pointer: `/xpaths/${at}`, detail: 'is no path of this schema' });
+    if (!found.has(xpath)) unknown.push({ pointer: `/xpaths/${at}`, detail: 'is not a path of this schema' });
   if (unknown.length > 0) throw new AppError('not_found', 'there is no such mapping', { errors: unknown });
   if (keys.length > 0)
     throw new AppError(

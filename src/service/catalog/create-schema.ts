@@ -120,7 +120,7 @@ async function checkAddresses(
   const credential = await namedCredential(adapters, settings, idOrg, wanted);
   if (credential === 'unknown')
     throw new AppError('invalid_option', `there is no credential ${wanted.credential!}`, {
-      errors: [{ pointer: '/credential', detail: 'is the name of none' }],
+      errors: [{ pointer: '/credential', detail: 'is not the name of a credential' }],
     });
   for (const kind of ['xsd', 'xml'] as const)
     for (const [at, text] of wanted[kind].entries()) {
@@ -141,7 +141,7 @@ async function refuseTakenName(
 ): Promise<void> {
   const others = (await catalog.listOrigins(idOrg)).filter((origin) => origin.name === name);
   if (others.length > 0 && parent === null) {
-    const detail = `there is a schema called ${JSON.stringify(name)} already: name it as id_parent_sch to make its next version`;
+    const detail = `a schema called ${JSON.stringify(name)} already exists: name it as id_parent_sch to make its next version`;
     throw new AppError('conflict', detail, { errors: [{ pointer: '/name', detail: 'is taken' }] });
   }
 }

@@ -1,7 +1,7 @@
 /** The data dictionary of a logical schema, as a workbook or as text. */
 import { mapInSlices } from '../../engine/in-slices.ts';
 import { codeListsOf, describeModel } from '../../engine/metadata/described.ts';
-import { dictionaryLines, dictionaryMarkdown, type HeldValues } from '../../engine/metadata/dictionary.ts';
+import { dictionaryLines, dictionaryMarkdown, type ValueSample } from '../../engine/metadata/dictionary.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { CatalogStore, MappingRecord, OriginRecord } from '../../ports/stores/catalog.ts';
@@ -95,7 +95,7 @@ async function heldValues(
   idSch: number,
   model: RelationalModel,
   idLschma?: number,
-): Promise<(table: string, column: string) => HeldValues> {
+): Promise<(table: string, column: string) => ValueSample> {
   const lines = await mappingsWithFigures(catalog, idOrg, idSch, { idLschma });
   const rows = new Map<string, number>();
   const columns = new Map<string, { occurrences: number; sample: string | null }>();

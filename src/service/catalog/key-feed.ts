@@ -154,10 +154,10 @@ export async function updateFeedKeys(
   const unknown = changes.flatMap(({ tableName, columnName }, at): ErrorDetail[] => {
     const table = tables.get(tableName);
     if (table === undefined)
-      return [{ pointer: `/keys/${at}/table_name`, detail: 'is no table of the feed' }];
+      return [{ pointer: `/keys/${at}/table_name`, detail: 'is not a table of the feed' }];
     return table.columns.some(({ name }) => name === columnName)
       ? []
-      : [{ pointer: `/keys/${at}/column_name`, detail: 'is no column of the table' }];
+      : [{ pointer: `/keys/${at}/column_name`, detail: 'is not a column of the table' }];
   });
   if (unknown.length > 0)
     throw new AppError('not_found', 'there is no such table or column', { errors: unknown });
@@ -168,7 +168,7 @@ export async function updateFeedKeys(
     const role = table?.columns.find(({ name }) => name === columnName)?.role;
     const what = natural && role !== undefined ? structuralRoles[role] : undefined;
     if (what === undefined) return [];
-    const detail = `is ${what}, which the loader makes: a natural key has columns with content of the documents`;
+    const detail = `is ${what}, which the loader generates: a natural key must consist of columns with content of documents`;
     return [{ pointer: `/keys/${at}/column_name`, detail }];
   });
   if (structural.length > 0) {

@@ -295,7 +295,7 @@ export function columnType({ data_type, length, precision, scale }: ColumnRecord
   return data_type;
 }
 
-/** By source type of a line of structure: how the loader fills its column. */
+/** Keyed by source type of a line of structure: how the loader fills its column. */
 const noteOfStructure: ReadonlyMap<string, string> = new Map([
   ['role', 'way from the row above to the element'],
   ['element name', 'name of the element'],
@@ -355,8 +355,8 @@ export interface ModelFactsReader {
 }
 
 /** columns of the models that are remembered */
-const mostColumns = 500_000;
-/** models that one query brings */
+const maxColumns = 500_000;
+/** number of models that one query loads */
 const modelsAtOnce = 100;
 
 /** Remembers models by their SHA-256, the latest ones, for as long as it lives. */
@@ -370,7 +370,7 @@ export function createModelFacts(
     known.set(hash, facts);
     columns += columnCount(facts);
     for (const [oldest, { tables }] of known) {
-      if (columns <= mostColumns || oldest === hash) break;
+      if (columns <= maxColumns || oldest === hash) break;
       columns -= columnCount({ tables });
       known.delete(oldest);
     }

@@ -214,7 +214,7 @@ export function withoutBroken(
     );
     if (found === undefined) return columns;
     notes.push(
-      `${tableName}: the natural key (${names.join(', ')}) is left out, as values that job ${found.pid} loaded break it`,
+      `${tableName}: the natural key (${names.join(', ')}) is omitted because values that job ${found.pid} loaded violate it`,
     );
     return [];
   });
@@ -279,7 +279,7 @@ export function familiesOf<T extends Pick<OriginRecord, 'id_sch' | 'id_parent_sc
   const families = new Map<number, T[]>();
   const byName = new Map<string, T[]>();
   for (const origin of origins.toSorted((a, b) => a.id_sch - b.id_sch)) {
-    // a parent is always older; only the name identifies one that was removed
+    // a parent has a lower id, so its family is known; versions of a removed parent are found by their common name
     const parent = origin.id_parent_sch === null ? undefined : families.get(origin.id_parent_sch);
     const family = parent ?? byName.get(origin.name) ?? [];
     family.push(origin);

@@ -454,7 +454,7 @@ function edgeTo(nodes: readonly PlanNode[], name: string): PlanEdge | undefined 
 }
 
 /** lines of one column that are looked at for the one that a deeper place counts at */
-const mostCandidates = 1_000;
+const maxCandidates = 1_000;
 
 /** The lines of each column, those of tables among them. */
 class LinesOfColumns {
@@ -494,7 +494,7 @@ class LinesOfColumns {
   of(place: LinePlace, { edge, declared }: Pick<Place, 'edge' | 'declared'>): MappingRecord | undefined {
     const own = this.#byPath.get(pathKey(place));
     if (own !== undefined) return own;
-    const lines = (this.#byColumn.get(columnKey(place)) ?? []).slice(0, mostCandidates);
+    const lines = (this.#byColumn.get(columnKey(place)) ?? []).slice(0, maxCandidates);
     const { xpath } = place;
     if (!this.leavesOut) return closest(lines, (line) => sharedSteps(line.xpath!, xpath));
     const inactive = this.inactive(xpath).find((line) => columnKey(line) === columnKey(place));

@@ -7,7 +7,7 @@ import { familiesOf } from './logical-schema.ts';
 type Names = Pick<CatalogStore, 'listOrigins' | 'listLogicalSchemas'>;
 
 /** origins that a message names; the rest are counted */
-const mostNamed = 10;
+const maxNamed = 10;
 
 /** The schema that a name identifies. */
 export interface NamedOrigin {
@@ -25,7 +25,7 @@ export async function originNamed(catalog: Names, idOrg: number, name: string): 
   const families = familiesOf(origins).filter((family) => family.some((origin) => origin.name === name));
   if (families.length > 1) {
     const meant = families.flat().filter((origin) => origin.name === name);
-    const detail = `the name ${JSON.stringify(name)} is ambiguous: it stands for origins ${listed(meant)}; give the id of one`;
+    const detail = `the name ${JSON.stringify(name)} is ambiguous: it names origins ${listed(meant)}; give the id of one`;
     throw new AppError('conflict', detail);
   }
   const origin = families[0]?.at(-1);
@@ -61,7 +61,7 @@ export async function knownOrigins(catalog: Names, idOrg: number): Promise<strin
 
 /** Like `knownOrigins`, with the logical schemas of each. */
 export async function knownLogicals(catalog: Names, idOrg: number): Promise<string> {
-  const origins = (await catalog.listOrigins(idOrg)).slice(0, mostNamed);
+  const origins = (await catalog.listOrigins(idOrg)).slice(0, maxNamed);
   const known = await Promise.all(
     origins.map(async ({ id_sch: idSch, name }) => {
       const all = await catalog.listLogicalSchemas(idOrg, idSch);
@@ -83,7 +83,7 @@ function among(origins: readonly OriginRecord[], name: string | null): string {
 
 function listed(origins: readonly OriginRecord[]): string {
   const names = origins
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map(({ id_sch, name, version }) => `${id_sch} (${name}${version > 1 ? `, version ${version}` : ''})`);
   const rest = origins.length - names.length;
   return `${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;

@@ -1,7 +1,7 @@
 /** Reads rows of a target that jobs of the organisation loaded: GET /v2/target/rows, POST /v2/target/query. */
 import { fixedLimits } from '../../config/limits.ts';
 import { tableIndexes } from '../../engine/model/packed/models.ts';
-import { lookedAt, passed } from '../../engine/model/packed/reader.ts';
+import { peekMember, peekElement } from '../../engine/model/packed/reader.ts';
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type {
@@ -44,7 +44,10 @@ export async function queryTarget(
 
 function requireReader({ targetReader }: ReadAdapters): TargetReader {
   if (targetReader !== null) return targetReader;
-  throw new AppError('runtime_unsupported', 'rows of targets are read where processes can be run');
+  throw new AppError(
+    'runtime_unsupported',
+    'this runtime cannot read rows of targets because it cannot start processes',
+  );
 }
 
 const readable =
@@ -96,7 +99,7 @@ async function readableTarget(
 function noTarget(label: string): AppError {
   return new AppError(
     'not_found',
-    `no job of the organisation whose record is kept loaded ${label}: name the target as -o or parm_path_output of a job names it`,
+    `no job on record of this organisation loaded ${label}: name the target exactly as in -o or parm_path_output of a job`,
   );
 }
 
@@ -130,7 +133,7 @@ async function loadedPath(
   };
   const location = await locationOf(path);
   if (location === null) throw noTarget(label);
-  // records name files of the organisation's own folder by their place in it
+  // job records have paths relative to the organisation's own folder
   const own = await locationOf('.');
   const names = [label, `${prefix}${location}`];
   if (own === location) names.push(`${prefix}.`);
@@ -140,7 +143,7 @@ async function loadedPath(
   if (!files.local || !location.startsWith('/'))
     throw new AppError(
       'unprocessable_input',
-      `rows of ${label} cannot be read here, because files are in a store that machines share: metadb:NAME can be read`,
+      `rows of ${label} cannot be read because the files of this installation are in a shared store: only metadb:NAME can be read`,
     );
   return location;
 }
@@ -152,7 +155,7 @@ async function typesOfTables(
   modelHashes: readonly string[],
   tables: readonly string[],
 ): Promise<TypesOfTables> {
-  const found = await catalog.findLogicalSchemas(idOrg, modelHashes.slice(-mostModels));
+  const found = await catalog.findLogicalSchemas(idOrg, modelHashes.slice(-maxModels));
   const types = new Map<string, TypesOfTables[string]>();
   for (const { idLschma } of found.toSorted((a, b) => b.idLschma - a.idLschma)) {
     const missing = tables.filter((name) => !types.has(name));
@@ -163,7 +166,7 @@ async function typesOfTables(
     for (const name of missing) {
       const at = indexes.get(name);
       if (at === undefined) continue;
-      const columns = lookedAt(passed(model.tables, at), 'columns');
+      const columns = peekMember(peekElement(model.tables, at), 'columns');
       types.set(
         name,
         columns.map((column) => ({ name: column.name, type: column.type })),
@@ -174,4 +177,4 @@ async function typesOfTables(
 }
 
 /** Models of one folder that are looked at: columns that only older ones have are texts. */
-const mostModels = fixedLimits.pageSize;
+const maxModels = fixedLimits.pageSize;

@@ -94,7 +94,7 @@ function* checkElement(element: XmlElement): Steps<void> {
     throw refused(`<${localName}> is not allowed`, element);
   // in HTML, elements inside these would be parsed
   if (textOnly.has(localName) && element.children.some((child) => typeof child !== 'string'))
-    throw refused(`<${localName}> has text alone`, element);
+    throw refused(`<${localName}> may contain only text`, element);
   for (const { name, value } of element.attributes) {
     if (/^on/i.test(name.localName))
       throw refused(`the event handler ${name.localName} is not allowed`, element);
@@ -103,7 +103,7 @@ function* checkElement(element: XmlElement): Steps<void> {
     const leads = ['href', 'src', 'from', 'to', 'values', 'by'].includes(name.localName.toLowerCase());
     // only these are blanks to who reads the address; with another in front it would be a path
     if (leads && !/^[ \t\r\n]*#[^\s]*[ \t\r\n]*$/.test(value))
-      throw refused(`${name.localName} may lead to a part of the drawing alone`, element);
+      throw refused(`${name.localName} may refer only to a part of the drawing`, element);
     yield* checkReferences(name.localName, value, element);
   }
   yield;
@@ -115,7 +115,7 @@ function* checkReferences(name: string, value: string, element: XmlElement): Ste
     throw refused(`the value of ${name} is not allowed`, element);
   for (const [, target = ''] of value.matchAll(/url\s*\(([^)]*)\)?/gi)) {
     if (!/^[ \t\r\n]*(['"]?)#[\w.:-]+\1[ \t\r\n]*$/.test(target))
-      throw refused(`${name} may refer to a part of the drawing alone`, element);
+      throw refused(`${name} may refer only to a part of the drawing`, element);
     yield;
   }
 }
@@ -134,9 +134,9 @@ interface CostFault {
 }
 
 /** elements, those that `use`, `pattern` and their like repeat counted each time */
-const mostElements = 250_000;
+const maxElements = 250_000;
 /** steps of filters, and elements that are filtered */
-const mostFilters = 32;
+const maxFilters = 32;
 /** radius of a blur, in units of the drawing */
 const widestFilter = 25;
 
@@ -165,8 +165,8 @@ function* filterFault(all: readonly XmlElement[]): Steps<CostFault | null> {
         name.localName === 'filter' || (name.localName === 'style' && /filter/i.test(value)),
     );
     if (isStep || isFiltered) filters += 1;
-    if (filters > mostFilters)
-      return { reason: `more than ${mostFilters} filters and filtered elements are not allowed`, element };
+    if (filters > maxFilters)
+      return { reason: `more than ${maxFilters} filters and filtered elements are not allowed`, element };
     const wide = element.attributes.find(
       ({ name, value }) =>
         ['stdDeviation', 'radius'].includes(name.localName) &&
@@ -203,9 +203,9 @@ function* expansionFault(root: XmlElement, byId: ReadonlyMap<string, XmlElement>
       if (known === undefined) enter(next);
       else top.cost += known;
     } else {
-      if (top.cost > mostElements)
+      if (top.cost > maxElements)
         return {
-          reason: `its references make more than ${mostElements} elements of it`,
+          reason: `its references expand to more than ${maxElements} elements`,
           element: top.element,
         };
       costs.set(top.element, top.cost);

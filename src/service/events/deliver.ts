@@ -143,7 +143,7 @@ export function createEventDelivery(options: DeliveryOptions): EventDelivery {
         read.push(readStoredEvent(event));
       } catch (error) {
         await outbox.failed(event.idEvent, reasonOf(error), null);
-        logger.warn('event given up', {
+        logger.warn('the event will not be delivered', {
           kind: receiver.kind,
           event: event.idEvent,
           reason: reasonOf(error),
@@ -202,7 +202,10 @@ async function deliver(
     failure,
     dead ? null : Math.max(afterMs, retryPauseMs(attempt, options.retryMs)),
   );
-  logger.warn(dead ? 'event given up' : 'event not delivered', { ...fields, reason: failure });
+  logger.warn(dead ? 'the event will not be delivered' : 'event not delivered', {
+    ...fields,
+    reason: failure,
+  });
 }
 
 type Outcome = 'taken' | { readonly failure: string; readonly final: boolean; readonly afterMs: number };

@@ -41,7 +41,7 @@ export async function createCredential(
     if (texts.key_file !== undefined)
       throw new MemberFault(
         'key_file',
-        'is for sources of the operator, whose machine it is on: give the key itself as secret_key',
+        'is only allowed in sources of the operator: give the key itself as secret_key',
       );
     if (secretsOfAccess(readAccess(kind, texts)).length === 0)
       throw new MemberFault('token', 'is needed, or user and password');
@@ -76,7 +76,7 @@ export async function findCredential(
 export function noCredential(name: string): AppError {
   return new AppError(
     'invalid_option',
-    `--credential: there is no credential ${name}: POST /v2/admin/credentials makes one, by hand conversion-job-service credentials add ${name}, or the operator a source of that name`,
+    `--credential: there is no credential ${name}: POST /v2/admin/credentials makes one, or run conversion-job-service credentials add ${name}, or let the operator add a source of that name`,
   );
 }
 

@@ -39,12 +39,8 @@ export interface DiskUsers {
   readonly jobs: Pick<JobStore, 'listIds'>;
 }
 
-/** `mostBytes`: limit for one organisation; if it is `Number.MAX_SAFE_INTEGER`, nothing is counted. */
-export function createDiskSpace(
-  { files, logs, jobs }: DiskUsers,
-  clock: Clock,
-  mostBytes: number,
-): DiskSpace {
+/** `maxBytes`: limit for one organisation; if it is `Number.MAX_SAFE_INTEGER`, nothing is counted. */
+export function createDiskSpace({ files, logs, jobs }: DiskUsers, clock: Clock, maxBytes: number): DiskSpace {
   const organisations = new Map<number, Usage>();
 
   function usageOf(idOrg: number): Usage {
@@ -69,7 +65,7 @@ export function createDiskSpace(
 
   const isTooMuch = ({ stored, underWay }: Usage, bytes: number): boolean => {
     const sum = stored + underWay + bytes;
-    return sum > mostBytes || (bytes === 0 && sum === mostBytes);
+    return sum > maxBytes || (bytes === 0 && sum === maxBytes);
   };
 
   async function check(idOrg: number, bytes: number): Promise<void> {
@@ -77,10 +73,10 @@ export function createDiskSpace(
     const age = usage.countedMs === null ? Infinity : clock.nowMs() - usage.countedMs;
     // files may have been removed since
     if (age >= freshMs || isTooMuch(usage, bytes)) await (usage.counting ??= count(idOrg, usage));
-    if (isTooMuch(usage, bytes)) throw full(mostBytes);
+    if (isTooMuch(usage, bytes)) throw full(maxBytes);
   }
 
-  if (mostBytes === Number.MAX_SAFE_INTEGER)
+  if (maxBytes === Number.MAX_SAFE_INTEGER)
     return { check: async () => undefined, within: (_idOrg, _declaredBytes, body, store) => store(body) };
   return {
     check,
@@ -88,7 +84,7 @@ export function createDiskSpace(
       await check(idOrg, declaredBytes);
       const usage = usageOf(idOrg);
       // between the check and here another one may have come in
-      if (isTooMuch(usage, declaredBytes)) throw full(mostBytes);
+      if (isTooMuch(usage, declaredBytes)) throw full(maxBytes);
       let own = 0;
       let reserved = declaredBytes;
       usage.underWay += reserved;
@@ -97,7 +93,7 @@ export function createDiskSpace(
           transform(chunk, controller) {
             own += chunk.byteLength;
             const more = Math.max(0, own - reserved);
-            if (more > 0 && isTooMuch(usage, more)) throw full(mostBytes);
+            if (more > 0 && isTooMuch(usage, more)) throw full(maxBytes);
             reserved += more;
             usage.underWay += more;
             controller.enqueue(chunk);
@@ -116,9 +112,9 @@ export function createDiskSpace(
   };
 }
 
-function full(mostBytes: number): AppError {
+function full(maxBytes: number): AppError {
   return new AppError(
     'payload_too_large',
-    `the files of this organisation may have ${mostBytes} bytes together (svc.limits.disk), uploads, outputs and logs of jobs: remove some of them`,
+    `the files of this organisation may have ${maxBytes} bytes together (svc.limits.disk), uploads, outputs and logs of jobs: remove some of them`,
   );
 }

@@ -1,7 +1,6 @@
 /**
- * Patterns of paths: `*` and `?` inside a name, `[…]` for one of several characters, `**` for any number of folders. There is no
- * more to them, so that a name is compared in steps that its length and the pattern's bound, and a pattern never leads out of its
- * folder.
+ * Patterns of paths: `*` and `?` inside a name, `[…]` for one of several characters, `**` for any number of folders. Patterns have no
+ * further syntax, so the time to compare a name is bounded by the lengths of both, and a pattern never matches outside its folder.
  */
 import { AppError } from '../../errors.ts';
 import { fixedLimits } from '../../config/limits.ts';
@@ -44,7 +43,7 @@ export function parsePathPattern(path: string): PathPattern | null {
     .filter((part) => part !== '' && part !== '.')
     // `**/**` means the same as `**`, and costs a comparison more for each folder
     .filter((part, at, all) => part !== '**' || all[at - 1] !== '**');
-  if (below.includes('..')) refuse(path, '.. does not stand behind a wildcard: begin with the folder itself');
+  if (below.includes('..')) refuse(path, '.. is not allowed after a wildcard: begin with the folder itself');
   if (below.length > fixedLimits.patternSegments)
     refuse(path, `a pattern has at most ${fixedLimits.patternSegments} names from its first wildcard on`);
   const segments = below.map((part) => (part === '**' ? 'folders' : parseSegment(path, part)));
@@ -62,10 +61,10 @@ function refuseForeign(path: string, isPattern: boolean): void {
   if (/\{[^{}/]*(?:,|\.\.)/.test(bare) || (isPattern && /[{}]/.test(bare)))
     refuse(
       path,
-      '{ and } are no pattern: name each input by itself, or use *; [{] and [}] are the characters',
+      '{ and } are not supported in patterns: name each input by itself, or use *; [{] and [}] are the characters',
     );
   if (/[?*+@!]\(/.test(bare))
-    refuse(path, 'patterns in ( ) are no pattern: use *, ?, […] or **; [(] is the character');
+    refuse(path, '( ) is not supported in patterns: use *, ?, […] or **; [(] is the character');
 }
 
 function parseSegment(path: string, text: string): readonly Piece[] {
@@ -77,7 +76,7 @@ function parseSegment(path: string, text: string): readonly Piece[] {
       if (pieces.at(-1) !== 'any') pieces.push('any');
     } else if (character === '?') pieces.push(anyCharacter);
     else if (character === '\\')
-      refuse(path, 'a backslash is no part of a pattern: [*] means the character * itself');
+      refuse(path, 'a backslash is not supported in patterns: [*] means the character * itself');
     else if (character === '[') {
       const end = setEnd(characters, at);
       if (end < 0) refuse(path, 'a [ is not closed within its name: [[] means the character itself');
@@ -101,13 +100,13 @@ function parseSet(path: string, characters: readonly string[]): Piece {
   for (let at = 0; at < set.length; at += 1) {
     const character = set[at]!;
     if (character === '[' && /[:.=]/.test(set[at + 1] ?? ''))
-      refuse(path, 'classes such as [:alpha:] are no pattern: write the ranges, [A-Za-z]');
+      refuse(path, 'classes such as [:alpha:] are not supported in patterns: write the ranges, [A-Za-z]');
     if (set[at + 1] !== '-' || at + 2 >= set.length) {
       ranges.push([code(character), code(character)]);
       continue;
     }
     const last = set[at + 2]!;
-    if (code(last) < code(character)) refuse(path, `[${character}-${last}] holds nothing: turn it round`);
+    if (code(last) < code(character)) refuse(path, `[${character}-${last}] is empty: reverse it`);
     ranges.push([code(character), code(last)]);
     at += 2;
   }
@@ -133,7 +132,7 @@ export function patternStart(pattern: PathPattern): PatternState {
 }
 
 /** `link`: to a folder; `**` does not go into it. */
-export type MetKind = 'file' | 'folder' | 'link';
+export type EntryKind = 'file' | 'folder' | 'link';
 
 /**
  * Advances by one name: returns whether a path that ends with it matches, and the state below it if it is a folder. Only a segment that
@@ -143,7 +142,7 @@ export function patternStep(
   pattern: PathPattern,
   state: PatternState,
   name: string,
-  kind: MetKind,
+  kind: EntryKind,
 ): { readonly matches: boolean; readonly below: PatternState } {
   const below: number[] = [];
   let matches = false;

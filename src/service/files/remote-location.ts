@@ -62,28 +62,28 @@ export function parseRemoteLocation(text: string): RemoteLocation {
       'inputs are paths, s3://BUCKET/KEY, az://CONTAINER/KEY, https:// or sftp:// addresses',
     );
   // URL parsers drop these characters
-  if (/[\t\n\r]/.test(text) || !URL.canParse(text)) throw refused(shown(text), 'that is no address');
+  if (/[\t\n\r]/.test(text) || !URL.canParse(text)) throw refused(shown(text), 'it is not a valid address');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw refused(shown(text), passwordAdvice);
   const secret = [...url.searchParams.keys()].find((name) => signature.test(name));
   if (secret !== undefined)
     throw refused(
       shown(text),
-      `${secret}= is a secret, and would stand in the job’s record: name what holds it (--credential NAME, or a source of the operator: svc.sources.NAME.*)`,
+      `${secret}= is a secret that would be visible in the record of the job: use a credential (--credential NAME, or a source of the operator: svc.sources.NAME.*)`,
     );
   if (scheme === 'http' && !isLoopbackName(url.hostname))
-    throw refused(shown(text), 'only this machine is read without TLS: write https://');
+    throw refused(shown(text), 'only this machine may be read without TLS: write https://');
   // `url` has followed them: it would be of another place than its text
   if (leadsUp(text.replace(/^\w+:\/*[^/\\?#]*|[?#].*$/gs, ''))) throw refused(shown(text), stepsAdvice);
   url.hash = '';
   return { kind: 'http', text, url };
 }
 
-const stepsAdvice = '.. does not stand in the path of an address';
+const stepsAdvice = '.. is not allowed in the path of an address';
 
 /**
- * Refuses a key or path, which is read literally, if it contains `..`: a program that names files after it would resolve it to another
- * path.
+ * Refuses a key or path that contains `..`. This program reads the key literally, but a program that uses the key as a file name would
+ * resolve `..` to another path.
  */
 function requireNoSteps(text: string, path: string): void {
   if (path.split('/').includes('..')) throw refused(shown(text), stepsAdvice);
@@ -95,7 +95,7 @@ function leadsUp(path: string): boolean {
 }
 
 const passwordAdvice =
-  'a password in an address would stand in the job’s record: name what holds it (--credential NAME, or a source of the operator: svc.sources.NAME.*)';
+  'a password in an address would be visible in the record of the job: use a credential (--credential NAME, or a source of the operator: svc.sources.NAME.*)';
 
 /** Parses an SFTP address. The path is literal, without escapes, like keys of buckets. */
 function sftpLocation(text: string): RemoteLocation {
@@ -175,7 +175,10 @@ function unescaped(step: string): string {
   try {
     return decodeURIComponent(step);
   } catch {
-    throw refused(step, 'a % in an address stands before two hexadecimal digits: %25 is a % itself');
+    throw refused(
+      step,
+      'a % in an address must be followed by two hexadecimal digits: write %25 for a % itself',
+    );
   }
 }
 

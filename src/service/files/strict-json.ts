@@ -45,8 +45,8 @@ export function ambiguity(text: string): string | null {
       const names = open.at(-1);
       if (halves || (isName && names)) {
         const value = JSON.parse(text.slice(at, end + 1)) as string;
-        if (!value.isWellFormed()) return 'holds half a character (an unpaired surrogate)';
-        if (isName && names && names.size === names.add(value).size) return 'names a member twice';
+        if (!value.isWellFormed()) return 'contains an unpaired surrogate';
+        if (isName && names && names.size === names.add(value).size) return 'has a member twice';
       }
       at = end;
       isName = false;

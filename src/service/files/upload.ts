@@ -171,7 +171,7 @@ export function atPace(body: ReadableStream<Uint8Array>, pace: Pace): ReadableSt
           controller.enqueue(value);
         } catch {
           stop();
-          if (!late) controller.error(new AppError('invalid_body', 'the body broke off before its end'));
+          if (!late) controller.error(new AppError('invalid_body', 'the body ended early'));
         }
       },
       async cancel(reason) {

@@ -89,7 +89,7 @@ export async function* streamJobLog(
     if (bytes.length === 0) return;
     offset += bytes.length;
     yield bytes;
-    if (!(await mayGoOn())) throw new AppError('unauthorized', 'the key was revoked meanwhile');
+    if (!(await mayGoOn())) throw new AppError('unauthorized', 'the key was revoked');
   }
 }
 
@@ -196,14 +196,14 @@ function lineBoundary(bytes: Uint8Array): number {
 const lineEnd = 0x0a;
 
 /**
- * Limits a log to `mostBytes`: appends whole lines while they fit, then a last line that says so, and nothing more. `sizeBytes`: size
+ * Limits a log to `maxBytes`: appends whole lines while they fit, then a last line that says so, and nothing more. `sizeBytes`: size
  * of the output of earlier attempts and notes.
  */
-export function boundedLog(log: LogAppender, sizeBytes: number, mostBytes: number): LogAppender {
+export function boundedLog(log: LogAppender, sizeBytes: number, maxBytes: number): LogAppender {
   const last = new TextEncoder().encode(
-    `the log ends here, at ${mostBytes} bytes (svc.limits.job_log): what else the job says is left out; what came of it is in its record\n`,
+    `the log ends here, at ${maxBytes} bytes (svc.limits.job_log): further lines are omitted; the result of the job is in its record\n`,
   );
-  const room = Math.max(0, mostBytes - last.length);
+  const room = Math.max(0, maxBytes - last.length);
   let size = sizeBytes;
   let endsInLine = false;
   return {

@@ -62,7 +62,7 @@ function sparkSetting(
   if (!/^spark\.[A-Za-z0-9._-]+$/.test(key) || setting === '') return 'must be spark.SETTING=VALUE';
   if (Object.hasOwn(draft.sparkConf, key)) return `sets ${key} twice`;
   if (rest !== null && !sparkSettingsOverRest.has(key))
-    return `${key} is not open to requests: memory, cores, instances and tags are`;
+    return `${key} may not be set by requests: only memory, cores, instances and tags may`;
   if (rest !== null && !/^[A-Za-z0-9_.,-]{1,128}$/.test(setting))
     return `the value of ${key} has characters that are not allowed`;
   draft.sparkConf = { ...draft.sparkConf, [key]: setting };
@@ -128,7 +128,7 @@ function renames(draft: RequestDraft, value: string): string | null {
  */
 export function namePart(value: string): string | null {
   return hasHiddenCharacters(value)
-    ? 'must not hold control characters, line ends, characters without width or marks that turn text around'
+    ? 'must not contain control characters, line ends, zero-width or bidirectional characters'
     : null;
 }
 
@@ -144,7 +144,7 @@ const ofRequests =
 export function reservedName(name: string): string | null {
   if (hasOwnPrefix(name)) return `${name}: ${reservedPrefix}`;
   if (isReservedColumn(name))
-    return `${name} is reserved: databases and table formats have columns of that name of their own; choose another`;
+    return `${name} is reserved: databases and table formats have their own columns of that name; choose another`;
   if (isReservedTable(name)) return `${name}: ${reservedBySqlite}`;
   return name.toLowerCase() === fileKeyName
     ? `${name} is reserved: in every table it is the key of the document`
@@ -157,7 +157,7 @@ function reservedStart(prefix: string): string | null {
   return prefix.toLowerCase().startsWith(ownPrefix) ? reservedPrefix : null;
 }
 
-const reservedPrefix = `names that begin with ${ownPrefix} are reserved for what a load makes for a while; choose another`;
+const reservedPrefix = `names that begin with ${ownPrefix} are reserved for temporary objects of loads; choose another`;
 const reservedBySqlite =
   'names that begin with sqlite_ are reserved for tables of SQLite itself; choose another';
 
@@ -196,7 +196,7 @@ const parseModes: Readonly<Record<(typeof parseModeLetters)[ParseMode], ParseMod
 };
 
 /** Returns the modes of a stored request by their names; unknown letters stay, for the check of the request to refuse. */
-export function modesByName(stored: object): object {
+export function withModeNames(stored: object): object {
   const { saveMode, parseMode } = stored as { readonly saveMode?: unknown; readonly parseMode?: unknown };
   return {
     ...(saveMode === undefined ? {} : { saveMode: valueOr(saveModes, saveMode) }),
@@ -252,7 +252,7 @@ function logical(draft: RequestDraft, value: string): string | null {
 function xsdSet(draft: RequestDraft, value: string): string | null {
   if (value.length > pathLength) return `is longer than ${pathLength} characters`;
   if (value === '-')
-    return 'the standard input holds documents: name the file, folder or archive of the XSDs';
+    return 'the standard input is for documents: name the file, folder or archive of the XSDs';
   draft.xsd = [...(draft.xsd ?? []), value];
   return null;
 }
@@ -330,7 +330,7 @@ function apply(draft: RequestDraft, value: string): string | null {
     return `the type must be one of ${Object.keys(typeNames).join(', ')}`;
   const type = key === undefined ? (allowed?.[0] ?? 'text') : typeNames[key]!;
   if (allowed !== null && !allowed.includes(type)) return `${word} cannot fill a column of type ${typeName}`;
-  if (kind === 'value' && !holds(type, literal ?? '')) return `${literal} is no value of type ${typeName}`;
+  if (kind === 'value' && !holds(type, literal ?? '')) return `${literal} is not a value of type ${typeName}`;
   draft.extraColumns = [
     ...draft.extraColumns,
     kind === 'value' ? { name, type, kind, value: literal ?? '' } : { name, type, kind },
@@ -556,7 +556,9 @@ export const toolOptions: readonly OptionSpec[] = [
       'NAME',
       'the credential for inputs at an address, and for a catalogue (iceberg:https://…): one of the organisation, or a source of the operator',
     ],
-    text('credential', 64, (value) => (credentialName.test(value) ? null : 'is no name of a credential')),
+    text('credential', 64, (value) =>
+      credentialName.test(value) ? null : 'is not the name of a credential',
+    ),
   ),
   withValue(
     [null, '--from'],

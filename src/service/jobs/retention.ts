@@ -59,8 +59,7 @@ export async function sweepExpired(
       idempotencyKeys: await retention.removeIdempotencyKeys(limits.keepIdempotencyKeysMs),
       events: await retention.removeSettledEvents(limits.keepJobsMs),
     };
-    if (Object.values(swept).some((count) => count > 0))
-      logger.info('kept long enough, now removed', { ...swept });
+    if (Object.values(swept).some((count) => count > 0)) logger.info('removed expired records', { ...swept });
   });
   return swept;
 }

@@ -43,7 +43,7 @@ export interface Caller {
 
 /** The advice if Spark is requested but not installed. */
 export const noSpark =
-  '--engine spark: there is no Spark here: install Apache Spark 4 (pip install pyspark), and set svc.spark.submit to the path of its spark-submit';
+  '--engine spark: Spark is not installed: install Apache Spark 4 (pip install pyspark), and set svc.spark.submit to the path of its spark-submit';
 
 /** Returns the line that starts a job's tool: it names only the job. */
 function commandLine(tool: string, idJob: number): string {
@@ -232,13 +232,13 @@ export async function rerunJob(
   if (record != null && record.id_watch !== undefined)
     throw new AppError(
       'conflict',
-      `job ${idJob} is of watch ${record.id_watch}, which loads each file once: have what it rejected tried again by POST /v2/watches/${record.id_watch}/run with {"retry": true}`,
+      `job ${idJob} belongs to watch ${record.id_watch}, which loads each file once: retry its rejected files by POST /v2/watches/${record.id_watch}/run with {"retry": true}`,
     );
   const gone = run === null ? null : deletedLogicalSchema(run);
   if (gone !== null)
     throw new AppError(
       'conflict',
-      `job ${idJob} ran with logical schema ${gone}, which was deleted since: send its request again, with a schema that is there`,
+      `job ${idJob} ran with logical schema ${gone}, which was deleted since: send its request again with an existing schema`,
     );
   const rerun = await adapters.jobs.rerunJob(caller.idOrg, idJob, caller.traceparent);
   return {

@@ -10,11 +10,11 @@ export function isXsdName(name: string): boolean {
 }
 
 export function xsdIsNoDocument(name: string): string {
-  return `${name}: an XSD is no document: ${howToUseXsd(name)}`;
+  return `${name}: an XSD is not a document: ${howToUseXsd(name)}`;
 }
 
 export function howToUseXsd(name: string): string {
-  return `xsd2er ${name} makes an origin of it, and xml2er loads documents by that with -x; xml2er DOCUMENTS --xsd ${name} does both`;
+  return `xsd2er ${name} makes an origin from it, and xml2er -x loads documents with the origin; xml2er DOCUMENTS --xsd ${name} does both`;
 }
 
 /** Whether the schema that the options name describes XSDs; null: it is not made yet. One that is not there does not. */

@@ -64,7 +64,7 @@ export function shapeOf(schema: z.ZodType): Shape {
 
 /** A text that PostgreSQL can hold, as it is. */
 export function storableText(form?: RegExp): z.ZodString {
-  const fault = { error: 'is not such a text' };
+  const fault = { error: 'is not a valid text' };
   const stored = z.string(fault).refine((value) => !value.includes('\0') && value.isWellFormed(), fault);
   return form === undefined ? stored : stored.regex(form, fault);
 }
@@ -72,7 +72,7 @@ export function storableText(form?: RegExp): z.ZodString {
 export const sha256Text = storableText(/^[0-9a-f]{64}$/);
 
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): z.ZodInt {
-  const fault = { error: 'is not such a whole number' };
+  const fault = { error: 'is not a valid whole number' };
   return z.int(fault).min(min, fault).max(max, fault);
 }
 
@@ -97,14 +97,14 @@ function text(form?: RegExp): Shape {
       !value.isWellFormed() ||
       form?.test(value) === false
     )
-      throw shapeFault(at, 'is not such a text');
+      throw shapeFault(at, 'is not a valid text');
   };
 }
 
 function integer(min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER): Shape {
   return (value, at) => {
     if (!Number.isSafeInteger(value) || (value as number) < min || (value as number) > max)
-      throw shapeFault(at, 'is not such a whole number');
+      throw shapeFault(at, 'is not a valid whole number');
   };
 }
 
@@ -292,7 +292,7 @@ export const checkSourceModel: Shape = (value, at) => {
   sourceModelShape(value, at);
   const { elements, types, roots, primaryRoots } = value as SourceModel;
   const within = (index: number | null, length: number): void => {
-    if (index !== null && index >= length) throw shapeFault(at, 'refers to what it does not hold');
+    if (index !== null && index >= length) throw shapeFault(at, 'refers to something that is missing');
   };
   for (const one of elements) {
     within(one.type, types.length);
@@ -413,7 +413,7 @@ export const checkStatistics: Shape = (value, at) => {
 function checkIndexes({ elements, roots }: DocumentStatistics, at: string): void {
   const indexes = [...roots, ...elements.flatMap(({ children }) => children.map((child) => child.element))];
   for (const index of indexes)
-    if (index >= elements.length) throw shapeFault(at, 'refers to what it does not hold');
+    if (index >= elements.length) throw shapeFault(at, 'refers to something that is missing');
 }
 
 // Relational models.
@@ -601,12 +601,12 @@ function rowWidths(tables: readonly Table[], at: string): number[] {
       if (before === undefined) return first;
       first = before;
     }
-    throw shapeFault(at, 'has a table that goes on with itself');
+    throw shapeFault(at, 'has a table that is continued by itself');
   };
   const widths = tables.map(() => 0);
   for (const [index, { columns, continues }] of tables.entries()) {
     if (continues !== undefined && continues >= tables.length)
-      throw shapeFault(at, 'refers to what it does not hold');
+      throw shapeFault(at, 'refers to something that is missing');
     widths[firstOf(index)]! += columns.length;
   }
   return tables.map((_, index) => widths[firstOf(index)]!);
@@ -617,7 +617,7 @@ export const checkRelationalModel: Shape = (value, at) => {
   const model = value as RelationalModel;
   checkNames(model, at);
   const within = (index: number, length: number): void => {
-    if (index >= length) throw shapeFault(at, 'refers to what it does not hold');
+    if (index >= length) throw shapeFault(at, 'refers to something that is missing');
   };
   const tableAt = (index: number): void => within(index, model.tables.length);
   const nodeAt = (index: number): void => within(index, model.nodes.length);
@@ -693,7 +693,7 @@ const holdsKey: ReadonlySet<ColumnRole> = new Set(['parent_key', 'child_key']);
 function checkNames({ tables, nameMaxLength }: RelationalModel, at: string): void {
   const inTarget = new Set<string>(Object.values(sideTableNames));
   const add = (names: Set<string>, name: string, pointer: string): void => {
-    if (hasHiddenCharacters(name)) throw shapeFault(pointer, 'has a name with characters that are not seen');
+    if (hasHiddenCharacters(name)) throw shapeFault(pointer, 'has a name with invisible characters');
     if (byteLength(name) > nameMaxLength)
       throw shapeFault(pointer, `has a name of more than ${nameMaxLength} bytes`);
     const known = name.toLowerCase();
@@ -720,7 +720,7 @@ function checkNames({ tables, nameMaxLength }: RelationalModel, at: string): voi
 
 /** An element that is folded into the row of another is not folded, over others, into its own. */
 function checkFolding({ nodes }: RelationalModel, at: string): void {
-  /** by node: the nodes that it is folded from and that have not been followed yet */
+  /** keyed by node: the nodes that it is folded from and that have not been followed yet */
   const open = new Map<number, number[]>();
   const done = new Set<number>();
   const foldedInto = (index: number): number[] =>

@@ -70,7 +70,7 @@ export type PackageManifest = Readonly<Omit<z.infer<typeof manifestSchema>, 'par
 
 const checkManifest = shapeOf(manifestSchema);
 
-/** no manifest of ours comes near */
+/** manifests that this program writes are much smaller */
 const maxManifestBytes = 64 * 1024;
 
 export async function writeManifest(
@@ -87,11 +87,11 @@ export async function readManifest(folder: PackageFolder): Promise<PackageManife
   const found = new Map((await folder.listFiles()).map(({ name, bytes }) => [name, bytes]));
   const size = found.get(manifestName);
   if (size === undefined) throw packageFault(`there is no ${manifestName}`);
-  if (size > maxManifestBytes) throw packageFault(`${manifestName} is larger than any manifest`);
+  if (size > maxManifestBytes) throw packageFault(`${manifestName} is too large for a manifest`);
   const manifest = await parseManifest(folder);
   for (const { name, bytes } of manifest.parts) {
     if (found.get(name) !== bytes)
-      throw packageFault(`${name} is missing or not as long as the manifest says`);
+      throw packageFault(`${name} is missing, or its length differs from the manifest`);
     found.delete(name);
   }
   found.delete(manifestName);
@@ -111,7 +111,7 @@ async function parseManifest(folder: PackageFolder): Promise<PackageManifest> {
     throw packageFault(
       `its format version is ${content.format_version}, this program reads ${formatVersion}`,
     );
-  if ((await sha256(JSON.stringify(content))) !== stated) throw packageFault('its manifest was changed');
+  if ((await sha256(JSON.stringify(content))) !== stated) throw packageFault('its manifest was modified');
   const names = content.parts.map(({ name }) => name);
   if (names.join() !== partNames.join())
     throw packageFault('its manifest does not list the parts of its format');
@@ -120,8 +120,7 @@ async function parseManifest(folder: PackageFolder): Promise<PackageManifest> {
 
 /** AppError `unprocessable_input` if the text is not JSON, or is nested so deeply that recursive code would exhaust the stack. */
 function parseJson(line: string, at: string): unknown {
-  if (isDeeperThan(line, fixedLimits.jsonDepth))
-    throw packageFault(`${at} is nested deeper than anything of ours`);
+  if (isDeeperThan(line, fixedLimits.jsonDepth)) throw packageFault(`${at} is nested too deeply`);
   try {
     return JSON.parse(line) as unknown;
   } catch {
@@ -271,5 +270,5 @@ export async function* readPart<Part extends PartName>(
 }
 
 function changed(name: string): Error {
-  return packageFault(`${name} is not what the manifest says: it was changed or cut off`);
+  return packageFault(`${name} does not match its manifest: it was modified or truncated`);
 }

@@ -53,7 +53,10 @@ export async function importPackage(
     const imported = [...origins.values()];
     // Last, and in the same transaction: the record then matches the stored data, whatever fails afterwards
     if (into.idJob !== null && !(await changes.completeJob(into.idJob, imported.at(-1)!)))
-      throw new AppError('conflict', 'the job was killed, or given up, meanwhile: nothing was imported');
+      throw new AppError(
+        'conflict',
+        'the job was killed or cancelled during the import: nothing was imported',
+      );
     return { origins: imported };
   });
 }
@@ -161,7 +164,8 @@ async function importLogicalSchemas(
       into.idJob,
       variant,
     );
-    if (seen.has(stored.idLschma)) throw packageFault(`logical schema ${id} is that before it once more`);
+    if (seen.has(stored.idLschma))
+      throw packageFault(`logical schema ${id} is the same as the one before it`);
     await changes.setLogicalSchemaCreated(stored.idLschma, created);
     seen.add(stored.idLschma);
     ids.set(id, stored.idLschma);
@@ -201,7 +205,7 @@ async function switchMappings(
   const toSwitch: { readonly [State in 'on' | 'off']: number[] } = { on: [], off: [] };
   for (const { line, xpath, table, column, active } of lines) {
     const found = stored.get(JSON.stringify([xpath, table, column]))?.shift();
-    if (found === undefined) throw packageFault(`mapping ${line} is none of its logical schema`);
+    if (found === undefined) throw packageFault(`mapping ${line} does not belong to its logical schema`);
     if (found.active !== active) toSwitch[active ? 'on' : 'off'].push(found.id_map);
   }
   for (const [state, ids] of Object.entries(toSwitch)) {
@@ -223,12 +227,12 @@ export async function checkPackage(folder: PackageFolder): Promise<PackageManife
   for await (const { origin, parent, version, source_type: type } of each('origins.ndjson')) {
     if (origins.has(origin) || version <= newest) throw packageFault('its versions are not in their order');
     if (parent !== null && !origins.has(parent))
-      throw packageFault(`origin ${origin} follows one that is not there`);
+      throw packageFault(`origin ${origin} follows a version that is missing`);
     origins.add(origin);
     if (type === 'xsd') xsdOrigins.add(origin);
     newest = version;
   }
-  if (origins.size === 0) throw packageFault('it holds no origin');
+  if (origins.size === 0) throw packageFault('it has no origin');
 
   const models = once('a source model', origins);
   for await (const { origin } of each('source_models.ndjson')) models(origin);
@@ -255,7 +259,7 @@ export async function checkPackage(folder: PackageFolder): Promise<PackageManife
   const logicalSchemas = new Set<number>();
   for await (const { logical_schema: idLschma, origin } of each('logical_schemas.ndjson')) {
     known('a logical schema', origins, origin);
-    if (logicalSchemas.has(idLschma)) throw packageFault(`logical schema ${idLschma} is there twice`);
+    if (logicalSchemas.has(idLschma)) throw packageFault(`logical schema ${idLschma} occurs twice`);
     logicalSchemas.add(idLschma);
   }
   const lines = consecutive('the mappings', logicalSchemas);
@@ -282,7 +286,7 @@ interface Ids {
 }
 
 function known(what: string, ids: Ids, id: number): void {
-  if (!ids.has(id)) throw packageFault(`${what} of something that is not there: ${id}`);
+  if (!ids.has(id)) throw packageFault(`${what} of something that is missing: ${id}`);
 }
 
 /** Takes an id each time, and each id once. */
@@ -290,7 +294,7 @@ function once(what: string, ids: Ids): (id: number) => void {
   const seen = new Set<number>();
   return (id) => {
     known(what, ids, id);
-    if (seen.has(id)) throw packageFault(`${what} of ${id} is there twice`);
+    if (seen.has(id)) throw packageFault(`${what} of ${id} occurs twice`);
     seen.add(id);
   };
 }
@@ -310,8 +314,8 @@ async function checkContent({ name, content, bytes, sha256 }: FileLine): Promise
   if (content === undefined) return;
   const held = fromBase64(content);
   if (held === null || held.byteLength !== bytes)
-    throw packageFault(`the content of ${JSON.stringify(name)} is not as long as it should be`);
+    throw packageFault(`the content of ${JSON.stringify(name)} has the wrong length`);
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', held));
   if (Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('') !== sha256)
-    throw packageFault(`the content of ${JSON.stringify(name)} is not what its hash says`);
+    throw packageFault(`the content of ${JSON.stringify(name)} does not match its hash`);
 }

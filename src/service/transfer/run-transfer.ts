@@ -56,7 +56,10 @@ const never: AbortSignal = new AbortController().signal;
 /** AppError `runtime_unsupported` if no program can be run. */
 export function requireProgram({ transfers }: Pick<TransferAdapters, 'transfers'>): TransferProgram {
   if (transfers !== null) return transfers;
-  throw new AppError('runtime_unsupported', 'schemas are exported and imported where processes can be run');
+  throw new AppError(
+    'runtime_unsupported',
+    'this runtime cannot export or import schemas because it cannot start processes',
+  );
 }
 
 /** Runs a transfer. A failed run is not an exception: it is reported in the log under the request id, and in the job record. */
@@ -191,7 +194,7 @@ async function record(
       await jobs.finish(claim, failure === null ? 'completed' : killed ? 'killed' : 'failed', failure);
       return;
     } catch (error) {
-      logger.warn('the end of the job cannot be written now', { job: claim.idJob, error: String(error) });
+      logger.warn('the result of the job cannot be recorded now', { job: claim.idJob, error: String(error) });
       if (!isOutage(error) || performance.now() > giveUpAt) return;
       await pause(backOffMs(attempt, 100, 2000), never);
     }

@@ -90,7 +90,7 @@ function parseCron(text: string): Cron {
     weekdays: new Set([...weekdays].map((number) => number % 7)),
     eitherDay: !day.startsWith('*') && !weekday.startsWith('*'),
   };
-  if (Number.isNaN(nextOf(cron, 0))) throw scheduleFault(`${text}: there is no such day`);
+  if (Number.isNaN(nextOf(cron, 0))) throw scheduleFault(`${text}: this day does not exist`);
   return cron;
 }
 
@@ -103,7 +103,7 @@ function fieldOf(
   firstName: number,
 ): ReadonlySet<number> {
   const wrong = (): AppError =>
-    scheduleFault(`${what}: ${text} is no number, list, range or step from ${min} to ${max}`);
+    scheduleFault(`${what}: ${text} is not a number, list, range or step from ${min} to ${max}`);
   const numberOf = (word: string): number => {
     const named = names.indexOf(word.toLowerCase());
     if (named >= 0) return named + firstName;
@@ -250,9 +250,9 @@ export async function changeWatch(
 }
 
 /**
- * Returns a test for files that a change leaves out: they are not gone, and their documents must not be removed. Returns null if there
- * are none. After a change of place, files count as the same if only new ones are loaded, as for an inbox that was moved; if documents
- * are replaced, they may be read once more.
+ * Returns a test for files that the changed watch no longer covers: they were not deleted, so their documents must not be removed. Returns
+ * null if there are none. If the location changed, files with the same names are the same files for a watch that only loads new ones (an
+ * inbox that was moved); for a watch that replaces documents, all its files are loaded again.
  */
 function leftOut(before: WatchMembers, after: WatchMembers): ((name: string) => boolean) | null {
   const { location, pattern = null, options = {} } = after;
@@ -355,7 +355,7 @@ function located<Fault extends { readonly code: string; readonly pointer: string
   const make = location.startsWith('/')
     ? 'make it first'
     : /^uploads(?:\/|$)/.test(location)
-      ? 'it is there once a file is uploaded (POST /v2/file/upload/xml)'
+      ? 'it exists after the first upload of a file (POST /v2/file/upload/xml)'
       : `make it first, as SVC_HOME/files/${idOrg}/${location}, or name one below a folder of svc.files.roots`;
   const detail = `${location}: ${fault.detail}: ${make}`;
   return { ...fault, detail };
@@ -370,21 +370,20 @@ function given(members: WatchMembers): Partial<typeof watchDefaults> {
 /** AppError names a location that is not possible, and the right form. */
 function checkPlace(location: string, pattern: string | null): void {
   if (rowServerOf(location) !== null) {
-    if (pattern !== null)
-      throw wrong('/pattern', 'is of files: which rows are taken, --query in options says');
+    if (pattern !== null) throw wrong('/pattern', 'is only for files: select rows by --query in options');
     return;
   }
   if (/^(?:sqlite|duckdb):|\.(?:parquet|[ct]sv(?:\.gz)?)$/i.test(location))
     throw wrong(
       '/location',
-      'of rows is a server, postgresql://… or mysql://…: files of rows are loaded by xml2er --from, as often as it is run',
+      'of rows must be a server, postgresql://… or mysql://…: load files of rows by xml2er --from',
     );
   const isRemote = isRemoteLocation(location);
   const isFile = isRemote && locationOf(location).kind === 'http';
   if (/[*?[]/.test(isFile ? '' : location))
-    throw wrong('/location', 'is a folder or a prefix: what names below it look like is for pattern');
+    throw wrong('/location', 'must be a folder or a prefix: give a pattern of names in pattern');
   if (pattern === null) return;
-  if (isFile) throw wrong('/pattern', 'an address on the web is one file: leave the pattern out');
+  if (isFile) throw wrong('/pattern', 'an address on the web is one file: omit the pattern');
   try {
     nameTest(pattern);
   } catch (error) {
@@ -392,7 +391,7 @@ function checkPlace(location: string, pattern: string | null): void {
     throw wrong('/pattern', error.message);
   }
   if (pattern.startsWith('/') || pattern.split('/').includes('..'))
-    throw wrong('/pattern', 'is of names below the location');
+    throw wrong('/pattern', 'is only for names below the location');
 }
 
 /** AppErrors of `parseRemoteLocation`, which say of which member they are. */
@@ -426,16 +425,16 @@ export interface BatchMembers extends WatchSecrets {
 
 /** Flags that a watch sets itself, with the member that replaces each. */
 const decided: Readonly<Record<string, string>> = {
-  '--from': 'is what location says',
-  '--out': 'is what target says',
-  '--origin': 'is what id_sch says',
-  '--parent': 'is what on_drift says',
-  '--use-stats': 'is what on_drift says',
-  '--unmapped': 'is what on_drift says',
-  '--on-drift': 'is what on_drift says',
-  '--on-error': 'is what on_error says',
-  '--credential': 'is what credential says',
-  '--skip': 'saves nothing, and a watch loads each file once',
+  '--from': 'is set by location',
+  '--out': 'is set by target',
+  '--origin': 'is set by id_sch',
+  '--parent': 'is set by on_drift',
+  '--use-stats': 'is set by on_drift',
+  '--unmapped': 'is set by on_drift',
+  '--on-drift': 'is set by on_drift',
+  '--on-error': 'is set by on_error',
+  '--credential': 'is set by credential',
+  '--skip': 'saves nothing, but a watch loads each file only once',
 };
 
 /**
@@ -475,7 +474,7 @@ function checkModes({ saveMode, parseMode }: ToolRequest): void {
   if (saveMode !== 'append' && saveMode !== 'merge')
     throw refused(
       '-S',
-      '-S a (append) and -S m (merge) are for watches: every other mode would leave files out, or take away what was loaded',
+      '-S a (append) and -S m (merge) are allowed for watches: other modes would skip files or remove loaded rows',
     );
   if (parseMode === 'statistics') throw refused('-e', '-e s loads nothing');
 }
@@ -484,9 +483,9 @@ function checkModes({ saveMode, parseMode }: ToolRequest): void {
 function checkRows({ from, after }: ToolRequest): void {
   if (from === undefined) return;
   if (after === undefined)
-    throw refused('--after', '--after COLUMN says which rows are new: a column that only grows');
+    throw refused('--after', '--after COLUMN is required: an increasing column that identifies new rows');
   if (after.mark !== undefined)
-    throw refused('--after', '--after COLUMN goes on where the watch has come to: leave the value out');
+    throw refused('--after', '--after COLUMN continues from the last row of the watch: omit the value');
 }
 
 /** A document takes the place of the one of its key (`-S m`). */
@@ -595,7 +594,7 @@ export function isPlainName(name: string): boolean {
 }
 
 /** Returns the name that a `.gz` file has after unpacking. */
-export function unpacked(name: string): string {
+export function nameWithoutGz(name: string): string {
   return name.replace(/\.gz$/i, '');
 }
 
@@ -605,7 +604,7 @@ export function unpacked(name: string): string {
  */
 export function documentsOf(files: Iterable<string>): (document: string) => boolean {
   const names = new Set<string>();
-  for (const file of files) names.add(file).add(unpacked(file));
+  for (const file of files) names.add(file).add(nameWithoutGz(file));
   return (document) => {
     if (names.has(document) || names.has(document.replace(/(?:#\d+)+$/, ''))) return true;
     for (let at = document.indexOf('/'); at >= 0; at = document.indexOf('/', at + 1))

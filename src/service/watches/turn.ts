@@ -8,7 +8,7 @@ import type {
   WatchSchedule,
   CandidateFile,
   FileOutcome,
-  MetObject,
+  ListedObject,
   ClaimShares,
   OnDrift,
   ReplacedFile,
@@ -22,7 +22,7 @@ import {
   withoutEmptyFolder,
   watchRequest,
   removesGone,
-  unpacked,
+  nameWithoutGz,
 } from './define.ts';
 import { credentialSecrets } from '../files/credentials.ts';
 import { checkAccess, type AccessSettings } from '../jobs/request/check-access.ts';
@@ -36,7 +36,7 @@ import type { Logger } from '../../ports/environment.ts';
 import { failureReason, type JobStatus } from '../jobs/record.ts';
 
 /** Consecutive failed looks before the watch is called stalled: faults of a store mostly pass. */
-const mostFailedLooks = 3;
+const maxFailedLooks = 3;
 const firstPauseMs = 5000;
 const longestPauseMs = 15 * 60_000;
 
@@ -172,7 +172,7 @@ async function lookWhenDue(options: TurnOptions, claim: WatchClaim, signal: Abor
   }
   const dueMs = Math.max(nextTickMs, nowMs + pauseAfter(failedLooks));
   const { reason, isLimit, pauses } = failure;
-  const stalled = isLimit || failedLooks + 1 >= mostFailedLooks ? { stalled: reason } : {};
+  const stalled = isLimit || failedLooks + 1 >= maxFailedLooks ? { stalled: reason } : {};
   const paused = pauses ? { paused: true as const } : {};
   const release = { ...ran, nextRunMs: dueMs, failedLooks: failedLooks + 1, ...stalled, ...paused, dueMs };
   return { failed: true, release, nextTickMs: dueMs };
@@ -199,7 +199,7 @@ async function nextJob(
 /** Why a look came to nothing. */
 interface FailedLook {
   readonly reason: string;
-  /** it exceeded a limit of ours, and would again */
+  /** the check exceeded a limit of this program, and would exceed it again */
   readonly isLimit: boolean;
   /** it is not to be tried again before a person says so */
   readonly pauses: boolean;
@@ -217,7 +217,7 @@ async function lookAt(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof AppError) || error.code === 'internal_error') throw error;
-    options.logger.warn('a location cannot be looked at', {
+    options.logger.warn('the location of a watch cannot be checked', {
       watch: claim.watch.id_watch,
       error: error.message,
     });
@@ -328,7 +328,7 @@ async function readOne(location: WatchedLocation, file: CandidateFile): Promise<
     status,
     reason,
   });
-  if (!isPlainName(name)) return outcome('rejected', 'no file can have that name; give it another');
+  if (!isPlainName(name)) return outcome('rejected', 'this is not a valid file name; rename the file');
   const read = await location.digest(file).catch((error: unknown) => {
     // the fault concerns one file only; otherwise the place itself may be out of reach
     if (error instanceof AppError && error.code !== 'service_unavailable' && error.code !== 'internal_error')
@@ -337,10 +337,10 @@ async function readOne(location: WatchedLocation, file: CandidateFile): Promise<
   });
   if (read instanceof AppError) return outcome('rejected', read.message);
   if (file.removes) return read === null ? { ...file, sha256: null } : outcome('loaded', null);
-  if (read === null) return outcome('ignored', 'it was gone before it could be loaded');
+  if (read === null) return outcome('ignored', 'it was removed before it could be loaded');
   if (read.object.version !== version) return { ...outcome('waiting', null), met: read.object };
   if (read.sha256 !== loadedSha256) return { ...file, sha256: read.sha256 };
-  const reason = `its content is what job ${loadedBy ?? '?'} has loaded under that name`;
+  const reason = `job ${loadedBy ?? '?'} has already loaded this content under this name`;
   return { ...outcome('ignored', reason), sha256: read.sha256 };
 }
 
@@ -408,7 +408,7 @@ function hasFlag(options: Readonly<Record<string, unknown>>, ...flags: readonly 
 /** objects that are recorded at once */
 const chunk = 1000;
 /** characters of all names of a watch whose files are removed when they go: these are held to the end of a look */
-const mostNameCharacters = 32 * 1024 * 1024;
+const maxNameCharacters = 32 * 1024 * 1024;
 
 /** False: the claim is lost. AppErrors of the location. */
 async function look(
@@ -421,14 +421,14 @@ async function look(
   const location = await locations.open(await openPlace(adapters.secrets, claim), signal);
   const names: string[] | null = removesGone(claim.watch.options) ? [] : null;
   let characters = 0;
-  let met: MetObject[] = [];
+  let met: ListedObject[] = [];
   for await (const object of location.objects()) {
     signal.throwIfAborted();
     met.push(object);
     names?.push(object.name);
-    if (names !== null && (characters += object.name.length) > mostNameCharacters)
+    if (names !== null && (characters += object.name.length) > maxNameCharacters)
       throw new LookLimit(
-        `its names of files have more than ${mostNameCharacters} characters: watch parts of it, or without --delete-missing`,
+        `the names of its files have more than ${maxNameCharacters} characters in total: watch parts of it, or omit --delete-missing`,
       );
     if (met.length < chunk) continue;
     if (!(await schedule.recordObjects(claim, met))) return false;
@@ -529,8 +529,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   function tellFailure(error: unknown): void {
-    if (!stopping.signal.aborted)
-      logger.warn('watches cannot be gone on with now', { error: messageOf(error) });
+    if (!stopping.signal.aborted) logger.warn('watches cannot continue now', { error: messageOf(error) });
   }
 
   return {
@@ -566,7 +565,7 @@ export interface TurnShares {
 }
 
 /** Organisations whose order is remembered; earlier turns are forgotten. */
-const mostServed = 1000;
+const maxServed = 1000;
 
 /** `turns`: how many there are, at least 2. */
 export function createTurnShares(turns: number): TurnShares {
@@ -586,7 +585,7 @@ export function createTurnShares(turns: number): TurnShares {
       served.delete(idOrg);
       served.add(idOrg);
       for (const earliest of served) {
-        if (served.size <= mostServed) break;
+        if (served.size <= maxServed) break;
         served.delete(earliest);
       }
       let isOver = false;
@@ -621,7 +620,7 @@ export interface TurnOptions {
 
 // The time limit of a look (`svc.limits.look`): of all that one turn reads at the place of a watch.
 
-/** The error for a look that exceeded a limit of ours. It would again, so `stalled` reports it at once. */
+/** The error for a check that exceeded a limit of this program. The next check would exceed it again, so `stalled` reports it at once. */
 export class LookLimit extends AppError {
   /** the watch is to be paused: another look may take this machine's memory once more */
   readonly pauses: boolean;
@@ -731,7 +730,7 @@ interface SettleSettings {
 }
 
 /** consecutive failures without a document at fault, after which further tries wait for a pause */
-const mostFailures = 4;
+const maxFailures = 4;
 
 /** Returns the outcomes after a job has ended. */
 export function settle(job: OpenJob, settings: SettleSettings): Settled {
@@ -739,7 +738,7 @@ export function settle(job: OpenJob, settings: SettleSettings): Settled {
   const rejected = settled.files.find(({ status }) => status === 'rejected');
   if (!settings.inOrder || rejected === undefined) return settled;
   const name = job.files.find(({ idFile }) => idFile === rejected.idFile)?.name;
-  const stalled = `rows from ${name} on are not loaded: ${rejected.reason}; mend that row, or leave bad ones out by on_error skip, and try it again`;
+  const stalled = `rows from ${name} on are not loaded: ${rejected.reason}; repair that row, or set on_error to skip, and retry`;
   return { ...settled, watch: { ...settled.watch, stalled } };
 }
 
@@ -768,7 +767,9 @@ function completed(job: OpenJob): Settled {
       const replaced = allReplaced.find(({ name, ofJob }) => ofJob && name === file.name);
       if (replaced !== undefined) return replacedFile(file.idFile, replaced.by);
       const own = rejectsOf(job, file.name);
-      const whole = own.filter(({ document }) => document === file.name || document === unpacked(file.name));
+      const whole = own.filter(
+        ({ document }) => document === file.name || document === nameWithoutGz(file.name),
+      );
       if (own.length === 0) return { idFile: file.idFile, status: 'loaded', reason: null };
       if (whole.length > 0) return rejected(file, whole[0]!);
       return {
@@ -783,7 +784,7 @@ function completed(job: OpenJob): Settled {
   };
 }
 
-/** `on_drift` is `fail`, and documents hold content that the schema does not know: a person is waited for. */
+/** `on_drift` is `fail`, and documents have content that is not in the schema: a person is waited for. */
 function drifted(job: OpenJob, onDrift: OnDrift, blamed: readonly Reject[]): Settled {
   const drift = job.rejects.find(({ code }) => code === driftCode)!;
   const others = blamed.filter(({ code }) => code !== driftCode);
@@ -801,7 +802,7 @@ function removed({ idJob }: OpenJob, idFile: number): FileOutcome {
     idFile,
     status: 'ignored',
     removed: true,
-    reason: `it is gone: job ${idJob} has removed what it had brought`,
+    reason: `it was removed from the location: job ${idJob} removed its documents`,
   };
 }
 
@@ -809,7 +810,7 @@ function stopped(drift: Reject): WatchOutcome {
   return {
     paused: true,
     failures: 0,
-    stalled: `on_drift is fail, and documents hold content that the schema does not know: ${drift.message}`,
+    stalled: `on_drift is fail, and documents have content that is not in the schema: ${drift.message}`,
   };
 }
 
@@ -830,7 +831,7 @@ function withoutCulprit(job: OpenJob, failures: number, inOrder: boolean): Settl
   const reason = failureReason(end as JobStatus, failure);
   const why = `job ${idJob}: ${failure ?? end}`;
   const next = failures + 1;
-  const stalls = reason === 'unreachable' || (reason === 'other' && (inOrder || next >= mostFailures));
+  const stalls = reason === 'unreachable' || (reason === 'other' && (inOrder || next >= maxFailures));
   if (stalls) {
     const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 20));
     return { ...all(job, 'waiting', null), watch: { failures: next, stalled: why }, pauseMs };
@@ -876,7 +877,7 @@ function isWithin(name: string, document: string): boolean {
   return (
     document.startsWith(`${name}/`) ||
     document.startsWith(`${name}#`) ||
-    document.startsWith(`${unpacked(name)}#`)
+    document.startsWith(`${nameWithoutGz(name)}#`)
   );
 }
 
@@ -884,7 +885,7 @@ function isWithin(name: string, document: string): boolean {
 function fileOf({ files }: OpenJob, document: string | null): string | null {
   if (document === null) return files.length === 1 ? files[0]!.name : null;
   const found = files.find(
-    ({ name }) => document === name || document === unpacked(name) || isWithin(name, document),
+    ({ name }) => document === name || document === nameWithoutGz(name) || isWithin(name, document),
   );
   return found?.name ?? (files.length === 1 ? files[0]!.name : null);
 }

@@ -132,7 +132,7 @@ export const localFiles: FileReader & Required<FileWriter> = {
   },
 };
 
-/** Returns the path of a file beside a location, for its content until it is whole. */
+/** Returns the path of a temporary file beside a location, which receives the content until it is complete. */
 function partOf(location: string): string {
   return join(
     dirname(location),
@@ -284,7 +284,7 @@ function noSuchFile(): AppError {
   return new AppError('not_found', 'there is no such file');
 }
 
-/** The caller has cleaned the name: one that is no plain file name, or that no tool reads, is refused. */
+/** The caller has cleaned the name: one that is not a plain file name, or that no tool reads, is refused. */
 function checkFileName(name: string): void {
   const plain = !/[/\\\p{Cc}]/u.test(name) && !name.startsWith('.') && Buffer.byteLength(name) <= longestName;
   if (plain && /\.(xml|xsd|gz|zip|tar|tgz)$/i.test(name)) return;
@@ -369,7 +369,7 @@ function isErrno(error: unknown, ...codes: string[]): boolean {
 function notAllowed(): AppError {
   return new AppError(
     'path_not_allowed',
-    'the path lies outside the folders that this organisation may use: give one below its own folder, or let the operator open a folder with svc.files.roots',
+    'the path is outside the folders that this organisation may use: give one below its own folder, or let the operator open a folder with svc.files.roots',
   );
 }
 

@@ -60,7 +60,7 @@ function moved(): AppError {
 
 // Plain files and folders, whose paths contain no link that would lead elsewhere.
 
-/** The whole path of a file of the table. AppError `target_not_allowed` for what is no plain file in plain folders. */
+/** The whole path of a file of the table. AppError `target_not_allowed` for what is not a plain file in plain folders. */
 export async function plainFile(directory: string, path: string): Promise<string> {
   const steps = path.split('/');
   for (let count = 1; count < steps.length; count += 1)
@@ -85,13 +85,13 @@ function nothing(error: NodeJS.ErrnoException): null {
 function refuse(name: string): never {
   throw new AppError(
     'target_not_allowed',
-    `${name}: a link, or something that is no plain file, stands where a file or folder of a table is to be.`,
+    `${name}: a link or special file is in the place of a file or folder of a table.`,
   );
 }
 
-/** For what opens files itself: a name in a target is a plain file there, or nothing yet. AppError `target_not_allowed`. */
+/** Checks a file that another program will open: it must be a plain file, or not exist yet. AppError `target_not_allowed` otherwise. */
 export async function refuseLink(path: string): Promise<void> {
   const found = await lstat(path).catch(() => null);
   if (found !== null && !found.isFile())
-    throw new AppError('target_not_allowed', `${basename(path)} is no plain file.`);
+    throw new AppError('target_not_allowed', `${basename(path)} is not a plain file.`);
 }

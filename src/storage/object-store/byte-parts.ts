@@ -40,8 +40,8 @@ export async function* inParts(
 }
 
 /** Twice as large, at least `wanted`: small bodies take little, large ones are not copied often. */
-function grown(part: Uint8Array, filled: number, wanted: number, mostBytes: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(Math.max(wanted, Math.min(2 * filled, mostBytes)));
+function grown(part: Uint8Array, filled: number, wanted: number, maxBytes: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(Math.max(wanted, Math.min(2 * filled, maxBytes)));
   larger.set(part.subarray(0, filled));
   return larger;
 }
@@ -82,7 +82,7 @@ export async function createOnce(
     if (number === busyTries)
       throw new AppError(
         'service_unavailable',
-        'the object store cannot be used now (other requests make the same object)',
+        'the object store cannot be used now (other requests are creating the same object)',
       );
     await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** number * Math.random()));
   }

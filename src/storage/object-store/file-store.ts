@@ -38,7 +38,7 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
     }
   }
 
-  async function isThere(location: string): Promise<boolean> {
+  async function isPresent(location: string): Promise<boolean> {
     if ((await objects.head(keyAt(location))) !== null) return true;
     for await (const _ of objects.listObjects(`${keyAt(location)}/`)) return true;
     // the organisation's own folder is there from the first
@@ -68,7 +68,7 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
         return roots.resolve(idOrg, path, mustExist);
       }
       const location = `${scheme}${[idOrg, ...partsOf(path)].join('/')}`;
-      if (mustExist && !(await isThere(location)))
+      if (mustExist && !(await isPresent(location)))
         throw new AppError('input_not_found', 'there is no such file or folder');
       return location;
     },
@@ -167,7 +167,7 @@ function randomName(): string {
 function notAllowed(): AppError {
   return new AppError(
     'path_not_allowed',
-    'the path lies outside the folders that this organisation may use: give one below its own folder, or let the operator open a folder with svc.files.roots',
+    'the path is outside the folders that this organisation may use: give one below its own folder, or let the operator open a folder with svc.files.roots',
   );
 }
 

@@ -103,7 +103,7 @@ async function writeStream(
     await answered(() => upload.complete(done));
     return total;
   } catch (error) {
-    // report the fault of the upload; the store drops unfinished uploads in time
+    // a failed cancellation is ignored: the fault of the upload is reported, and the store removes unfinished uploads itself
     await upload.abort().catch(() => undefined);
     throw error;
   } finally {

@@ -199,12 +199,13 @@ export function nextPage(text: string, kind: 's3' | 'az', before: string | null)
   const [root, name] =
     kind === 's3' ? ['ListBucketResult', 'NextContinuationToken'] : ['EnumerationResults', 'NextMarker'];
   if (!text.trimEnd().endsWith(`</${root}>`))
-    throw noList('answers a list with something else, or with a part of one');
+    throw noList('answers a list request with an invalid or incomplete list');
   const next = elementIn(text, name!) || null;
   const goesOn = kind === 's3' ? elementIn(text, 'IsTruncated') : null;
   // a store that leaves the one word out says by the other that there is more
   if (kind === 's3' && goesOn !== 'true' && (goesOn !== null || next === null)) return null;
-  if (kind === 's3' && next === null) throw noList('says that its list goes on, and not where');
+  if (kind === 's3' && next === null)
+    throw noList('says that its list continues, but gives no continuation token');
   if (next !== null && next === before) throw noList('answers the same page of its list again and again');
   return next;
 }
@@ -212,7 +213,7 @@ export function nextPage(text: string, kind: 's3' | 'az', before: string | null)
 function noList(what: string): AppError {
   return new AppError(
     'service_unavailable',
-    `the store ${what}: look at its endpoint, and at what stands before it`,
+    `the store ${what}: check its endpoint and any proxy in front of it`,
   );
 }
 

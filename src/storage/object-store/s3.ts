@@ -76,7 +76,7 @@ function createObject(send: SendS3, key: string, bytes: Uint8Array): Promise<boo
 export function neverConditional(): AppError {
   return new AppError(
     'invalid_option',
-    'the object store cannot create an object only where there is none (PUT with If-None-Match: *), so two writers could take the same version of a table: take a store that can (Amazon S3, Cloudflare R2, MinIO, Ceph and others do in their present versions), or a folder of the machine',
+    'the object store cannot create an object only if it does not exist yet (PUT with If-None-Match: *), so two writers could create the same version of a table: use a store that can (Amazon S3, Cloudflare R2, MinIO, Ceph and others do in their present versions), or a folder of the machine',
   );
 }
 
@@ -138,12 +138,12 @@ async function writeStream(
     // A store that fails late has sent 200 already: the body shows the failure
     const text = await ended.text();
     if (ended.status === 404 || text.includes('<Error>')) {
-      const fault = faultCode(text) ?? 'the upload is gone';
+      const fault = faultCode(text) ?? 'the upload no longer exists';
       throw new AppError('service_unavailable', `the object store cannot be used now (${fault})`);
     }
     return total;
   } catch (error) {
-    // report the fault of the upload; the store drops unfinished uploads in time
+    // a failed cancellation is ignored: the fault of the upload is reported, and the store removes unfinished uploads itself
     await send({ method: 'DELETE', key, query: { uploadId } }).catch(() => undefined);
     throw error;
   } finally {

@@ -138,6 +138,6 @@ function isConnectionFault(error: unknown): boolean {
 function brokenOff(): AppError {
   return new AppError(
     'service_unavailable',
-    'the list of files was broken off: the service ended, or its file store failed',
+    'the list of files is incomplete: the service ended, or its file store failed',
   );
 }

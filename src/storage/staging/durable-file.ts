@@ -107,7 +107,7 @@ export async function writeDurably(
   await syncPath(directory);
 }
 
-/** characters of what is written at once, more or less */
+/** approximate number of characters written at once */
 const pieceLength = 256 * 1024;
 
 function* inLongPieces(texts: Iterable<string>): Generator<string, void, void> {
@@ -131,7 +131,7 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-export async function readIfThere(path: string): Promise<string | null> {
+export async function readIfExists(path: string): Promise<string | null> {
   // a named pipe must not hold the job up
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
@@ -145,7 +145,7 @@ export async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
-export async function renameIfThere(from: string, to: string): Promise<void> {
+export async function renameIfExists(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
@@ -172,7 +172,7 @@ export async function createOnce(path: string, text: string, drafts: string): Pr
   return true;
 }
 
-/** Over what stood there, whole and durable. `drafts`: as of `createOnce`. */
+/** Replaces a file by a whole and durable one. `drafts`: as for `createOnce`. */
 export async function replaceFile(path: string, content: string | Uint8Array, drafts: string): Promise<void> {
   const draft = join(drafts, `.draft-${randomUUID()}`);
   try {
@@ -212,27 +212,28 @@ const passing: Readonly<Record<string, string>> = {
   EMFILE: tooManyFiles,
   ENFILE: tooManyFiles,
   EIO: 'its disk does not work now',
-  ESTALE: 'its file system was mounted anew meanwhile; run the job again',
+  ESTALE: 'its file system was remounted during the run; run the job again',
 };
-const noRight = 'this user has no right to it; give it the right, or name another place';
+const noRight = 'this user has no permission; grant it, or name another place';
 /** Faults of the place, each with advice. */
 const refused: Readonly<Record<string, string>> = {
   EACCES: noRight,
   EPERM: noRight,
   EROFS: 'its file system is read-only; name another place',
-  ENOTDIR: 'a file stands where a folder is needed; name another folder',
-  EEXIST: 'a file stands where a folder is needed; name another folder',
-  EISDIR: 'a folder stands where a file is needed; name a file in it',
-  ENOENT: 'nothing can be made there, as the folder is not there or a link leads nowhere; name another place',
+  ENOTDIR: 'there is a file where a folder is needed; name another folder',
+  EEXIST: 'there is a file where a folder is needed; name another folder',
+  EISDIR: 'there is a folder where a file is needed; name a file in it',
+  ENOENT:
+    'nothing can be created there because the folder does not exist or a link is broken; name another place',
   ENAMETOOLONG: 'the name is too long; name a shorter one',
-  ELOOP: 'a link stands in the way; name the folder itself',
+  ELOOP: 'the path contains a link; name the folder itself',
 };
 
 /** Faults of a folder that is only read: no file but a lock is created there. */
 const unreadable: Readonly<Record<string, string>> = {
   EROFS:
     'it is locked while it is read, and its file system is read-only; copy it to another place, and name that',
-  ENOENT: 'it, or a file of it, is not there; name where it is now',
+  ENOENT: 'it, or a file of it, does not exist; name its current place',
 };
 
 /** Codes of faults that DuckDB reports in the system's words. */

@@ -25,15 +25,15 @@ async function makeWithParents(directory: string, mode: number): Promise<string 
     return directory;
   } catch (error) {
     const parent = dirname(directory);
-    if (codeOf(error) !== 'ENOENT' || parent === directory) return unlessThere(directory, error);
+    if (codeOf(error) !== 'ENOENT' || parent === directory) return ignoreExisting(directory, error);
     const outermost = await makeWithParents(parent, mode);
-    await mkdir(directory, { mode }).catch((second: unknown) => unlessThere(directory, second));
+    await mkdir(directory, { mode }).catch((second: unknown) => ignoreExisting(directory, second));
     return outermost ?? directory;
   }
 }
 
 /** Some systems say of an existing folder that it may not be made, before they say that it exists. */
-async function unlessThere(directory: string, error: unknown): Promise<undefined> {
+async function ignoreExisting(directory: string, error: unknown): Promise<undefined> {
   const found = await stat(directory).catch(() => null);
   if (found?.isDirectory() !== true) throw error;
   return undefined;

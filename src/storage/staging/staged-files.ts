@@ -14,7 +14,7 @@ export type HandedRows = readonly [rows: Uint8Array, rowCount: number, release?:
 const pieceBytes = 1024 * 1024;
 const allPiecesBytes = 8 * 1024 * 1024;
 /** a model may have more tables than a process may have open files */
-const mostOpenFiles = 64;
+const maxOpenFiles = 64;
 /** files whose bytes are made durable at the same time */
 const syncedAtOnce = 16;
 /** Bytes after which a large file is synced while it grows, so that little is left to sync at its end. */
@@ -193,7 +193,7 @@ export class StagedFiles {
   async #handleOf(file: StagedFile): Promise<FileHandle> {
     if (file.handle === null) {
       const [oldest] = this.#open;
-      if (oldest !== undefined && this.#open.size >= mostOpenFiles) await this.#close(oldest);
+      if (oldest !== undefined && this.#open.size >= maxOpenFiles) await this.#close(oldest);
       file.handle = await open(join(this.#directory, file.name), appending, 0o666);
       file.exists = true;
     }
@@ -297,7 +297,7 @@ export function isChange(error: unknown): boolean {
 export function longerThanListed(label: string, bytes: number): AppError {
   return new AppError(
     'unprocessable_input',
-    `${label}: the server sends more than the ${bytes} bytes that it listed, so nothing was loaded; run it again if the file was replaced meanwhile`,
+    `${label}: the server sends more than the ${bytes} bytes that it listed, so nothing was loaded; if the file was replaced during the read, run the job again`,
     { cause: changeCause },
   );
 }
@@ -305,7 +305,7 @@ export function longerThanListed(label: string, bytes: number): AppError {
 export function changed(label: string): AppError {
   return new AppError(
     'unprocessable_input',
-    `${label}: changed while it was read, so nothing was loaded; run it again when nobody writes it`,
+    `${label}: changed while it was read, so nothing was loaded; run the job again when no program writes the file`,
     { cause: changeCause },
   );
 }

@@ -232,13 +232,16 @@ export function createFileUnits(options: FileUnitsOptions): UnitTarget {
     adopt: (receipts, folderOf) =>
       guarded(async () => {
         if (receipts.length !== expected)
-          throw new AppError('internal_error', `Of ${expected} units, ${receipts.length} were told of.`);
+          throw new AppError('internal_error', `Only ${receipts.length} of ${expected} units were reported.`);
         for (const [unit, { nullAllowed, unconverted, files = [] }] of receipts.entries()) {
           for (const [table, column] of nullAllowed) options.nullAllowed.add(columnId(table, column));
           options.unfit.addAll(unconverted);
           for (const file of files) {
             if (!isOwnName(file.name))
-              throw new AppError('internal_error', `Unit ${unit} tells of a file that is not its own.`);
+              throw new AppError(
+                'internal_error',
+                `Unit ${unit} reports a file that belongs to another unit.`,
+              );
             await options.take(file, join(folderOf(unit), file.name), unit);
           }
         }
@@ -249,7 +252,7 @@ export function createFileUnits(options: FileUnitsOptions): UnitTarget {
 /** Returns what the receipts have decided so far. The numbers of digits grow until each unit has counted its own. */
 async function settledBy(receipts: readonly UnitReceipt[]): Promise<SettledColumns> {
   // loaded only if files have types
-  const { mostDigits } = await import('./parquet/writing.ts');
+  const { maxDigits } = await import('./parquet/writing.ts');
   const unfit = new UnfitColumns();
   const digits = new Map<number | string, ColumnDigits>();
   for (const { unconverted, files = [] } of receipts) {
@@ -257,7 +260,7 @@ async function settledBy(receipts: readonly UnitReceipt[]): Promise<SettledColum
     for (const file of files) {
       if (file.digits === undefined) continue;
       const own = new Map(file.digits.map(([column, whole, fraction]) => [column, { whole, fraction }]));
-      digits.set(file.table, mostDigits(digits.get(file.table) ?? new Map(), own));
+      digits.set(file.table, maxDigits(digits.get(file.table) ?? new Map(), own));
     }
   }
   return {

@@ -42,13 +42,13 @@ export function tooSlow(): AppError {
 }
 
 /** Tables that a message names; the rest are counted. */
-const mostNamed = 20;
+const maxNamed = 20;
 
 /** `tables`: the names that the target has. */
 export function noSuchTable(table: string, tables: readonly string[]): AppError {
   const named = tables
     .toSorted()
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map((name) => JSON.stringify(name));
   const more = tables.length > named.length ? ` and ${tables.length - named.length} more` : '';
   const known = named.length === 0 ? 'it has none' : `it has ${named.join(', ')}${more}`;
@@ -56,12 +56,12 @@ export function noSuchTable(table: string, tables: readonly string[]): AppError 
 }
 
 /**
- * Reads at most `mostRows` rows, and stops before the answer exceeds `fixedLimits.answerRowBytes`. AppError `unprocessable_input` if the
+ * Reads at most `maxRows` rows, and stops before the answer exceeds `fixedLimits.answerRowBytes`. AppError `unprocessable_input` if the
  * first row alone does, or if `isWhole` and not all rows fit.
  */
 export async function collectRows(
   { columns, rows }: ReadRows,
-  mostRows: number,
+  maxRows: number,
   isWhole: boolean,
 ): Promise<RowAnswer> {
   const collected: (readonly AnswerValue[])[] = [];
@@ -69,7 +69,7 @@ export async function collectRows(
   let bytes = JSON.stringify(columns).length;
   let truncated = false;
   for await (const row of rows) {
-    if (collected.length === mostRows) {
+    if (collected.length === maxRows) {
       truncated = true;
       break;
     }

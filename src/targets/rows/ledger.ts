@@ -46,7 +46,7 @@ export interface RemovedDocuments {
   readonly documents: number;
   /** the number of different document names, or merge keys */
   readonly names: number;
-  /** by table, without tables that lost no rows */
+  /** keyed by table, without tables that lost no rows */
   readonly rows: Readonly<Record<string, number>>;
 }
 

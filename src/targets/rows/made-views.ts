@@ -19,7 +19,7 @@ export async function markedComment({ comment, query }: CreatedView): Promise<st
   return `${commentLine(comment, null)} (${told}) ${viewMark}`;
 }
 
-export interface ColumnsThere {
+export interface ExistingColumns {
   readonly dialect: Dialect;
   readonly sqlSchema?: string;
   /** `_documents` has the times until which its documents are valid */
@@ -28,10 +28,10 @@ export interface ColumnsThere {
   /** the type of a column of an existing table: the one of the model, text, or another one; null if the table does not have the column */
   readonly typeOf: (table: number, column: number) => 'as modelled' | 'text' | 'other' | null;
   /** all columns of a table, with their comments */
-  readonly columnsOf: (table: number) => readonly ColumnThere[];
+  readonly columnsOf: (table: number) => readonly ExistingColumn[];
 }
 
-export interface ColumnThere {
+export interface ExistingColumn {
   readonly name: string;
   readonly comment: string | null;
 }
@@ -58,7 +58,7 @@ export interface WantedViews {
 export async function viewsOver(
   plan: SinkPlan,
   tables: readonly PhysicalTable[],
-  there: ColumnsThere,
+  there: ExistingColumns,
   wanted: WantedViews,
 ): Promise<readonly LoadView[]> {
   const entities = await entityViewsOver(plan, tables, there);
@@ -76,7 +76,7 @@ export async function viewsOver(
 
 async function currentViewsOver(
   model: RelationalModel,
-  { dialect, sqlSchema, hasTable, columnsOf }: ColumnsThere,
+  { dialect, sqlSchema, hasTable, columnsOf }: ExistingColumns,
 ): Promise<readonly CreatedView[]> {
   const { currentViews } = await import('../../engine/views/statements.ts');
   return currentViews(model, {
@@ -89,7 +89,7 @@ async function currentViewsOver(
 async function entityViewsOver(
   { model, enumerations }: SinkPlan,
   tables: readonly PhysicalTable[],
-  { dialect, sqlSchema, hasTable, typeOf, columnsOf }: ColumnsThere,
+  { dialect, sqlSchema, hasTable, typeOf, columnsOf }: ExistingColumns,
 ): Promise<readonly CreatedView[]> {
   const { entityViews } = await import('../../engine/views/statements.ts');
   const valuesAt = await enumerations?.();
@@ -118,7 +118,7 @@ async function entityViewsOver(
  */
 function withTypes(
   model: RelationalModel,
-  types: readonly (readonly ReturnType<ColumnsThere['typeOf']>[] | null)[],
+  types: readonly (readonly ReturnType<ExistingColumns['typeOf']>[] | null)[],
 ): RelationalModel {
   return {
     ...model,
@@ -126,13 +126,13 @@ function withTypes(
       ...table,
       columns: table.columns.map((column, at) => {
         const found = types[index]?.[at] ?? 'as modelled';
-        return found === 'as modelled' ? column : { ...column, type: typeThere(column.type, found) };
+        return found === 'as modelled' ? column : { ...column, type: existingType(column.type, found) };
       }),
     })),
   };
 }
 
-function typeThere(type: ColumnType, found: 'text' | 'other'): ColumnType {
+function existingType(type: ColumnType, found: 'text' | 'other'): ColumnType {
   if (found === 'text') return { kind: 'text' };
   // the model has text, but the database has an unknown other type: any type that is not text will do
   if (type.kind === 'text') return { ...type, kind: 'boolean' };

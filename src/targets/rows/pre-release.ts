@@ -7,7 +7,7 @@ export class PreReleaseFault extends AppError {
   constructor(label: string, lack: string) {
     super(
       'conflict',
-      `${label}: ${lack}. A version before 1.0 made this target, or another program made or changed it. To carry its documents over, write them back with the version that loaded them (er2xml), and load them into a new target with this version.`,
+      `${label}: ${lack}. A version before 1.0 made this target, or another program made or changed it. To keep its documents, write them back with the version that loaded them (er2xml), and load them into a new target with this version.`,
     );
   }
 }

@@ -67,7 +67,7 @@ interface KeySpans {
   readonly rows: number;
   /** by span: the lowest key of a row that is not late */
   readonly least: readonly number[];
-  /** indexes from 0 of the rows that follow so many rows with higher keys that these cannot wait for them */
+  /** indexes from 0 of the late rows: they come so far behind rows with higher keys that those rows cannot be buffered until then */
   readonly late: readonly number[];
 }
 
@@ -75,10 +75,10 @@ const spanRows = 512;
 /** A row is late if it follows a row with a higher key by more than this number of spans. */
 const waitingSpans = 32;
 /** the maximum number of rows that are read before all others */
-const mostLate = 20_000;
+const maxLate = 20_000;
 
 /** Returns the maximum number of rows of the table that are buffered. */
-export function heldRowsOf({ rows, late }: KeySpans): number {
+export function bufferedRowsOf({ rows, late }: KeySpans): number {
   return Math.min(rows, (waitingSpans + 1) * spanRows + late.length);
 }
 
@@ -101,7 +101,7 @@ export async function keySpans(blocks: ClosableBlocks): Promise<KeySpans | null>
         highest[span] = Math.max(highest[span] ?? highest[span - 1] ?? -Infinity, key);
         least[span] ??= Infinity;
         if (key >= (highest[span - waitingSpans] ?? -Infinity)) least[span] = Math.min(least[span], key);
-        else if (late.push(rows) > mostLate) return null;
+        else if (late.push(rows) > maxLate) return null;
       }
     }
   } finally {

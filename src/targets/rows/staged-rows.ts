@@ -21,7 +21,7 @@ import {
 /** Checks the fence immediately before rows are committed. AppError `conflict` if another worker has the job. */
 export async function passFence(fence: Fence, merged?: MergeCounts): Promise<void> {
   if (!(await fence(merged)))
-    throw new AppError('conflict', 'The job is another worker’s by now: nothing was published.');
+    throw new AppError('conflict', 'Another worker has taken over the job: nothing was published.');
 }
 
 const nothingToMerge: MergeOrder = { documents: [], missing: [], keepsHistory: false };

@@ -18,7 +18,7 @@ import {
   decodedRows,
 } from '../../engine/unshred/rows/values.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/keys.ts';
-import { passed, lookedAt } from '../../engine/model/packed/reader.ts';
+import { peekElement, peekMember } from '../../engine/model/packed/reader.ts';
 import { tableIndexes } from '../../engine/model/packed/models.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { isVersion, type DocumentVersions } from '../../engine/sql/loaded-documents.ts';
@@ -29,11 +29,11 @@ import type { TargetLoad } from '../../ports/row-sink.ts';
 
 // Buffers the rows of a small table beside the data, so that each table of the data can select its own from memory.
 
-/** by the name in their first column */
+/** keyed by the name in their first column */
 type HeldRows = ReadonlyMap<string, readonly RowBytes[]>;
 
 /** Buffers the rows of `blocks`, which have that many columns, and closes `blocks`. */
-export async function heldRows(
+export async function bufferRows(
   blocks: RowBlocks & { close(): Promise<void> },
   columns: number,
 ): Promise<HeldRows> {
@@ -211,7 +211,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
   #tables: ReadTables<Known> | null = null;
   #streams: ClosableBlocks[] = [];
   readonly #named = new Map<string, Promise<ReadonlySet<string>>>();
-  /** by table beside the data; null: it has too many rows to be buffered */
+  /** keyed by table beside the data; null: it has too many rows to be buffered */
   readonly #held = new Map<string, Promise<HeldRows | null>>();
 
   constructor(options: TableRowSourceOptions<Known>) {
@@ -231,7 +231,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
       for (const [known, index] of tableIndexes(model)) {
         const table = this.#tables.table(known);
         if (table === null) continue;
-        const columns = lookedAt(passed(model.tables, index), 'columns');
+        const columns = peekMember(peekElement(model.tables, index), 'columns');
         if (hasOtherKeys(columns, (name) => table.whole(name) !== null))
           throw new AppError('conflict', otherKeysMessage(this.label, known));
       }
@@ -374,7 +374,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
     const table = this.#tables!.table(query.in);
     if (table === null) return null;
     const { name, by, columns } = query;
-    const held = await this.#heldRows(table, query);
+    const held = await this.#bufferRows(table, query);
     if (held !== null) {
       const documentOf = textsOf(1);
       const rows = held.get(name)?.filter((row) => isWithin(documentOf(row)!, range));
@@ -397,13 +397,13 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
   }
 
   /** Buffers all rows, each with the name of its table and the key of its document before its columns. */
-  #heldRows(table: Known, { in: beside, nameColumn, columns }: BesideQuery): Promise<HeldRows | null> {
+  #bufferRows(table: Known, { in: beside, nameColumn, columns }: BesideQuery): Promise<HeldRows | null> {
     let held = this.#held.get(beside);
     if (held === undefined) {
       const asked = [nameColumn, 'document_key', ...columns];
       held = this.#guarded(async () => {
         const blocks = (await this.#tables!.fewRows?.(table, asked)) ?? null;
-        return blocks === null ? null : heldRows(blocks, asked.length);
+        return blocks === null ? null : bufferRows(blocks, asked.length);
       });
       this.#held.set(beside, held);
     }

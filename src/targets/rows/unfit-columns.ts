@@ -1,12 +1,12 @@
 /** Columns with values that their types cannot hold, and the types that they get instead when the job publishes. */
 import {
-  mostDecimalDigits,
+  maxDecimalDigits,
   type ColumnType,
   type RelationalModel,
 } from '../../engine/model/relational-model.ts';
 import type { UnfitColumn, UnfitDigits } from '../../ports/row-sink.ts';
 
-/** By `columnId`. */
+/** Keyed by `columnId`. */
 export type WidenedTypes = ReadonlyMap<string, ColumnType>;
 
 /** The maximum digits of exact numbers in a target, and the maximum after the point. */
@@ -15,7 +15,7 @@ export interface DecimalRoom {
   readonly fraction: number;
 }
 
-export const usualRoom: DecimalRoom = { digits: mostDecimalDigits, fraction: mostDecimalDigits };
+export const usualRoom: DecimalRoom = { digits: maxDecimalDigits, fraction: maxDecimalDigits };
 
 const text: ColumnType = { kind: 'text' };
 /** without leading zeros, as every database prints it */

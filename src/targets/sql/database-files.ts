@@ -27,7 +27,7 @@ import type {
   SinkPlan,
   UnconvertedValue,
   ZoneTable,
-  ZonesThere,
+  ExistingZones,
   TargetLoad,
 } from '../../ports/row-sink.ts';
 import { passFence } from '../rows/staged-rows.ts';
@@ -112,7 +112,7 @@ export interface FileDriver<Database extends FileDatabase> extends SqlDriver<Dat
     database: Pick<Database, 'read'>,
     known: FoundTables,
     tables: readonly ZoneTable[],
-  ): Promise<ZonesThere>;
+  ): Promise<ExistingZones>;
   /** Returns whether text of a document looks like the staged form of a value of the type. */
   looksStaged(text: string, type: ColumnType): boolean;
   /** Returns the reason why the database cannot keep a file of that name; null if it can. */
@@ -150,7 +150,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
   /** in its folder, which is held open from the time it exists */
   #file: string;
   #drawn!: DrawnModel;
-  /** by `columnId`: staged keys of rows whose text only looks like the staged form of a value */
+  /** keyed by `columnId`: staged keys of rows whose text only looks like the staged form of a value */
   readonly #textRows = new Map<string, Set<string>>();
   #pinned: PinnedFolder | null = null;
   #createdFolders: CreatedFolders | null = null;
@@ -183,14 +183,14 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
-    return (await this.#readThere(() => readFileLoads(this.#driver, this.#file, this.#reading))) ?? [];
+    return (await this.#readIfExists(() => readFileLoads(this.#driver, this.#file, this.#reading))) ?? [];
   }
 
-  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+  async existingZones(tables: readonly ZoneTable[]): Promise<ExistingZones> {
     const driver = this.#driver;
     const { zones } = driver;
     if (zones === undefined) return new Map();
-    const there = await this.#readThere(() =>
+    const there = await this.#readIfExists(() =>
       driver.readOnly(this.#file, this.#reading, async (database) =>
         zones(database, await driver.readTables(database), tables),
       ),
@@ -203,7 +203,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
   }
 
   /** Returns null if there is no such file. */
-  async #readThere<T>(read: () => Promise<T>): Promise<T | null> {
+  async #readIfExists<T>(read: () => Promise<T>): Promise<T | null> {
     // the folder that is opened later; it is not created here
     if (!(await exists(dirname(this.#file)))) return null;
     return this.guarded(async () => {
@@ -281,7 +281,10 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
     try {
       const published = await this.#publish(staged, merge, async (merged) => {
         if (!(await lock.isHeld()))
-          throw new AppError('service_unavailable', `${this.label}: another job has taken the file over.`);
+          throw new AppError(
+            'service_unavailable',
+            `${this.label}: another job has taken over the lock on the file.`,
+          );
         await passFence(fence, merged);
       });
       // a file that has the job already is in its place
@@ -332,7 +335,7 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
       this.#files = new StagedFiles(this.#staging.directory, { isScratch: true });
       if (!(await exists(this.#file))) {
         if ((await lstat(this.#file).catch(() => null)) !== null)
-          throw new AppError('target_not_allowed', `${this.label} is a link that leads nowhere.`);
+          throw new AppError('target_not_allowed', `${this.label} is a broken link.`);
         this.outcome = 'load';
       } else {
         this.outcome = await this.#withOpen(async (database) =>
@@ -477,7 +480,10 @@ export class DatabaseFileSink<Database extends FileDatabase> extends SqlRowSink<
     await lastCheck();
     await link(path, this.#file).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      throw new AppError('service_unavailable', `${this.label}: another program made the file meanwhile.`);
+      throw new AppError(
+        'service_unavailable',
+        `${this.label}: another program created the file during the run.`,
+      );
     });
     await syncPath(dirname(this.#file));
   }

@@ -6,7 +6,7 @@ import { qualified, type Dialect } from '../../engine/sql/dialect.ts';
 import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts';
 import { physicalTables, type PhysicalTable, physicalName } from '../../engine/sql/physical-model.ts';
 import { AppError } from '../../errors.ts';
-import type { ZonesThere, ZoneTable } from '../../ports/row-sink.ts';
+import type { ExistingZones, ZoneTable } from '../../ports/row-sink.ts';
 import { refusePreRelease } from '../rows/pre-release.ts';
 
 /** The rules by which the database writes and compares names. */
@@ -46,7 +46,7 @@ export interface FoundTable {
   readonly statement: string | null;
   /** For a view that a load made: its comment, and the statements that make it again; otherwise null. */
   readonly madeView: { readonly comment: string; readonly statements: readonly string[] } | null;
-  /** by folded name, in the table's order */
+  /** keyed by folded name, in the table's order */
   readonly columns: ReadonlyMap<string, FoundColumn>;
 }
 
@@ -62,12 +62,12 @@ interface Moments {
   hasValues?(table: string, column: string): Promise<boolean>;
 }
 
-/** Implements `RowSink.zonesThere`. */
+/** Implements `RowSink.existingZones`. */
 export async function zonesOf(
   { dialect, foldedName }: SqlNames,
   tables: readonly ZoneTable[],
   { hasTable, isZoned, hasValues = () => Promise.resolve(true) }: Moments,
-): Promise<ZonesThere> {
+): Promise<ExistingZones> {
   const folded = (name: string): string => foldedName(physicalName(dialect, name));
   const zones = new Map<string, ReadonlyMap<string, boolean>>();
   for (const { name, columns } of tables) {

@@ -24,7 +24,7 @@ export interface StagedRowsFile extends WaitingRows {
   readonly longestRowBytes: number;
 }
 
-/** By index of the table, or name of the side table. */
+/** Keyed by index of the table, or name of the side table. */
 export type StagedTables = ReadonlyMap<number | string, StagedRowsFile>;
 
 /** The facts about a database that the shared steps of publishing need. */
@@ -64,17 +64,17 @@ export interface Publication<
   drawn: DrawnModel;
   /** no other process knows the file: its content need not appear in one step */
   readonly isNew: boolean;
-  /** by index in the drawn model, or name of the side table */
+  /** keyed by index in the drawn model, or name of the side table */
   readonly staged: ReadonlyMap<number | string, Waiting>;
   /** by `columnId`: NOT NULL columns that some row left empty, and columns with a value that their type cannot hold */
   readonly nullAllowed: ReadonlySet<string>;
   readonly widened: WidenedTypes;
-  /** by `columnId`: staged keys of rows whose text only looks like a staged value or list */
+  /** keyed by `columnId`: staged keys of rows whose text only looks like a staged value or list */
   readonly textRows: ReadonlyMap<string, ReadonlySet<string>>;
   readonly signal: AbortSignal | undefined;
   /** by index in the drawn model: tables that this job makes */
   readonly made: Set<number>;
-  /** by index in the drawn model: types of the columns of a table that is ready for rows */
+  /** keyed by index in the drawn model: types of the columns of a table that is ready for rows */
   readonly types: Map<number, readonly string[]>;
   /** save mode `merge`, after existing documents have been removed or closed; otherwise null */
   merging: Merging<string> | null;
@@ -82,7 +82,7 @@ export interface Publication<
   readonly indexes: { count: number; seconds: number };
 }
 
-/** By folded table name, `_documents` among them: the number added to the keys of this job, which count from 1. */
+/** Keyed by folded table name, `_documents` among them: the number added to the keys of this job, which count from 1. */
 export type KeyOffsets = ReadonlyMap<string, bigint>;
 
 /**

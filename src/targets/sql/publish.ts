@@ -53,11 +53,13 @@ async function readyCodes<Database extends SqlDatabase, Waiting extends WaitingR
   const isOurs = there?.isView === false && there.comment === comment;
   if (plan.codes === undefined && !isOurs) return null;
   if (!isOurs && (there !== undefined || drawn.tables.some((one) => driver.foldedName(one.name) === name))) {
-    changes.push(`${name}: not filled with codes, no load made what has this name`);
+    changes.push(`${name}: not filled with codes because an object that no load made has this name`);
     return null;
   }
   if (plan.codes === 'check')
-    changes.push(`${driver.title} adds no checks of codes to tables, --codes check fills _codes alone`);
+    changes.push(
+      `${driver.title} does not support CHECK constraints for codes: --codes check only fills _codes`,
+    );
   const codes = await codesOf(
     plan,
     (table) => foundTable(publication, table) !== undefined || publication.made.has(table),
@@ -237,7 +239,7 @@ export async function deleteRowsElsewhere<Database extends SqlDatabase>(
   const { rows, tables } = await deletion(scope, `SELECT document_key FROM ${cleared}`);
   for (const name of tables)
     if (rows[name] !== undefined)
-      publication.changes.push(`${name}: ${rows[name]} rows of documents that were overwritten are gone`);
+      publication.changes.push(`${name}: ${rows[name]} rows of overwritten documents were deleted`);
 }
 
 /** Clears tables. Views stay, because they find the tables that are made again. */

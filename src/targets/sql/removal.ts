@@ -179,7 +179,7 @@ export function notesOf<Database extends SqlDatabase>({
 }
 
 interface DeletedRows {
-  /** by name of the table; tables that lost no rows, and those of lists, are left out */
+  /** keyed by name of the table; tables that lost no rows, and those of lists, are left out */
   readonly rows: Readonly<Record<string, number>>;
   /** tables of earlier versions of the model */
   readonly tables: readonly string[];
@@ -191,20 +191,20 @@ export async function deleteRows<Database extends SqlDatabase>(
   keys: string,
 ): Promise<DeletedRows> {
   const { driver, model, drawn, known } = scope;
-  const isThere = (name: string): boolean => known.get(driver.foldedName(name))?.isView === false;
+  const isPresent = (name: string): boolean => known.get(driver.foldedName(name))?.isView === false;
   const documentOf = new Map(
     rowsOfDocuments(model, drawn.tables).map(({ table, column }) => [table, column]),
   );
   const lists = drawn.lists.flatMap(({ owner, table }): ListOfRows[] => {
     if (table === null) return [];
     const [list, of] = [drawn.tables[table]!, drawn.tables[owner]!];
-    if (!isThere(list.name) || !isThere(of.name)) return [];
+    if (!isPresent(list.name) || !isPresent(of.name)) return [];
     const [column, key, document] = [list.columns[1]!.name, of.primaryKey[0]!, documentOf.get(of.name)!];
     return [{ list: list.name, column, owner: of.name, key, document }];
   });
   const earlier = await earlierTables(scope);
   await deleteItems(scope, [...lists, ...earlier.lists], keys);
-  const tables = [...documentOf].flatMap(([table, column]) => (isThere(table) ? [{ table, column }] : []));
+  const tables = [...documentOf].flatMap(([table, column]) => (isPresent(table) ? [{ table, column }] : []));
   const others = earlier.tables.map(({ name }) => ({ table: name, column: fileKeyName }));
   return {
     rows: await deleteFrom(scope, [...tables, ...others], keys),
@@ -368,7 +368,7 @@ export async function removeInTransaction<Database extends SqlDatabase>(
     const removed = await removeNamed({ database, driver, known, drawn }, plan, label);
     if (plan.dryRun || removed.already) return removed;
     if (!(await fence(removed)))
-      throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
+      throw new AppError('conflict', 'Another worker has taken over the job: nothing was removed.');
     await database.run('COMMIT');
     isOpen = false;
     return removed;

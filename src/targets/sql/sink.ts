@@ -56,6 +56,7 @@ export abstract class SqlRowSink<Database extends SqlReader> extends StagedRowSi
 
 /** Returns the report on a job that had nothing left to do when it started to publish. */
 export function nothingPublished(outcome: 'already' | 'nothing'): Published {
-  const changes = outcome === 'already' ? [] : ['tables were filled meanwhile: nothing was added'];
+  const changes =
+    outcome === 'already' ? [] : ['another job filled the tables during the run: nothing was added'];
   return { rows: {}, already: outcome === 'already', changes };
 }

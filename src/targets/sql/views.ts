@@ -22,7 +22,9 @@ export async function dropViewsOfNames<Database extends SqlDatabase, Waiting ext
     await database.run(`DROP VIEW ${driver.dialect.quote(view.name)}`);
     known.delete(driver.foldedName(name));
     if (plan.views !== true)
-      changes.push(`${view.name}: view dropped, a table has its name now: --views makes it under another`);
+      changes.push(
+        `${view.name}: view dropped because a table now has its name: --views makes it under another name`,
+      );
   }
 }
 
@@ -42,7 +44,8 @@ export async function publishViews<Database extends SqlDatabase, Waiting extends
     const there = known.get(folded);
     if (there === undefined && !view.isWanted) continue;
     if (there !== undefined && there.madeView === null) {
-      if (view.isWanted) changes.push(`${view.name}: not made as a view, no load made what has this name`);
+      if (view.isWanted)
+        changes.push(`${view.name}: view not made because an object that no load made has this name`);
       continue;
     }
     ours.delete(folded);
@@ -59,7 +62,7 @@ export async function publishViews<Database extends SqlDatabase, Waiting extends
   for (const { name, madeView } of ours.values()) {
     const refusal = await makeView(publication, name, madeView!.statements);
     if (refusal !== null)
-      changes.push(`${name}: view dropped, as it does not fit its tables any more: ${refusal}`);
+      changes.push(`${name}: view dropped because it no longer fits its tables: ${refusal}`);
   }
 }
 

@@ -21,8 +21,8 @@ const firstLines = [
 ] as const;
 
 const lastLines = [
-  ['migrate export|import …', 'schemas to and from other installations; migrate --help tells how'],
-  ['unload -l LOGICAL -i TARGET -D NAME', 'removes the rows of a document; unload --help tells more'],
+  ['migrate export|import …', 'schemas to and from other installations; migrate --help shows how'],
+  ['unload -l LOGICAL -i TARGET -D NAME', 'removes the rows of a document; unload --help shows more'],
   ['doctor', 'examines this machine and the settings, and says what to do about each fault'],
   [`completion ${shells.join('|')}`, 'a script that completes commands and options in that shell'],
 ] as const;

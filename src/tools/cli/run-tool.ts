@@ -99,7 +99,7 @@ async function reconcileSession(session: ToolSession): Promise<number> {
     );
     return published ? exitCodes.completed : exitCodes.notPublished;
   } catch (error) {
-    session.log(`the target cannot be asked now: ${session.mask(describe(error).text)}`);
+    session.log(`the target does not answer now: ${session.mask(describe(error).text)}`);
     return exitCodes.tryAgain;
   } finally {
     await session.finish('completed', null);
@@ -224,7 +224,8 @@ function describe(error: unknown): {
       again: true,
       outage: { of: 'room' },
     };
-  if (isOutage(error)) return { text: `what the job needs does not answer now: ${message}`, again: true };
+  if (isOutage(error))
+    return { text: `a server that the job needs does not answer now: ${message}`, again: true };
   if (isOutOfMemory(error)) {
     const text = `out of memory (${message.split('\n')[0]}): fewer --workers, large documents in parts (--row-tag), or fewer documents in a job need less; svc.worker.memory gives jobs more`;
     return { text, again: false };
@@ -237,9 +238,9 @@ function describe(error: unknown): {
 // The start of a tool's process: one run, and under a worker those that follow it.
 
 /** Memory above which a process exits after a run, to return it to the system. */
-const mostBytes = 256 * 1024 ** 2;
+const maxBytes = 256 * 1024 ** 2;
 /** However well it goes, a process is a new one now and then. */
-const mostRuns = 200;
+const maxRuns = 200;
 
 /** Sets the exit code of the process. */
 export async function runCommand(
@@ -248,11 +249,11 @@ export async function runCommand(
 ): Promise<void> {
   // the reader of the output may close it; the job goes on
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  await runSuccessively(tool, (argv, begun) => runTool(tool, argv, convert, begun));
+  await serveRuns(tool, (argv, begun) => runTool(tool, argv, convert, begun));
 }
 
 /** `run`: resolves to an exit code, and leaves nothing running; receives its start time, unless it is the first of the process. */
-export async function runSuccessively(
+export async function serveRuns(
   tool: string,
   run: (argv: readonly string[], begun: ProcessTime | undefined) => Promise<number>,
 ): Promise<void> {
@@ -292,10 +293,10 @@ function mayWait(runs: number): boolean {
   return (
     process.env[waitsVariable] !== undefined &&
     process.exitCode === exitCodes.completed &&
-    runs < mostRuns &&
+    runs < maxRuns &&
     // a listener for SIGTERM means that something is left to end
     process.listenerCount('SIGTERM') === 0 &&
-    process.memoryUsage.rss() < mostBytes
+    process.memoryUsage.rss() < maxBytes
   );
 }
 

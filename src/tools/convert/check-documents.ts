@@ -392,7 +392,7 @@ class DocumentCheck {
     } catch (error) {
       const isTooLong = error instanceof InputError && error.diagnostic.code === 'xml_text_limit';
       if (!isTooLong || this.#session.limits.xmlMaxTextBytes <= maxTextBytes) throw error;
-      const message = `--validate: a value has more than ${maxTextBytes / 1024 ** 2} MiB, which ${program} would take hours for; load this document without --validate`;
+      const message = `--validate: a value has more than ${maxTextBytes / 1024 ** 2} MiB, which would take ${program} hours; load this document without --validate`;
       throw new InputError({ ...error.diagnostic, message });
     }
   }

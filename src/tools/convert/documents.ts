@@ -33,7 +33,7 @@ export function adviceOnUntyped(model: RelationalModel, statistics: DocumentStat
   if (paths.length === 0) return null;
   const rest = paths.length - namedPaths;
   const named = paths.slice(0, namedPaths).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
-  return `the schema gives no type to ${named}, and documents have only text there: the text is in rows of its own; --prune makes columns of it in a new target`;
+  return `the schema gives no type to ${named}, and documents have only text there: the text is stored in separate tables; in a new target, --prune stores it in columns`;
 }
 
 function untypedTexts(
@@ -131,7 +131,7 @@ async function holdsSeveral({ fileCount, members }: InputSet): Promise<boolean> 
 }
 
 function withSkipAdvice({ diagnostic }: InputError): InputError {
-  const advice = '--on-error skip leaves out such documents and loads the others';
+  const advice = '--on-error skip skips such documents and loads the others';
   return new InputError({ ...diagnostic, message: `${diagnostic.message}; ${advice}` });
 }
 

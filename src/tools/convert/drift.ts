@@ -60,10 +60,10 @@ export async function settleDrift(
   session.steps.begin('store');
   const record = await storeNextVersion(session, origin, source);
   session.log(
-    `--on-drift evolve: schema ${origin.idSch} has no place for ${listed(unmapped)}; origin ${record.id_sch} (${record.name}, version ${record.version}) is its next version, by which the documents are loaded`,
+    `--on-drift evolve: schema ${origin.idSch} has no place for ${listed(unmapped)}; origin ${record.id_sch} (${record.name}, version ${record.version}) is its next version, with which the documents are loaded`,
   );
   await session.report({ idSch: record.id_sch });
-  // a further attempt goes on with this origin
+  // recorded now, so that a further attempt uses this origin again
   await session.reported();
   const { home, idOrg, idJob } = session;
   await home.adapters.catalog.saveStatistics(idOrg, record.id_sch, idJob, statistics, () => all);
@@ -133,7 +133,7 @@ export async function withNewestVersion(session: ToolSession, target: TargetOnDe
   for (const idSch of new Set(loads.map((load) => load.idSch))) {
     if (idSch === null || !(await isVersionAfter(session, idSch, originId.id))) continue;
     log(
-      `--on-drift evolve: origin ${idSch}, a later version of origin ${originId.id}, loaded the target and goes on`,
+      `--on-drift evolve: origin ${idSch}, a later version of origin ${originId.id}, loaded the target and is used again`,
     );
     return settledSession(session, { ...request, originId: { id: idSch } });
   }

@@ -49,7 +49,7 @@ async function withZonesMet(
   session: Pick<ToolSession, 'limits' | 'request'>,
   inputs: Pick<InputSet, 'members'>,
   model: RelationalModel,
-  sink: Pick<RowSink, 'zonesThere'>,
+  sink: Pick<RowSink, 'existingZones'>,
   options: Pick<LoadOptions, 'rowTag' | 'rejects'>,
 ): Promise<RelationalModel> {
   const { saveMode } = session.request;
@@ -57,7 +57,8 @@ async function withZonesMet(
   if (places.length === 0 || saveMode === 'write-schema' || saveMode === 'print-schema') return model;
   const met = await placesWithZones(session, inputs, model, places, options);
   const tables = Map.groupBy(places, ([table]) => table);
-  const there = saveMode === 'overwrite' ? new Map() : await sink.zonesThere(questionsOf(model, tables, met));
+  const there =
+    saveMode === 'overwrite' ? new Map() : await sink.existingZones(questionsOf(model, tables, met));
   const zoned = new Map(met.keys().map((place) => [place, true]));
   for (const [table, own] of tables) {
     const kept: ReadonlyMap<string, boolean> | undefined = there.get(model.tables[table]!.name);
@@ -370,18 +371,18 @@ function requireMerge({ rowTag, concatenated, key, keys }: ToolSession['request'
   if (sink.currentDocuments === undefined)
     throw new AppError(
       'invalid_option',
-      `${sink.label}: -S m replaces documents in databases of PostgreSQL, MySQL, SQLite and DuckDB, and in tables of Delta and Iceberg; elsewhere, -S o writes all anew`,
+      `${sink.label}: -S m replaces documents in databases of PostgreSQL, MySQL, SQLite and DuckDB, and in tables of Delta and Iceberg; for other targets, -S o replaces all rows`,
     );
   const numbering = rowTag !== undefined ? '--row-tag' : concatenated ? '--concatenated' : null;
   if (numbering !== null && key === undefined)
     throw new AppError(
       'invalid_option',
-      `-S m replaces documents by their names, which ${numbering} makes of places in a file: say by --key what tells one from another, such as --key /item/@id`,
+      `-S m replaces documents by their names, which ${numbering} makes of places in a file: give the path of a key that identifies each document, such as --key /item/@id`,
     );
   if (keys === 'hash')
     throw new AppError(
       'invalid_option',
-      '-S m replaces documents by their keys, and --keys hash numbers rows by what documents hold: leave one of the two out',
+      '-S m replaces documents by their keys, but --keys hash derives the keys of rows from the content of documents: omit one of the two',
     );
 }
 

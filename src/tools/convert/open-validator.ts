@@ -66,6 +66,6 @@ function together(own: DocumentValidator, xmllint: DocumentValidator, timeMs: nu
 export function noXsdSet(reason: string): AppError {
   return new AppError(
     'invalid_option',
-    `--validate: ${reason}, and there is no XSD set to check documents against; make an origin of one with xsd2er and name it with -x`,
+    `--validate: ${reason}, so there is no XSD set to check documents against; make an origin from an XSD set with xsd2er and name it with -x`,
   );
 }

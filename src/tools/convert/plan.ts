@@ -150,7 +150,7 @@ async function findOrigin(session: ToolSession): Promise<KnownOrigin> {
   let idSch: number;
   if (pinned !== null) idSch = pinned.stored.idSch;
   else if (request.originId !== undefined && 'id' in request.originId) idSch = request.originId.id;
-  else throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
+  else throw new AppError('invalid_option', '-x $N: refers only to a schema of the same request');
   const origin = await home.adapters.catalog.loadOrigin(idOrg, idSch);
   if (origin === null) {
     const known = await knownOrigins(home.adapters.catalog, idOrg);

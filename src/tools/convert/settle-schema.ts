@@ -256,7 +256,7 @@ export async function chooseSchema(
 ): Promise<ChosenSchema> {
   const { session } = context;
   session.steps.begin('schema');
-  const met = await metStatistics(context, origin, collected);
+  const met = await observedStatistics(context, origin, collected);
   const chosen = origin.pinned ?? (await chooseByTarget(context, origin, met));
   const { idLschma } = chosen.stored;
   if (origin.idSch < 0) session.log('its logical schema is not stored either');
@@ -274,7 +274,7 @@ export async function chooseSchema(
  * Returns the statistics for `--prune`, which leaves out unused elements, as is known only after all documents have been read. Returns
  * undefined if tables are drawn for everything in the model.
  */
-async function metStatistics(
+async function observedStatistics(
   { plan }: ConversionContext,
   { model, statistics, ofJobs }: KnownOrigin,
   collected: CollectedStatistics | null,
@@ -308,7 +308,7 @@ async function loadsOf({ session, target }: ConversionContext): Promise<readonly
     return await target.loads();
   } catch (error) {
     if (!(error instanceof AppError) && !isOutage(error)) throw error;
-    session.log(`the target does not tell what it was loaded by: ${(error as Error).message}`);
+    session.log(`cannot read from the target which schemas loaded it: ${(error as Error).message}`);
     return [];
   }
 }
@@ -365,7 +365,7 @@ export async function makeSchema(
   steps.begin('store');
   const { storeOrigin } = await import('../schemas/store-origin.ts');
   const origin = earlier?.record ?? (await storeOrigin(session, source, 'xml', files));
-  // a further attempt goes on with this origin
+  // recorded now, so that a further attempt uses this origin again
   await session.report({ idSch: origin.id_sch });
   await session.reported();
   await home.adapters.catalog.saveStatistics(idOrg, origin.id_sch, session.idJob, statistics, () => all);
@@ -410,7 +410,7 @@ export async function continueTarget(
   const known = [...new Set(recognised.known.map(({ idSch }) => idSch))].slice(0, maxOrigins);
   const tellUnknown = async (): Promise<void> => {
     const installation = await session.home.adapters.catalog.installation();
-    const next = 'the documents make their own schema, and where names differ, columns are added';
+    const next = 'a new schema is made from the documents; if names differ, columns are added';
     const told = unknownLoadsMessage(recognised.unknown, installation, next);
     if (told !== null && request.saveMode !== 'overwrite') log(told);
   };
@@ -421,7 +421,7 @@ export async function continueTarget(
   const isAsked = request.originId !== undefined;
   if (request.saveMode === 'overwrite' && !isAsked) {
     log(
-      `-S o replaces what the target holds: the documents make their schema anew; -x auto goes on with origin ${known[0]}, which loaded it last`,
+      `-S o replaces what the target holds: a new schema is made from the documents; -x auto uses origin ${known[0]}, which loaded it last`,
     );
     return open;
   }
@@ -431,15 +431,15 @@ export async function continueTarget(
     if (origin === null || !fitsName(request.name, origin.record) || !roots.knows(origin.model)) continue;
     const { name } = origin.record;
     log(
-      `-x auto: origin ${idSch} (${name}) loaded the target before and goes on${isAsked ? '' : '; --name NAME makes a schema of these documents instead'}`,
+      `-x auto: origin ${idSch} (${name}) loaded the target before and is used again${isAsked ? '' : '; --name NAME makes a schema of these documents instead'}`,
     );
     return settledSession(session, { ...request, originId: { id: idSch }, name: undefined });
   }
   await tellUnknown();
   log(
     request.name === undefined
-      ? `the target was loaded by other schemas (origin ${known.join(', ')}), none of which knows ${roots.names}: the documents make their own`
-      : `the target was loaded by other schemas than ${request.name} (origin ${known.join(', ')}): the documents make their own`,
+      ? `the target was loaded by other schemas (origin ${known.join(', ')}), none of which has ${roots.names}: a new schema is made from the documents`
+      : `the target was loaded by other schemas than ${request.name} (origin ${known.join(', ')}): a new schema is made from the documents`,
   );
   return open;
 }

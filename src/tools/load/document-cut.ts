@@ -2,7 +2,7 @@
 import {
   partText,
   type PartsOfFile,
-  type PartsTaken,
+  type PartProgress,
   type Surroundings,
 } from '../../engine/shred/row-tag/parts.ts';
 import { createRowElements, type RowElementName } from '../../engine/shred/row-tag/elements.ts';
@@ -23,7 +23,7 @@ export interface DocumentConsumer {
     batch: TokenBatch,
     at: number,
     part: Pick<PartsOfFile, 'name' | 'number' | 'inherited'>,
-  ): PartsTaken | null;
+  ): PartProgress | null;
   /** `first`: index of the first record that was not consumed; 0 by default */
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation, first?: number): void;
   /** `bytes`: of the document */
@@ -58,7 +58,7 @@ export function createDocumentCut(
   /** attributes of the elements around that another range has counted */
   let counted = 0;
   if (rowTag === null) {
-    /** the document that is read goes on in another range */
+    /** the current document continues in another range */
     let goesOn = false;
     return {
       get count() {

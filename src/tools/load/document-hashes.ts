@@ -29,12 +29,12 @@ export interface DocumentHashes {
   readonly leftOut?: ReadonlyMap<number, readonly number[]>;
   /** `-S m` */
   readonly merge?: MergeOrder;
-  /** for a watch: the number of documents left out because a later file has their key, and the files that are replaced as a whole */
+  /** for a watch: number of documents skipped because a later file has their key */
   readonly superseded?: number;
   readonly replacedFiles?: readonly ReplacedFile[];
 }
 
-/** The part of it that the job record keeps. */
+/** Returns the replaced files, which the job record keeps. */
 export function replacedFilesOf({
   replacedFiles = [],
 }: DocumentHashes): Pick<ConversionDetails, 'replaced_files'> {
@@ -117,14 +117,14 @@ export async function hashesToLoad(
   if (there > 0)
     log(
       there === 1
-        ? '1 document is there already and was left out'
-        : `${there} documents are there already and were left out`,
+        ? '1 document is already in the target and was skipped'
+        : `${there} documents are already in the target and were skipped`,
     );
   if (repeated > 0)
     log(
       repeated === 1
-        ? '1 document is the same, byte for byte, as one before it in this load and was left out'
-        : `${repeated} documents are the same, byte for byte, as ones before them in this load and were left out`,
+        ? '1 document is identical to an earlier one of this load and was skipped'
+        : `${repeated} documents are identical to earlier ones of this load and were skipped`,
     );
   return { hashes: toLoad, modified, skipped, repeated };
 }

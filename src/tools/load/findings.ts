@@ -113,7 +113,9 @@ export function detailsOf(
 /** The lines of the findings in the log. */
 export function linesOf({ outside, unmapped, unconvertedValues, identity }: LoadFindings): string[] {
   return [
-    ...(outside > 0 ? [`${outside} attributes and texts lie outside of the row elements: not loaded`] : []),
+    ...(outside > 0
+      ? [`${outside} attributes and texts are outside the row elements and were not loaded`]
+      : []),
     ...unmapped
       .slice(0, maxLines)
       .map(
@@ -151,9 +153,9 @@ export function unknownTypeLines(
 // Log lines about keys and references that documents broke.
 
 const faults: Readonly<Record<BrokenRule['fault'], string>> = {
-  repeated: 'values that stand more than once',
+  repeated: 'repeated values',
   incomplete: 'elements without exactly one value for each field',
-  dangling: 'references that lead nowhere',
+  dangling: 'references without a target',
 };
 
 /** A line for each constraint and fault, with its first place; null: the schema declares nothing to check. */
@@ -164,7 +166,7 @@ function identityReport(checker: Pick<IdentityChecker, 'broken' | 'unfinished'> 
       `${kind} ${name} is broken: ${faults[fault]}: ${count}, such as "${sample}" in ${document}, line ${line}, column ${column}`,
   );
   if (checker.unfinished > 0)
-    lines.push(`${checker.unfinished} documents hold too many keys to be checked to their end`);
+    lines.push(`${checker.unfinished} documents have too many keys to check all of them`);
   return lines;
 }
 
@@ -204,8 +206,8 @@ export function createRootAdvice(
 function adviceOf(origin: OriginRecord | null): string {
   const next =
     origin === null
-      ? 'no stored origin knows it: make one of its XSD with xsd2er and name it with -x'
-      : `origin ${origin.id_sch} (${origin.name}) knows it: load it with -x ${origin.id_sch}`;
+      ? 'no stored origin has it: make an origin from its XSD with xsd2er and name it with -x'
+      : `origin ${origin.id_sch} (${origin.name}) has it: load it with -x ${origin.id_sch}`;
   return `${next}; or keep such documents whole, beside the data, with --unmapped capture`;
 }
 

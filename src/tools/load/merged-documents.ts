@@ -13,7 +13,7 @@ import type { ReplacedFile } from '../../ports/stores/watches.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
 import type { InputMember } from '../../inputs/members.ts';
 import { hashDocument, readDocument } from '../../inputs/read-document.ts';
-import { documentsOf, unpacked } from '../../service/watches/define.ts';
+import { documentsOf, nameWithoutGz } from '../../service/watches/define.ts';
 import { filesOfJob, isLater, type FileOfWatch, type FilesOfDocuments } from '../session/watched-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { createDocumentCut, documentName } from './document-cut.ts';
@@ -96,20 +96,21 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
   }
   if (loadedAgain > 0)
     log(
-      `${loadedAgain} ${loadedAgain === 1 ? 'document is' : 'documents are'} loaded again: content lies in _unmapped that the schema has a place for`,
+      `${loadedAgain} ${loadedAgain === 1 ? 'document is' : 'documents are'} loaded again: content in _unmapped now has a place in the schema`,
     );
   const skipped = documents.size - changed.length;
-  if (skipped > 0) log(`${skipped} ${skipped === 1 ? 'document is' : 'documents are'} there unchanged`);
+  if (skipped > 0)
+    log(`${skipped} ${skipped === 1 ? 'document is' : 'documents are'} already in the target, unchanged`);
   const superseded = watched?.superseded.length ?? 0;
   if (superseded > 0)
     log(
-      `${superseded} ${superseded === 1 ? 'document is' : 'documents are'} left out: a later file has the same key`,
+      `${superseded} ${superseded === 1 ? 'document is' : 'documents are'} skipped: a later file has the same key`,
     );
-  // it is known which files of a watch are gone, whatever else there is
+  // the removed files of a watch are known, whatever other files exist
   const isSure = rejects.messages.length === 0 || removesGone;
   if (missing.length > 0 && !isSure)
     log(
-      `${missing.length} documents of the target are not among the inputs, and stay: one of the documents that were rejected may be theirs (--delete-missing)`,
+      `${missing.length} documents of the target are not among the inputs, but stay: a rejected document may be one of them (--delete-missing)`,
     );
   const order: MergeOrder = {
     documents: changed.map(({ key, name, written, sha256 }) => ({ key, name, written, sha256 })),
@@ -225,7 +226,7 @@ class WatchedDocuments {
         const file = this.#brought.get(old)?.name;
         if (file === undefined || by === undefined) continue;
         byOther.set(file, by);
-        hasParts ||= old !== file && old !== unpacked(file);
+        hasParts ||= old !== file && old !== nameWithoutGz(file);
       }
     }
     if (hasParts) await this.#keepOthers(byOther, replaced);
@@ -422,8 +423,8 @@ function noKey(
 ): InputError {
   const message =
     is === 'missing'
-      ? `--key ${path}: the document has no value there, and so no key`
-      : `--key ${path}: the document has several values there: name a path that each has once`;
+      ? `--key ${path}: the document has no value at this path, so it has no key`
+      : `--key ${path}: the document has several values at this path: name a path with one value in each document`;
   return new InputError({ code: 'no_key', severity: 'error', file, message });
 }
 
@@ -437,7 +438,7 @@ function sameKey(
 ): InputError {
   const message =
     option === undefined
-      ? `${pathBefore} and ${path} are both called ${name}: with -S m the name says which document is replaced; give them keys of their own (--key), or load them in runs of their own`
-      : `${before?.name ?? 'another document of the same file'} and ${name} have the same key ${key.replaceAll('\u001F', ' · ')} (--key ${option}): with -S m one document of each key can be loaded at a time`;
+      ? `${pathBefore} and ${path} are both called ${name}: with -S m the name identifies the document to replace; identify documents by --key, or load the two in separate runs`
+      : `${before?.name ?? 'another document of the same file'} and ${name} have the same key ${key.replaceAll('\u001F', ' · ')} (--key ${option}): with -S m only one document per key can be loaded in a run`;
   return new InputError({ code: 'same_key', severity: 'error', file: name, message });
 }

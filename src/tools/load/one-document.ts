@@ -50,8 +50,8 @@ export interface RowsAhead {
 }
 
 /**
- * The result of `lookAhead` for a document, and the places to cut it. `cuts` is null if its tags alone do not tell them, absent if
- * nobody has looked.
+ * The result of `lookAhead` for a document, and the places to cut it. `cuts` is null if its tags alone do not show them, absent if nobody
+ * has looked.
  */
 export interface SurveyedDocument {
   readonly ahead: RowsAhead | string;
@@ -77,19 +77,19 @@ export async function cutOrSay(
   const cut =
     typeof ahead === 'string'
       ? ahead
-      : await cutAt(
+      : await rowCutOf(
           member,
           options,
           ahead,
           surveyed?.cuts === undefined ? await findCuts(member, ahead, options) : surveyed.cuts,
         );
   if (typeof cut === 'string') {
-    log(`${member.path} is not shared out: ${cut}`);
+    log(`${member.path} is not split among threads or executors: ${cut}`);
     return null;
   }
   const { from, to, location } = cut.ranges.at(-1)!;
   if (to - from > 2 * options.rangeBytes)
-    log(`${member.path} is not shared out from line ${location.line} on: something stands between its rows`);
+    log(`${member.path} is not split from line ${location.line} on: there is content between its rows`);
   return cut;
 }
 
@@ -98,8 +98,9 @@ function whyNoneIsCut({
   session: { request },
   logical: { model },
 }: Pick<OneDocumentOptions, 'session' | 'logical'>): string | null {
-  if (request.keys === 'hash') return 'keys that follow from a document count its rows on';
-  if ((model.identityRules ?? []).length > 0) return 'its schema has keys that hold for all of it';
+  if (request.keys === 'hash') return 'its row keys are hashes, which number its rows in sequence';
+  if ((model.identityRules ?? []).length > 0)
+    return 'its schema has keys that are unique in the whole document';
   return null;
 }
 
@@ -113,10 +114,9 @@ export async function lookAhead(
   const parts = member.parts!;
   const modified = await parts.modified();
   const markBytes = await markBytesOf(parts);
-  if (markBytes === null) return 'its encoding is none that it may be cut in';
+  if (markBytes === null) return 'it cannot be split in its encoding';
   const found = await findLevel(member, options);
-  if (found === null)
-    return 'near its beginning it has no element with many children, none of which is large';
+  if (found === null) return 'it has no element near its beginning that has many small children';
   const { offset, contentOffset, rowNames } = found;
   const head = await shredHead(member, options, contentOffset, null);
   const folded = head?.foldedNames() ?? null;
@@ -137,9 +137,9 @@ export async function lookAhead(
   return { level: { ...level, around, rowNames }, markBytes, modified };
 }
 
-const tagsDoNotTell = 'its tags alone do not tell where its rows are';
+const tagsDoNotTell = 'its tags alone do not show where its rows are';
 
-/** Finds the cuts in one pass over the document. Returns null if its tags alone do not tell them. */
+/** Finds the cuts in one pass over the document. Returns null if its tags alone do not show them. */
 async function findCuts(
   { parts, diskBytes }: InputMember,
   { level, markBytes }: RowsAhead,
@@ -155,7 +155,7 @@ async function findCuts(
 }
 
 /** A reason: it may not be cut. */
-async function cutAt(
+async function rowCutOf(
   member: InputMember,
   options: OneDocumentOptions,
   { modified }: RowsAhead,
@@ -163,10 +163,10 @@ async function cutAt(
 ): Promise<CutDocument | string> {
   if (found === null) return tagsDoNotTell;
   if (options.withStatistics && !found.isSole)
-    return 'there may be more elements like those around its rows, and statistics are gathered';
+    return 'the elements around its rows may occur again, and statistics are gathered';
   const whole = { ...found, bytes: member.diskBytes, sha256: '' };
   const ranges = await rangesBetween(member.parts!, whole, modified);
-  if (ranges === null) return 'its rows do not follow one another';
+  if (ranges === null) return 'its rows are not contiguous';
   return {
     ranges,
     opened: async (keys) => {

@@ -161,7 +161,7 @@ export const accessCommands: Readonly<Record<string, Command>> = {
   },
   'targets kinds': {
     words: [],
-    meaning: 'what rows can go to: by which driver, in what transaction, and what that was run against',
+    meaning: 'the kinds of target, their drivers and transactions, and the versions they were tested with',
     options: [],
     async run() {
       const kinds = whatWasRunPlain();
@@ -178,7 +178,7 @@ export const accessCommands: Readonly<Record<string, Command>> = {
       if (!(await catalog.removeTargetSchema(idOrg, name)))
         throw new AppError('not_found', `organisation ${idOrg} has no target metadb:${name}`);
       await record(access, idOrg, 'targets remove', `metadb:${name}`);
-      return { text: `metadb:${name} is removed`, json: { name } };
+      return { text: `metadb:${name} was removed`, json: { name } };
     },
   },
   audit: {
@@ -216,7 +216,10 @@ function scopesOf(text: string): Scope[] {
   });
 }
 
-/** `90d` from now, or the beginning of a day; null for never. */
+/**
+ * Parses the value of `--expires`: `90d` is 90 days from now, a date is the beginning of that day. Returns null for a key that never
+ * expires.
+ */
 function expiryOf(text: string | undefined): number | null {
   if (text === undefined) return null;
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
@@ -225,7 +228,7 @@ function expiryOf(text: string | undefined): number | null {
       ? Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? text : '')
       : Date.now() + Number(days) * 86_400_000;
   if (!(at > Date.now()))
-    throw new UsageError('--expires must be a number of days such as 90d, or a date to come');
+    throw new UsageError('--expires must be a number of days such as 90d, or a future date');
   return at;
 }
 
@@ -252,7 +255,8 @@ async function record(access: AccessStore, idOrg: number, action: string, subjec
 export const credentialCommands: Readonly<Record<string, Command>> = {
   'credentials add': {
     words: ['NAME'],
-    meaning: 'what --credential NAME reads with, as JSON on the standard input: {"kind":"s3","access_key":…}',
+    meaning:
+      'the credential for --credential NAME, as JSON on the standard input: {"kind":"s3","access_key":…}',
     options: ['org'],
     async run({ adapters }, [name = ''], options) {
       const idOrg = organisation(options);
@@ -263,12 +267,12 @@ export const credentialCommands: Readonly<Record<string, Command>> = {
       if (ofKind === undefined) throw new UsageError(`"kind" must be one of ${kindNames.join(', ')}`);
       const made = await createCredential(adapters, idOrg, { name, kind: ofKind, texts });
       await record(adapters.access, idOrg, 'credentials add', `credential ${name} (${ofKind})`);
-      return { text: `credential ${name} is kept`, json: made };
+      return { text: `credential ${name} was stored`, json: made };
     },
   },
   'credentials list': {
     words: [],
-    meaning: 'names and kinds of them',
+    meaning: 'the names and kinds of credentials',
     options: ['org'],
     async run({ adapters: { credentials } }, _, options) {
       const found = await credentials.list(organisation(options));
@@ -285,7 +289,7 @@ export const credentialCommands: Readonly<Record<string, Command>> = {
       if (!(await credentials.remove(idOrg, name)))
         throw new AppError('not_found', `organisation ${idOrg} has no credential ${name}`);
       await record(access, idOrg, 'credentials remove', `credential ${name}`);
-      return { text: `credential ${name} is removed`, json: { name } };
+      return { text: `credential ${name} was removed`, json: { name } };
     },
   },
 };

@@ -16,7 +16,7 @@ import { connectPostgres } from '../../postgres/connect.ts';
 import { createSocketOpener } from '../../postgres/checked-socket.ts';
 import { findPostgresBinaries } from '../../process/embedded-postgres/process.ts';
 import { readBuildInfo } from '../../runtime/build-info.ts';
-import { type Environment, locateHome, readIfThere } from '../../runtime/home.ts';
+import { type Environment, locateHome, readIfExists } from '../../runtime/home.ts';
 import { maskSecrets } from '../../service/jobs/mask-secrets.ts';
 import { textTable } from '../cli/terminal.ts';
 
@@ -177,7 +177,7 @@ async function settings(
 ): Promise<{ readonly config: Config | null; readonly finding: Finding }> {
   const file = join(home, 'conf', 'backend.properties');
   try {
-    const config = readConfig(mergeSettings(parseProperties((await readIfThere(file)) ?? ''), environment));
+    const config = readConfig(mergeSettings(parseProperties((await readIfExists(file)) ?? ''), environment));
     const unknown = unknownSettings(environment);
     return {
       config,
@@ -237,7 +237,7 @@ async function servicePort(environment: Environment): Promise<Finding> {
   }
   const remedy =
     fault === 'EACCES'
-      ? 'Ports below 1024 need rights: set PORT to a higher one, and let a proxy forward to it.'
+      ? 'This user may not use ports below 1024: set PORT to a higher port, and let a proxy forward to it.'
       : 'Set HOST to an address of this machine (ip addr lists them).';
   return failed('port', `${host}:${port} cannot be used (${fault})`, remedy);
 }
@@ -260,7 +260,7 @@ async function isOurService(host: string, port: number): Promise<boolean> {
 
 /** The metadata database: that of the settings or of a running service, otherwise the programs of the embedded one. */
 async function database(config: Config, home: string): Promise<Finding[]> {
-  const recorded = (await readIfThere(join(home, 'metadb.url')).catch(() => null))?.trim() ?? '';
+  const recorded = (await readIfExists(join(home, 'metadb.url')).catch(() => null))?.trim() ?? '';
   const url = config.metadbUrl ?? (recorded === '' ? null : recorded);
   const answer = url === null ? null : await askDatabase(url);
   if (answer !== null && !('fault' in answer)) return databaseFindings(answer);

@@ -15,7 +15,7 @@ export const watchCommands: Readonly<Record<string, Command>> = {
   'watches list': {
     words: [],
     options: ['org', 'page', 'size'],
-    meaning: 'locations that are looked at for new documents',
+    meaning: 'locations that are checked for new documents',
     async run({ adapters }, _, options) {
       const { page = '0', size = '20' } = options;
       const found = await adapters.watches.listWatches(
@@ -54,7 +54,7 @@ export const watchCommands: Readonly<Record<string, Command>> = {
       ...(['every', 'pattern', 'schema', 'options', 'order', 'settle', 'on-error', 'on-drift'] as const),
       ...(['max-files', 'max-bytes', 'credential', 'org'] as const),
     ],
-    meaning: 'loads what comes there into the target, each file once',
+    meaning: 'loads new files into the target, each once',
     async run(opened, [name = '', location = '', target = ''], options) {
       if (options.every === undefined)
         throw new UsageError('--every is needed: a duration such as 5m, or cron');
@@ -78,7 +78,7 @@ export const watchCommands: Readonly<Record<string, Command>> = {
   'watches files': {
     words: ['WATCH'],
     options: ['status', 'org', 'page', 'size'],
-    meaning: 'its files, the last met first',
+    meaning: 'its files, the newest first',
     async run(opened, [word = ''], options) {
       const { page = '0', size = '50', status } = options;
       const { id_watch: idWatch } = await found(opened, word, options);
@@ -99,7 +99,7 @@ export const watchCommands: Readonly<Record<string, Command>> = {
   'watches run': {
     words: ['WATCH'],
     options: ['retry', 'org'],
-    meaning: 'has it looked at now; --retry: rejected files are tried again',
+    meaning: 'checks its location now; --retry: rejected files are tried again',
     async run(opened, [word = ''], options) {
       const { id_watch: idWatch } = await found(opened, word, options);
       const retry = options.retry === true ? 'all' : 'none';
@@ -115,17 +115,17 @@ export const watchCommands: Readonly<Record<string, Command>> = {
   'watches resume': {
     words: ['WATCH'],
     options: ['org'],
-    meaning: 'goes on with it',
+    meaning: 'resumes it',
     run: (opened, [word = ''], options) => setPaused(opened, word, options, false),
   },
   'watches remove': {
     words: ['WATCH'],
     options: ['org'],
-    meaning: 'removes it and what it knew of its files; rows and jobs stay',
+    meaning: 'removes it and its list of files; rows and jobs stay',
     async run(opened, [word = ''], options) {
       const { id_watch: idWatch, name } = await found(opened, word, options);
       await opened.adapters.watches.removeWatch(organisation(options), idWatch);
-      return { text: `watch ${idWatch} (${name}) is removed`, json: { id_watch: idWatch } };
+      return { text: `watch ${idWatch} (${name}) was removed`, json: { id_watch: idWatch } };
     },
   },
 };

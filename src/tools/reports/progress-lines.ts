@@ -33,7 +33,7 @@ export function createProgressLines(log: (line: string) => void, everyMs: number
     // 1, 2, 4, 8 …
     if ((idle & (idle - 1)) !== 0) return;
     const line = lineOf(last.fraction, last.done, (performance.now() - since) / 1000);
-    log(idle === 0 ? line : `${line}; no further for ${Math.round((idle * everyMs) / 1000)} s`);
+    log(idle === 0 ? line : `${line}; no progress for ${Math.round((idle * everyMs) / 1000)} s`);
   };
   return {
     take(fraction, done) {

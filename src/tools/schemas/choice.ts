@@ -11,7 +11,7 @@ import type { TargetLoad } from '../../ports/row-sink.ts';
 import { requireExtras } from './extra-values.ts';
 import { recogniseLoads, unknownLoadsMessage, type KnownLoad } from './store-origin.ts';
 import { type ToolSession, settledSession } from '../session/tool-session.ts';
-import type { MetContent } from '../../engine/map/tables/draw-model.ts';
+import type { ObservedContent } from '../../engine/map/tables/draw-model.ts';
 import { clarkName, type QName, type SourceModel } from '../../engine/model/source-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
@@ -24,7 +24,7 @@ export interface SchemaBasis {
   readonly why: string;
   /** whether the origin's default is meant: a schema made from it may be the next default */
   readonly isDefault: boolean;
-  /** whether it is of an earlier version of the origin: its names go on, rows are not loaded by it */
+  /** whether it is of an earlier version of the origin: its names are kept, but it does not load rows */
   readonly isEarlierVersion?: boolean;
   /** it made the target, which has all its tables */
   readonly isOfTarget?: boolean;
@@ -46,7 +46,7 @@ export async function pinnedLogicalSchema({
   if (repeats !== null && stored === null)
     throw new AppError(
       'not_found',
-      `logical schema ${idLschma}, which job ${repeats.idJob} used, is no more there: send its request again instead of running it again`,
+      `logical schema ${idLschma}, which job ${repeats.idJob} used, no longer exists: send its request again instead of rerunning the job`,
     );
   if (stored === null)
     throw new AppError(
@@ -81,13 +81,13 @@ export async function findBasis(
   const isOther = ({ mapLevel }: RelationalModel): boolean => mapLevel !== (request.mapLevel ?? mapLevel);
   const byLevel = (): Promise<SchemaBasis> =>
     byDefault(
-      `-g ${request.mapLevel} is given, which counts before the target: the default of schema ${idSch}`,
+      `-g ${request.mapLevel} is given and takes precedence over the target: the default of schema ${idSch}`,
     );
   if (loads.length === 0) return byDefault(`the default of schema ${idSch}, as the target is new`);
   const { known, unknown } = await recogniseLoads(session, loads);
   const tellUnknown = async (): Promise<void> => {
     const next =
-      'where names differ, columns are added; -l chooses another logical schema, and -S o replaces what the target holds';
+      'if names differ, columns are added; -l chooses another logical schema, and -S o replaces what the target holds';
     const told = unknownLoadsMessage(unknown, await catalog.installation(), next);
     if (told !== null) log(told);
   };
@@ -99,7 +99,7 @@ export async function findBasis(
     await tellUnknown();
     if (standard !== undefined && loaded.variant)
       log(
-        `logical schema ${loaded.idLschma} is a variant that options of a load made: what it leaves out is kept as unmapped; -l ${standard.idLschma} loads by the default of schema ${idSch}`,
+        `logical schema ${loaded.idLschma} is a variant that the options of a load made: content that it omits is kept as unmapped; -l ${standard.idLschma} loads with the default of schema ${idSch}`,
       );
     else if (standard !== undefined && standard.idLschma > loaded.idLschma) {
       const newer = await ofDefault();
@@ -111,7 +111,7 @@ export async function findBasis(
   const earlier = await earlierVersion(session, idSch, known);
   if (earlier !== null) {
     if (isOther(earlier.model)) return byLevel();
-    const why = `the target was loaded by logical schema ${earlier.idLschma} of schema ${earlier.idSch}, an earlier version, whose names go on`;
+    const why = `the target was loaded by logical schema ${earlier.idLschma} of schema ${earlier.idSch}, an earlier version; its names are kept`;
     const own = await ofDefault();
     if (own !== null && goesOn(own.model, earlier.model)) return { stored: own, why, isDefault: true };
     return { stored: earlier, why, isDefault: false, isEarlierVersion: true, isOfTarget: true };
@@ -208,7 +208,7 @@ function tellNewer(used: number, { idSch, idLschma, model }: StoredLogicalSchema
     paths.length === 0
       ? ''
       : `, and leaves out what was deactivated (${named}${rest > 0 ? ` and ${rest} more` : ''})`;
-  return `logical schema ${idLschma} of schema ${idSch} is newer${leavesOut}: this target goes on with ${used}, which made it; -l ${idLschma} loads by the newer one`;
+  return `logical schema ${idLschma} of schema ${idSch} is newer${leavesOut}: this target keeps ${used}, which made it; -l ${idLschma} loads with the newer one`;
 }
 
 // The choices for a logical schema, beside its source: level, names, roots.
@@ -307,7 +307,7 @@ export interface ModelChoices {
   /** see RelationalModel.keepsDefaultNames */
   readonly keepsDefaultNames?: boolean;
   /** content of the documents: nothing else is drawn (`--prune`) */
-  readonly met?: MetContent | undefined;
+  readonly met?: ObservedContent | undefined;
   /** columns beside the content of every table, unless `-R` gives others */
   readonly extras?: ReturnType<typeof extraColumnsOf>;
 }

@@ -154,7 +154,7 @@ async function compile(
     printDiagnostics(session, error.diagnostics);
     if (!missingCodes.has(error.diagnostic.code)) throw error;
     const next =
-      'give the file that holds it too, or the OASIS XML Catalog that says where it lies, or allow anything in its place with --missing wildcard';
+      'give the file that holds it too, or the OASIS XML Catalog that gives its location, or allow anything in its place with --missing wildcard';
     throw new AppError('unprocessable_input', `${error.message}; ${next}`, { cause: error });
   }
 }
@@ -168,7 +168,7 @@ function printDiagnostics(session: ToolSession, diagnostics: readonly Diagnostic
 /** lines that are printed one by one; the rest are counted */
 const maxPrinted = 100;
 /** places and components that a line names */
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** diagnostics that concern many components are reported once for all of them */
 const repeatedCodes: ReadonlySet<string> = new Set([
@@ -211,7 +211,7 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[]): readonly st
 
 /** `entered by order.xsd, which no other file of the 14 includes or imports` */
 export function entriesLine(entries: readonly string[], files: number): string {
-  return `entered by ${listed(entries)}, which no other file of the ${files} includes or imports`;
+  return `entry files: ${listed(entries)}, which no other file of the ${files} includes or imports`;
 }
 
 /** The document that is missing, as the set refers to it: a location, or its namespace. */
@@ -237,11 +237,11 @@ function missingLine(document: string, group: readonly Diagnostic[]): string {
   return [
     `${severity}: the document ${document} is not in the set`,
     ...(locations.length === 0 ? [] : [`; it is referred to by ${listed(locations)}`]),
-    ...(names.length === 0 ? [] : [`; needed of it: ${listed(names)}`]),
+    ...(names.length === 0 ? [] : [`; components needed from it: ${listed(names)}`]),
   ].join('');
 }
 
 function listed(names: readonly string[]): string {
-  const rest = names.length - mostNamed;
-  return `${names.slice(0, mostNamed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const rest = names.length - maxNamed;
+  return `${names.slice(0, maxNamed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

@@ -113,7 +113,7 @@ export async function chooseLogicalSchema(
   if (stored === null || result.idLschma === stored.idLschma) return { stored: result, why: basis.why };
   const names = missing.map(({ localName }) => localName).join(', ');
   const reason = shaped
-    ? 'options of this load shape it'
+    ? 'the options of this load change its tables'
     : missing.length > 0
       ? `documents start with ${names}`
       : 'this version of the schema has no other for this target';
@@ -121,7 +121,7 @@ export async function chooseLogicalSchema(
   return { stored: result, why: `${reason}; ${from}: ${basis.why}` };
 }
 
-/** The tables of the next version of an origin, `source`, whose names and choices go on from a logical schema of the version before. */
+/** The tables of the next version of an origin, `source`, which keep the names and choices of a logical schema of the previous version. */
 export async function drawNextVersion(
   session: ToolSession,
   source: SourceModel,
@@ -260,7 +260,7 @@ async function namedOrigin(session: ToolSession, loads: readonly TargetLoad[]): 
   const { originId } = request;
   if (originId !== undefined && 'id' in originId) return originId.id;
   if (originId !== undefined && !('auto' in originId))
-    throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
+    throw new AppError('invalid_option', '-x $N: refers only to a schema of the same request');
   const { known } = await recogniseLoads(session, loads);
   const holding = known.filter(({ holds }) => holds);
   const ids = [...new Set((holding.length > 0 ? holding : known).map(({ idSch }) => idSch))];
@@ -273,7 +273,10 @@ async function namedOrigin(session: ToolSession, loads: readonly TargetLoad[]): 
   const newest = versions?.findLast((idSch) => ids.includes(idSch));
   if (newest !== undefined) return newest;
   throw ids.length === 0
-    ? new AppError('not_found', 'no schema of this metadata database has loaded what -i names: give -x or -l')
+    ? new AppError(
+        'not_found',
+        'no schema of this metadata database loaded the target that -i names: give -x or -l',
+      )
     : new AppError('conflict', `the rows of -i were loaded by origins ${ids.join(', ')}: name one with -x`);
 }
 
@@ -344,7 +347,7 @@ interface DrawnFrom {
 }
 
 interface EarlierDrawing {
-  /** null: such a model was not drawn yet, or is gone */
+  /** null: such a model was not drawn yet, or was removed */
   readonly known: StoredLogicalSchema | null;
   /** `drawn`: the resulting model */
   remember(drawn: StoredLogicalSchema): Promise<void>;

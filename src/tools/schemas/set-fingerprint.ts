@@ -45,7 +45,7 @@ export function shapingOptions(request: ToolRequest): Readonly<Record<string, un
 // Refuses XSD sets without any element that a document could start with.
 
 /** files and references that the message names */
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** AppError `unprocessable_input`: no global element that is not abstract is declared. */
 export function requireDocumentElements(
@@ -66,14 +66,14 @@ export function requireDocumentElements(
   const next =
     missing.length === 0
       ? 'give the files that declare the elements of documents, too'
-      : 'give the files that are missing, too, in one folder or archive with these, and where their names are URNs or URLs the OASIS XML Catalog (catalog.xml) that says where they lie';
+      : 'give the files that are missing, too, in one folder or archive with these, and, if their names are URNs or URLs, the OASIS XML Catalog (catalog.xml) that gives their locations';
   throw new AppError(
     'unprocessable_input',
-    `nothing can be a document of this set: no global element that is not abstract is declared in ${where}${said}; ${next}`,
+    `no document can be valid against this set: it declares no global element that is not abstract in ${where}${said}; ${next}`,
   );
 }
 
 function listed(names: readonly string[], what: string): string {
-  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more ${what}` : '';
-  return `${names.slice(0, mostNamed).join(', ')}${more}`;
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more ${what}` : '';
+  return `${names.slice(0, maxNamed).join(', ')}${more}`;
 }

@@ -40,7 +40,7 @@ export async function originOfSet(
   const same = await originOfFiles(session, asked, set, loads);
   if (same !== undefined) {
     const { id_sch: idSch, name: found, version } = same;
-    log(`origin ${idSch} (${found}, version ${version}) was made of the same XSD set: it goes on`);
+    log(`origin ${idSch} (${found}, version ${version}) was made from the same XSD set and is used again`);
     return withOrigin(session, idSch);
   }
   const parent =
@@ -59,7 +59,7 @@ export async function originOfSet(
     log(
       parent === undefined
         ? 'the XSD set would be a new origin, which this run does not store'
-        : `the XSD set differs from that of origin ${parent.id_sch} (${parent.name}), which the target knows: it would be its next version, which this run does not store`,
+        : `the XSD set differs from that of origin ${parent.id_sch} (${parent.name}), which loaded the target: it would be its next version, which this run does not store`,
     );
     return withUnstoredOrigin(session, {
       name,
@@ -183,7 +183,7 @@ function refuseTaken(origins: readonly OriginRecord[], name: string | undefined)
   if (other === undefined) return;
   throw new AppError(
     'conflict',
-    `--name ${name}: origin ${other.id_sch} has that name and was made of other files, and the target does not know it: --parent ${other.id_sch} makes its next version, another --name a schema of its own`,
+    `--name ${name}: origin ${other.id_sch} has that name and was made from other files and did not load the target: --parent ${other.id_sch} makes its next version, another --name makes a separate schema`,
   );
 }
 
@@ -194,12 +194,12 @@ function tellNew(
   name: string,
 ): string {
   if (parent !== undefined)
-    return `the XSD set differs from that of origin ${parent.id_sch} (${parent.name}), which the target knows: it is origin ${idSch}, version ${version} of it, whose tables and names go on; --name NAME makes a schema of its own instead`;
+    return `the XSD set differs from that of origin ${parent.id_sch} (${parent.name}), which loaded the target: it is origin ${idSch}, version ${version} of it, which keeps the tables and names; --name NAME makes a separate schema instead`;
   const other = origins.find((origin) => origin.name === name && stored !== name);
   const apart =
     other === undefined
       ? ''
-      : `; origin ${other.id_sch} (${name}) was made of other files, and the target does not know it: --parent ${other.id_sch} would make its next version`;
+      : `; origin ${other.id_sch} (${name}) was made from other files and did not load the target: --parent ${other.id_sch} would make its next version`;
   return `the XSD set is origin ${idSch} (${stored})${apart}`;
 }
 

@@ -128,7 +128,7 @@ export function unknownLoadsMessage(
   if (unknown.length === 0) return null;
   const ours = unknown.filter((load) => load.installation === installation);
   if (ours.length === 0)
-    return `the target was loaded by another installation, whose logical schemas are not known here: ${next}`;
+    return `the target was loaded by another installation, whose logical schemas are not in this metadata database: ${next}`;
   const ids = [...new Set(ours.flatMap(({ idLschma }) => idLschma ?? []))].toSorted((a, b) => a - b);
   const [schema, is] = ids.length === 1 ? ['logical schema', 'is'] : ['logical schemas', 'are'];
   return `the target was loaded by ${schema} ${ids.join(', ')}, which ${is} not in this metadata database: the schema was removed, or the database was restored from an earlier backup, and the number may stand for another schema now; ${next}`;

@@ -72,7 +72,7 @@ export function refusedNotice(log: ToolSession['log']): NonNullable<InputOptions
     if (told.size >= namedParts || told.has(name)) return;
     told.add(name);
     log(
-      `${document}: ${name} is not read: ${why}; what it declares, such as defaults of attributes, is missing`,
+      `${document}: ${name} is not read: ${why}; its declarations, such as defaults of attributes, are missing`,
     );
   };
 }
@@ -83,7 +83,7 @@ export function passedOverLines({ skipped, examples: all }: InputsSeen): string[
   const examples = all.slice(0, namedExamples);
   const more = skipped - examples.length;
   return [
-    `passed over ${counted(skipped, 'file')} among the inputs:`,
+    `skipped ${counted(skipped, 'file')} among the inputs:`,
     ...examples.map(({ name, why }) => `  ${name}: ${why}`),
     ...(more > 0 ? [`  and ${more} more`] : []),
   ];
@@ -125,7 +125,7 @@ async function requireSome(inputs: InputSet, paths: readonly string[]): Promise<
   const what =
     skipped === 0
       ? ''
-      : `; passed over: ${examples
+      : `; skipped: ${examples
           .slice(0, 5)
           .map(({ name, why }) => `${name} (${why})`)
           .join(', ')}${skipped > 5 ? ` and ${skipped - 5} more` : ''}`;
@@ -159,12 +159,12 @@ async function openBesideSet(
       for await (const _ of (await open([path])).members()) return true;
       return false;
     } catch (error) {
-      if (error instanceof AppError && error.code === 'input_not_found' && isThere(path)) return false;
+      if (error instanceof AppError && error.code === 'input_not_found' && isPresent(path)) return false;
       throw error;
     }
   }
 }
 
-function isThere(path: string): boolean {
+function isPresent(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }

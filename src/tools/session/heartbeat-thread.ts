@@ -40,7 +40,7 @@ async function connect({
   return () => heartbeat(sql, claim, leaseMs);
 }
 
-/** Until the main thread ends this one, or the job must not go on: its lease passes then. */
+/** Runs until the main thread ends this one, or the job must stop; then its lease expires. */
 async function keepLease(order: HeartbeatOrder): Promise<void> {
   const count = new Int32Array(order.beats);
   let beat: Awaited<ReturnType<typeof connect>> | null = null;

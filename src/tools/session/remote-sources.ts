@@ -65,17 +65,17 @@ export function sourceFor(
   const hint = hints[location.kind];
   throw new AppError(
     'invalid_option',
-    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, ${hint.places}; of inputs, --credential NAME${byHand ? `; or ${hint.variables}` : ''}`,
+    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, ${hint.places}; or, for inputs, --credential NAME${byHand ? `; or ${hint.variables}` : ''}`,
   );
 }
 
 const hints = {
   s3: {
-    places: 'with .endpoint and .region where it is not Amazon’s',
+    places: 'with .endpoint and .region if it is not Amazon’s',
     variables: 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
   },
   az: {
-    places: 'these the name of the account and its key, with .endpoint where it is not at Azure',
+    places: 'here the name of the account and its key, with .endpoint if it is not at Azure',
     variables: 'AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY',
   },
 } as const;
@@ -162,7 +162,7 @@ export async function localCopies(
   folder = 'in',
 ): Promise<string[]> {
   const { adapters, config, home } = session.home;
-  const room = createFetchRoom({ directory: home.directory, mostBytes: config.limits.diskBytes });
+  const room = createFetchRoom({ directory: home.directory, maxBytes: config.limits.diskBytes });
   const files: FileReader = {
     listFiles: (location, scan) => adapters.files.listFiles(location, scan),
     async read(location, range) {
@@ -203,7 +203,7 @@ export interface FetchRoom {
   /** folder on the file system that files are fetched to */
   readonly directory: string;
   /** `svc.limits.disk`; `Number.MAX_SAFE_INTEGER`: no limit */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** bytes of the file system that are free, and that it has */
   readonly room?: (directory: string) => { readonly free: number; readonly all: number };
 }
@@ -212,15 +212,15 @@ export interface FetchRoom {
  * Returns a function to call with the number of received bytes. It throws AppErrors: `unprocessable_input` past the limit,
  * `service_unavailable` if the disk is nearly full.
  */
-export function createFetchRoom({ directory, mostBytes, room = roomOf }: FetchRoom): (count: number) => void {
+export function createFetchRoom({ directory, maxBytes, room = roomOf }: FetchRoom): (count: number) => void {
   let bytes = 0;
   let next = everyBytes;
   return (count) => {
     bytes += count;
-    if (bytes > mostBytes)
+    if (bytes > maxBytes)
       throw new AppError(
         'unprocessable_input',
-        `the inputs that lie elsewhere have more than ${mostBytes} bytes (svc.limits.disk): load them in several jobs`,
+        `the remote inputs have more than ${maxBytes} bytes (svc.limits.disk): load them in several jobs`,
       );
     if (bytes < next) return;
     next = bytes + everyBytes;
@@ -229,7 +229,7 @@ export function createFetchRoom({ directory, mostBytes, room = roomOf }: FetchRo
     if (free < least)
       throw new AppError(
         'service_unavailable',
-        `after ${bytes} bytes of inputs that lie elsewhere, the disk of the service has only ${free} bytes left, and ${Math.round(least)} stay free: load them in several jobs, or make room`,
+        `after ${bytes} bytes of remote inputs, the disk of the service has only ${free} bytes left, of which ${Math.round(least)} must stay free: load them in several jobs, or make room`,
       );
   };
 }
@@ -276,7 +276,7 @@ export async function uploadFolder(
   if (existing === 'refuse') {
     const wanted = new Set(names);
     for await (const { name } of files.listFiles(location))
-      if (wanted.has(name)) throw new AppError('conflict', `${name} exists in the folder already`);
+      if (wanted.has(name)) throw new AppError('conflict', `${name} already exists in the folder`);
   }
   for (const name of names) {
     const body = Readable.toWeb(createReadStream(join(directory, name)));

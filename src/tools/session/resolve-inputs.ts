@@ -45,7 +45,7 @@ export async function fetchRemote(
   // a run that a person started may fill the person's own disk
   const room = session.byHand
     ? null
-    : createFetchRoom({ directory: home.home.directory, mostBytes: home.config.limits.diskBytes });
+    : createFetchRoom({ directory: home.home.directory, maxBytes: home.config.limits.diskBytes });
   const access = await accessFor(session, location);
   // executors of Spark read documents themselves
   const leaves = spools === 'documents' && session.request.engine === 'spark';
@@ -57,7 +57,7 @@ export async function fetchRemote(
     scratch: localFolder(session, 'ssh'),
     ownKeys: session.byHand,
     // the service reads only files that it was given, like on a disk
-    follows: session.byHand ? { mostFiles: session.limits.xsdMaxFiles } : false,
+    follows: session.byHand ? { maxFiles: session.limits.xsdMaxFiles } : false,
     onBytes: (count) => {
       bytes += count;
       session.progress(0);
@@ -69,7 +69,7 @@ export async function fetchRemote(
   });
   for (const path of alone) session.fetchedAlone.set(path, text);
   const seconds = (performance.now() - begun) / 1000;
-  if (left > 0) session.log(`${text}: ${counted(left, 'document')}, read where they lie`);
+  if (left > 0) session.log(`${text}: ${counted(left, 'document')}, read in place`);
   if (left < files || files === 0)
     session.log(
       `${text}: ${counted(files - left, 'file')}, ${(bytes / 1e6).toFixed(1)} MB, fetched in ${seconds.toFixed(1)} s`,

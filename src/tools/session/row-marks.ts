@@ -9,7 +9,7 @@ import type { ToolRequest } from '../../service/jobs/request/tool-request.ts';
 import type { QueryColumn } from '../../ports/row-source.ts';
 
 /** Rows that share the highest value, at most: each is remembered, as more of them may come. */
-const mostTies = 10_000;
+const maxTies = 10_000;
 
 /** Determines the row to continue from, and the mark that a load leaves for the next one. */
 export interface Resumption {
@@ -49,10 +49,10 @@ export async function resume(session: ToolSession, place: string): Promise<Resum
     if (value !== mark) seen = [];
     mark = value;
     seen.push(digest);
-    if (seen.length > mostTies)
+    if (seen.length > maxTies)
       throw new AppError(
         'unprocessable_input',
-        `--after ${column}: more than ${mostTies} rows have the value ${value}: name a column that tells rows apart`,
+        `--after ${column}: more than ${maxTies} rows have the value ${value}: name a column with more distinct values`,
       );
   };
   let loads = false;
@@ -84,7 +84,7 @@ export async function resume(session: ToolSession, place: string): Promise<Resum
             )
               throw new AppError(
                 'conflict',
-                'another job has loaded from there into this target meanwhile, so nothing was loaded; run this one again',
+                'another job loaded rows of the same source into this target during the run, so nothing was loaded; run this job again',
               );
             return held.beginCommit(written);
           },
@@ -106,10 +106,10 @@ async function isInTarget(session: ToolSession, source: string, mark: QueryMark)
   const { home, idOrg } = session;
   const { isPublished } = await import('./reconcile-job.ts');
   const asIt = { ...settledSession(session, session.request), idJob: mark.idJob, jobUuid: mark.jobUuid };
-  const isThere = await isPublished(asIt);
-  if (isThere) await home.marks.settle(idOrg, source, mark.idJob);
+  const isPresent = await isPublished(asIt);
+  if (isPresent) await home.marks.settle(idOrg, source, mark.idJob);
   else if (mark.idJob !== session.idJob) await home.marks.remove(idOrg, source, mark.idJob);
-  return isThere;
+  return isPresent;
 }
 
 // Chooses the column of rows that holds the documents, and the extra columns that carry the others.
@@ -147,7 +147,8 @@ export function chooseColumns(
     return [at];
   });
   const ordering = after === undefined ? null : named('--after', after.column, columns);
-  if (ordering === document) throw refused('--after: documents have no order: name another column');
+  if (ordering === document)
+    throw refused('--after: the column of the documents cannot order rows: name another column');
   return { document, carried, after: ordering };
 }
 
@@ -157,7 +158,7 @@ export function extraOf({ name, type }: QueryColumn): ExtraColumn {
 }
 
 function nameFault(name: string): string | null {
-  if (name === '' || name.length > 128 || /\p{Cc}/u.test(name)) return 'is no name of a column';
+  if (name === '' || name.length > 128 || /\p{Cc}/u.test(name)) return 'is not the name of a column';
   return reservedName(name);
 }
 
@@ -172,7 +173,7 @@ function evident(columns: readonly QueryColumn[]): number {
   throw refused(
     candidates.length === 0
       ? `--from: no column holds text, bytes or XML (there are ${columns.map(({ name }) => name).join(', ')})`
-      : `--from: documents could stand in ${names.join(', ')}: name one with --xml-column`,
+      : `--from: documents could be in ${names.join(', ')}: name one with --xml-column`,
   );
 }
 

@@ -67,7 +67,7 @@ async function spool(session: ToolSession, rows: QueryRows): Promise<SpooledRows
   const { column } = request.after ?? { column: '' };
   const mark = resumption === null ? null : (resumption.mark ?? resumption.from);
   soFar.from = { ...found, ...(mark === null ? {} : { after: { column, mark } }) };
-  if (mark !== null) session.log(`--after ${column} goes on from ${mark}`);
+  if (mark !== null) session.log(`--after ${column} continues after ${mark}`);
   const extraColumns = [...request.extraColumns, ...chosen.carried.map((at) => extraOf(columns[at]!))];
   const carrying = settledSession(session, { ...request, extraColumns });
   const adds = request.saveMode !== 'overwrite' && request.saveMode !== 'write-schema';
@@ -122,8 +122,8 @@ function tell(
 // Documents of rows on this machine: tar archives, which every reader of inputs knows, each small enough to be a unit of work.
 
 /** limits of one archive */
-const mostDocuments = 1000;
-const mostBytes = 16 * 1024 * 1024;
+const maxDocuments = 1000;
+const maxBytes = 16 * 1024 * 1024;
 
 interface OpenArchive {
   readonly pack: Pack;
@@ -162,7 +162,7 @@ export class DocumentSpool {
     );
     open.documents += 1;
     open.bytes += bytes.length;
-    if (open.documents >= mostDocuments || open.bytes >= mostBytes) await this.end();
+    if (open.documents >= maxDocuments || open.bytes >= maxBytes) await this.end();
   }
 
   /** All that was added is on the disk. */
@@ -222,7 +222,7 @@ export async function openRows(session: ToolSession): Promise<QueryRows> {
       if (path === undefined || more.length > 0)
         throw new AppError(
           'invalid_option',
-          `--from ${source.path}: names ${more.length + 1} files: it takes one`,
+          `--from ${source.path}: matches ${more.length + 1} files, but only one is allowed`,
         );
       const options = { label: source.path, spill: await spillFolder(session) };
       return openRowFile(resolve(path), source.format, options);
@@ -324,6 +324,6 @@ export function bytesOf(cell: string | Uint8Array): Uint8Array {
 export function withoutValue(column: string, name: string): AppError {
   return new AppError(
     'unprocessable_input',
-    `--after ${column}: the row ${name} has no value there: leave such rows out in the query, or name another column`,
+    `--after ${column}: the row ${name} has no value in it: exclude such rows in the query, or name another column`,
   );
 }

@@ -136,7 +136,7 @@ export interface ToolSession {
   readonly archiveLimits: ArchiveLimits;
   /** small documents that were fetched */
   readonly spool: FileSpool;
-  /** by path: the address that a file was fetched from, without its neighbours there */
+  /** keyed by path: the address that a file was fetched from, without its neighbours there */
   readonly fetchedAlone: Map<string, string>;
   readonly kernels: TokenizerKernels;
   /** facts that are known so far, for the summary */
@@ -148,9 +148,9 @@ export interface ToolSession {
   credential(): Promise<Credential | null>;
   /** masks the secrets of the request and of this home in a line of log or message */
   mask(text: string): string;
-  /** a line of the job's log */
+  /** writes a line to the job's log */
   log(line: string): void;
-  /** a line that was asked for: with `--quiet` the terminal gets it, too */
+  /** writes output that the user requested, which `--quiet` does not suppress */
   print(line: string): void;
   /** aborted when the person who runs it has had enough: children end then; never under a worker, which ends all of them */
   readonly interrupted: AbortSignal;
@@ -237,7 +237,7 @@ async function sessionOfJob(
   const claim = { idJob, epoch };
   const { id_parent_job: repeated, id_lschma: idLschma } = stored.record;
   const watch = watchClaim(jobs, claim, (why) => {
-    options.log(why === 'lost' ? 'the job is another worker’s by now' : 'the job was killed');
+    options.log(why === 'lost' ? 'another worker has taken over the job' : 'the job was killed');
     endWithChildren();
   });
   const { id_org: idOrg } = stored.record;
@@ -285,7 +285,9 @@ async function sessionByHand(
     home.adapters.logs.removeLog(claim.idJob),
   ]);
   const lease = keepLeaseByHand(home, claim, leaseMs, (why) =>
-    options.interruption!.interrupt(why === 'kill' ? 'killed on request' : 'the job record was taken over'),
+    options.interruption!.interrupt(
+      why === 'kill' ? 'killed on request' : 'another worker has taken over the job',
+    ),
   );
   const kept = keepLog(
     () => home.adapters.logs.openLog(claim.idJob, claim.epoch),

@@ -8,7 +8,7 @@ import type { WatchedFiles } from '../../service/jobs/request/shape.ts';
 import { changedFile } from '../../inputs/changed-file.ts';
 import { isRemote, localFolder } from './remote-sources.ts';
 import { settledSession, type ToolSession } from './tool-session.ts';
-import { unpacked } from '../../service/watches/define.ts';
+import { nameWithoutGz } from '../../service/watches/define.ts';
 
 /** A file on this machine, by the name that it has below the location of its watch. */
 export interface NamedFile {
@@ -77,7 +77,7 @@ async function fetched(session: ToolSession, place: string, name: string, versio
   throw changedFile(name);
 }
 
-// Files of a watch that bring documents of one key: the later one counts, by the time when it was changed, then by its name.
+// Files of a watch that bring documents of one key: the later file is used: by modification time, then by name.
 
 export interface FileOfWatch {
   readonly name: string;
@@ -99,7 +99,7 @@ export function isLater(first: FileOfWatch, second: FileOfWatch): boolean {
 export function filesOfJob({ files }: WatchedFiles): (document: string) => FileOfWatch | null {
   const known = new Map<string, FileOfWatch>();
   for (const { name, modified = 0 } of files)
-    known.set(name, { name, modified }).set(unpacked(name), { name, modified });
+    known.set(name, { name, modified }).set(nameWithoutGz(name), { name, modified });
   return (document) => fileAmong(known, document);
 }
 
@@ -110,7 +110,7 @@ export function filesOfWatch({ home, idOrg }: ToolSession, idWatch: number): Fil
     const asked = [...names].flatMap((name) => [name, `${name}.gz`, `${name}.GZ`]);
     const known = new Map<string, FileOfWatch>();
     for (const file of await home.adapters.watches.listBroughtFiles(idOrg, idWatch, asked))
-      known.set(file.name, file).set(unpacked(file.name), file);
+      known.set(file.name, file).set(nameWithoutGz(file.name), file);
     const found = new Map<string, FileOfWatch>();
     for (const document of documents) {
       const file = fileAmong(known, document);

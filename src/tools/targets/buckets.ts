@@ -27,7 +27,7 @@ export async function openBucketFolder(
 ): Promise<BucketFolder> {
   const { access, writable } = sourceFor(session, { kind: store, text: location })!;
   // no other kind has such a location
-  if (access.kind !== store) throw new AppError('target_not_allowed', `${location}: is in no bucket`);
+  if (access.kind !== store) throw new AppError('target_not_allowed', `${location}: is not in a bucket`);
   if (use === 'write' && !session.byHand && writable !== true)
     throw new AppError('target_not_allowed', `${location}: svc.sources.NAME.writable is not set for it`);
   const send = await checkedRequests(session, 'operator');

@@ -22,7 +22,7 @@ export const catalogueKind: KindOfTarget<Extract<Target, { kind: 'iceberg' }>> =
     if (format !== undefined && format !== 'iceberg')
       throw new AppError(
         'invalid_option',
-        `-f ${format}: a catalogue of Iceberg tables has tables of Iceberg; leave -f out`,
+        `-f ${format}: a catalogue of Iceberg tables has tables of Iceberg; omit -f`,
       );
     return lakeSink(
       session,

@@ -177,8 +177,8 @@ async function claimSqlSchema(
 ): Promise<void> {
   const { catalog } = home.adapters;
   if (use === 'load') {
-    const mostNames = home.config.limits.targetNames;
-    await catalog.claimTargetSchema(idOrg, sqlSchema, { idJob, mostNames });
+    const maxNames = home.config.limits.targetNames;
+    await catalog.claimTargetSchema(idOrg, sqlSchema, { idJob, maxNames });
   } else if (!(await catalog.ownsTargetSchema(idOrg, sqlSchema)) && !byHand)
     throw new AppError('input_not_found', `metadb:${sqlSchema}: nothing has been loaded there`);
 }
@@ -286,7 +286,7 @@ async function writtenFile(session: ToolSession, target: FileTarget): Promise<Wr
           if (!(await lock.isHeld()))
             throw new AppError(
               'service_unavailable',
-              `${target.kind}:${target.file}: another job has taken the file over.`,
+              `${target.kind}:${target.file}: another job has taken over the lock on the file.`,
             );
           const body = Readable.toWeb(createReadStream(file));
           await files.write(location, body as unknown as ReadableStream<Uint8Array>);

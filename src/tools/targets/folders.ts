@@ -36,7 +36,7 @@ export async function lakeSink(
 ): Promise<RowSink> {
   if (session.request.views === true)
     session.log(
-      '--views: Delta and Iceberg tables have no views here; conversion-job-service views NAME writes them for what reads the tables',
+      '--views: Delta and Iceberg tables have no views; conversion-job-service views NAME writes views for the program that reads the tables',
     );
   const { createLakeRowSink } = await import('../../targets/files/lake/sink.ts');
   return createLakeRowSink({ target, format, ...encodingsOf(session.request) });
@@ -61,7 +61,7 @@ function encodingsOf({ parquetVersion }: ToolRequest): { readonly deltas?: boole
 export function noVersions(): AppError {
   return new AppError(
     'invalid_option',
-    '--version: earlier versions are there of Delta and Iceberg tables alone (-f delta, -f iceberg, iceberg:https://…); leave it out',
+    '--version: only Delta and Iceberg tables have earlier versions (-f delta, -f iceberg, iceberg:https://…); omit it',
   );
 }
 

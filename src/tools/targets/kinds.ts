@@ -36,8 +36,7 @@ function kindOf(target: Target): KindOfTarget {
 }
 
 /**
- * Opens the sink for the documents of a job; for `unload`, the target they are removed from, which tells whether it has the job
- * already.
+ * Opens the sink for the documents of a job; for `unload`, the target they are removed from, which records whether it has the job already.
  */
 export async function openSink(session: ToolSession): Promise<RowSink> {
   const { request } = session;

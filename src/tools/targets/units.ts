@@ -1,4 +1,4 @@
-/** From what a target gave its executors to the sink of one unit. */
+/** Opens the sink of one unit from the data that the target gave its executors. */
 import type { FileUnitToken } from '../../targets/files/units.ts';
 import type { LakeUnitToken } from '../../targets/files/lake/units.ts';
 import type { PostgresUnitToken } from '../../targets/sql/postgres/units.ts';

@@ -35,7 +35,7 @@ export interface AzcopyOptions {
 }
 
 /** Whether a program of that name can be started. */
-export async function isAzcopyThere(binary: string): Promise<boolean> {
+export async function isAzcopyInstalled(binary: string): Promise<boolean> {
   return withScratch(async (scratch) =>
     promisify(execFile)(binary, ['--version'], { env: environmentOf(scratch, null), timeout: 30_000 }).then(
       () => true,
@@ -119,7 +119,10 @@ function watchGrowth(
       void sizeOf(folder).then((now) => {
         if (now > maxBytes)
           controller.abort(
-            new AppError('unprocessable_input', 'the cloud location holds more than a package may have'),
+            new AppError(
+              'unprocessable_input',
+              'the cloud location has more files or bytes than a package can have',
+            ),
           );
         else if (now !== size) [size, sinceMs] = [now, performance.now()];
         else if (performance.now() - sinceMs >= silenceMs) controller.abort();
@@ -161,7 +164,7 @@ async function copy(
   } catch (error) {
     if (signal.reason instanceof AppError) throw signal.reason;
     if (signal.aborted)
-      throw new AppError('service_unavailable', 'the copy to or from cloud storage stood still');
+      throw new AppError('service_unavailable', 'the copy to or from cloud storage made no progress');
     // its message repeats the arguments, and with them the token
     const { code, stdout, stderr } = error as { code?: unknown; stdout?: string; stderr?: string };
     const said = `${stdout ?? ''}\n${stderr ?? ''}`.trim().split('\n').slice(-12).join(' | ');

@@ -78,7 +78,7 @@ export function createBlobTransfer(
       const what = [statusCode, code].filter((part) => part !== undefined).join(' ');
       throw new AppError(
         'service_unavailable',
-        `cloud storage refused or broke off the copy (${what || 'no answer'})`,
+        `cloud storage refused or ended the copy (${what || 'no answer'})`,
       );
     } finally {
       close();
@@ -97,7 +97,7 @@ export function createBlobTransfer(
       // a name with a folder in it would lead out of ours
       const isPackage = names.every((name) => /^[A-Za-z0-9_][A-Za-z0-9._-]{0,100}$/.test(name));
       if (!isPackage || names.length > maxFiles || pages > maxFiles)
-        throw new AppError('unprocessable_input', 'the cloud location holds files that are no package');
+        throw new AppError('unprocessable_input', 'the cloud location has files that do not form a package');
     }
     if (names.length === 0)
       throw new AppError('unprocessable_input', 'there is nothing at the cloud location');
@@ -153,14 +153,17 @@ function boundAnswers(maxBytes: number, patienceMs: number): BoundAnswers {
   // nobody may be waiting for it
   silence.catch(() => undefined);
   const timer = setTimeout(() => {
-    fault ??= new AppError('service_unavailable', 'cloud storage refused or broke off the copy (no answer)');
+    fault ??= new AppError('service_unavailable', 'cloud storage refused or ended the copy (no answer)');
     reject(fault);
   }, patienceMs);
   const take = (bytes: number, isTooMuch: boolean): void => {
     received += bytes;
     timer.refresh();
     if (received <= maxBytes && !isTooMuch) return;
-    fault ??= new AppError('unprocessable_input', 'the cloud location holds more than a package may have');
+    fault ??= new AppError(
+      'unprocessable_input',
+      'the cloud location has more files or bytes than a package can have',
+    );
     throw fault;
   };
   const factory: RequestPolicyFactory = {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createAzcopyTransfer, isAzcopyThere } from './azcopy.ts';
+import { createAzcopyTransfer, isAzcopyInstalled } from './azcopy.ts';
 import { createBlobTransfer } from './azure-blob.ts';
 import { createHostResolver } from '../../network/checked-http.ts';
 import { createLocalPackageFolder, replaceFolder, type PackageTransfer } from './local-package-folder.ts';
@@ -40,7 +40,7 @@ async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     terminal.complain(`migrate: ${error.message}`);
-    terminal.complain('migrate --help tells how it is called');
+    terminal.complain('migrate --help shows its usage');
     return exitCodes.usage;
   }
   return runCall(call);
@@ -133,7 +133,7 @@ async function chooseTransfer(
   const host = url.hostname;
   const checked = { host, port, addresses: addresses ?? (await addressesOf(host)) };
   const binary = request.azcopy_binary || 'builtin';
-  if (binary !== 'builtin' && (await isAzcopyThere(binary))) {
+  if (binary !== 'builtin' && (await isAzcopyInstalled(binary))) {
     log('copying with azcopy');
     return createAzcopyTransfer({ binary, location: url, checked, manifestName });
   }

@@ -21,7 +21,7 @@ export function createLocalPackageFolder(directory: string): PackageFolder {
         },
       );
       const stranger = found.find((entry) => !entry.isFile());
-      if (stranger !== undefined) throw unreadable(`${JSON.stringify(stranger.name)} is no plain file`);
+      if (stranger !== undefined) throw unreadable(`${JSON.stringify(stranger.name)} is not a plain file`);
       return Promise.all(
         found.map(async ({ name }) => ({ name, bytes: (await lstat(join(directory, name))).size })),
       );
@@ -76,7 +76,7 @@ async function checkReplaceable(directory: string, known: readonly string[]): Pr
   if (!found.isDirectory()) throw new AppError('conflict', 'the path is that of a file, not of a folder');
   const names = (await readdir(directory)).filter((name) => !name.startsWith(unfinished));
   if (names.every((name) => known.includes(name))) return;
-  throw new AppError('conflict', 'the folder holds other files: a package needs one of its own');
+  throw new AppError('conflict', 'the folder has other files: a package needs an empty folder');
 }
 
 async function removeUnfinished(directory: string): Promise<void> {
@@ -142,7 +142,7 @@ async function* readLines(file: string, name: string, tally: Tally): AsyncGenera
     },
   );
   try {
-    if (!(await handle.stat()).isFile()) throw unreadable(`${JSON.stringify(name)} is no plain file`);
+    if (!(await handle.stat()).isFile()) throw unreadable(`${JSON.stringify(name)} is not a plain file`);
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     const decode = (bytes: Buffer): string => {
       try {
@@ -165,7 +165,7 @@ async function* readLines(file: string, name: string, tally: Tally): AsyncGenera
       }
       rest.push(chunk.subarray(from));
       restBytes += chunk.byteLength - from;
-      if (restBytes > maxLineBytes) throw unreadable(`a line of ${name} is longer than any may be`);
+      if (restBytes > maxLineBytes) throw unreadable(`a line of ${name} is too long`);
     }
     if (restBytes === 0) return;
     const last = Buffer.concat(rest);

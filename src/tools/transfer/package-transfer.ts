@@ -221,7 +221,7 @@ export interface TransferCall {
   readonly request: ToolTransfer;
 }
 
-export const transferUsage = `migrate export --request FILE        FILE holds the members of POST /v2/schema/export as JSON
+export const transferUsage = `migrate export --request FILE        FILE has the members of POST /v2/schema/export as JSON
 migrate import --request FILE        ... of POST /v2/schema/import
 migrate export -x ORIGIN -o FOLDER   the schema with all its versions, from the service's own database
 migrate import -i FOLDER             what a package holds, under new ids
@@ -273,9 +273,13 @@ function fromWords(command: TransferCommand, words: Words): ToolTransfer {
   const { origin, out, in: source } = words;
   const paths = [out, source].filter((path) => path !== undefined);
   if (words['metadb-password'] !== undefined)
-    throw wrong('a password belongs into PGPASSWORD or the file of --request: every user would see it here');
+    throw wrong(
+      'give the password in PGPASSWORD or in the file of --request: on the command line, other users could see it',
+    );
   if (paths.some((path) => /^https?:/i.test(path)) || secretWords.some((name) => words[name] !== undefined))
-    throw wrong('a cloud location belongs into the file of --request: its token would be seen by every user');
+    throw wrong(
+      'give a cloud location in the file of --request: on the command line, other users could see its token',
+    );
   const named = databaseWords.flatMap((name) =>
     words[name] === undefined ? [] : [[name.replaceAll('-', '_'), words[name]] as const],
   );
@@ -297,8 +301,8 @@ async function readRequest(file: string): Promise<ToolTransfer> {
   if (data !== undefined) return data;
   const [issue] = error.issues;
   const member = issue!.code === 'unrecognized_keys' ? issue!.keys[0] : issue!.path[0];
-  if (member === undefined) throw wrong('the file of --request holds no object');
-  throw wrong(`the member ${JSON.stringify(member)} of the file is not known, or not of its type`);
+  if (member === undefined) throw wrong('the file of --request is not a JSON object');
+  throw wrong(`the member ${JSON.stringify(member)} of the file is unknown or has the wrong type`);
 }
 
 /** Returns the secrets of a request, which no log and no record may contain. */

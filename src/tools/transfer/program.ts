@@ -97,7 +97,7 @@ function folderPrefix(pid: number): string {
 async function isLeft(directory: string, name: string): Promise<boolean> {
   const pid = Number(/^migration-.*-(\d+)-[^-]*$/.exec(name)?.[1]);
   if (!Number.isSafeInteger(pid)) return false;
-  // our own number is that of a process before us: nothing was run yet
+  // a folder with the pid of this process is of an earlier process: this one has made none yet
   if (name.startsWith(folderPrefix(pid))) return pid === process.pid || !isAlive(pid);
   const found = await stat(join(directory, name)).catch(() => null);
   return found !== null && found.mtimeMs < Date.now() - oldMs;

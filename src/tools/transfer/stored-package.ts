@@ -49,7 +49,7 @@ async function checkReplaceable(files: JobFiles, location: string): Promise<void
     if (found.location === location)
       throw new AppError('conflict', 'the path is that of a file, not of a folder');
     if (!packageFiles.has(found.name))
-      throw new AppError('conflict', 'the folder holds other files: a package needs one of its own');
+      throw new AppError('conflict', 'the folder has other files: a package needs an empty folder');
   }
 }
 

@@ -19,7 +19,7 @@ import { findByHash } from '../schemas/store-origin.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { openSource } from '../targets/kinds.ts';
 import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './output-files.ts';
-import { writeDocumentsOf, type WrittenBack } from './schema-documents.ts';
+import { writeDocumentsOf, type WriteBackCounts } from './schema-documents.ts';
 
 export async function convertBack(given: ToolSession): Promise<Conversion> {
   const session = await settleNames(given);
@@ -27,7 +27,7 @@ export async function convertBack(given: ToolSession): Promise<Conversion> {
   if (request.saveMode === 'write-schema' || request.saveMode === 'print-schema') {
     throw new AppError(
       'invalid_option',
-      `-S ${saveModeLetters[request.saveMode]}: er2xml writes documents, and knows e, a, o and i`,
+      `-S ${saveModeLetters[request.saveMode]}: er2xml accepts e, a, o and i`,
     );
   }
   const directory = await outputDirectory(session);
@@ -75,7 +75,7 @@ async function writeAll(
   directory: string,
 ): Promise<Conversion> {
   const folder = outputFolder(session, directory);
-  const written: WrittenBack[] = [];
+  const written: WriteBackCounts[] = [];
   try {
     const first = await writeDocumentsOf(session, {
       logical: chosen.stored,
@@ -102,7 +102,7 @@ async function writeAll(
   const unsure = written.reduce((sum, each) => sum + each.unsure, 0);
   if (unsure > 0)
     session.log(
-      `documents loaded by logical schemas that are not in this metadata database: ${unsure}; they are written without content that only those have columns for`,
+      `documents loaded by logical schemas that are not in this metadata database: ${unsure}; they are written without the content that only those schemas have columns for`,
     );
   return conversion;
 }
@@ -123,7 +123,7 @@ function outputFolder(session: ToolSession, directory: string): DocumentFolder {
 async function furtherSchemas(
   session: ToolSession,
   chosen: StoredLogicalSchema,
-  others: WrittenBack['others'],
+  others: WriteBackCounts['others'],
 ): Promise<readonly StoredLogicalSchema[]> {
   const { request, home, idOrg } = session;
   if (request.logicalId !== undefined || others.size === 0) return [];
@@ -144,8 +144,8 @@ async function writeFurther(
   session: ToolSession,
   logical: StoredLogicalSchema,
   folder: DocumentFolder,
-  before: readonly WrittenBack[],
-): Promise<WrittenBack> {
+  before: readonly WriteBackCounts[],
+): Promise<WriteBackCounts> {
   const source = await openSource(session);
   try {
     await source.open(logical.model);
@@ -159,7 +159,7 @@ async function writeFurther(
 async function tellOthers(
   session: ToolSession,
   { logical, documents }: Conversion,
-  others: WrittenBack['others'],
+  others: WriteBackCounts['others'],
 ): Promise<void> {
   if (others.size === 0) return;
   const known = await findByHash(session, [...others.keys()]);
@@ -167,13 +167,13 @@ async function tellOthers(
     const idLschma = known.get(modelHash ?? '')?.[0]?.idLschma;
     return idLschma === undefined
       ? `documents without rows of logical schema ${logical}: ${count}`
-      : `documents that logical schema ${idLschma} loaded, and ${logical} does not know all of: ${count}; -l ${idLschma} writes them`;
+      : `documents loaded by logical schema ${idLschma}, of which ${logical} does not have all columns: ${count}; -l ${idLschma} writes them`;
   });
   if (documents === 0) throw new AppError('unprocessable_input', `nothing to write: ${lines.join('; ')}`);
   for (const line of lines) session.log(line);
 }
 
-function conversionOf({ stored, why }: ChosenSchema, written: readonly WrittenBack[]): Conversion {
+function conversionOf({ stored, why }: ChosenSchema, written: readonly WriteBackCounts[]): Conversion {
   const tables = new Map<string, number>();
   for (const { rows } of written)
     for (const [table, count] of rows) tables.set(table, (tables.get(table) ?? 0) + count);

@@ -158,7 +158,7 @@ class DocumentFiles {
     await this.#underWay.get(fileName);
     if (this.#fault !== null) throw this.#fault.error;
     const file = await this.#fileOf(fileName);
-    if (existing === 'refuse' && (await file.exists())) throw isThereAlready(fileName);
+    if (existing === 'refuse' && (await file.exists())) throw alreadyExists(fileName);
     try {
       await produce((bytes) => file.write(bytes));
     } catch (error) {
@@ -168,7 +168,7 @@ class DocumentFiles {
     const end = file.end(existing).catch((error: unknown) => {
       const isTaken = existing === 'refuse' && (error as NodeJS.ErrnoException).code === 'EEXIST';
       this.#fault ??= {
-        error: isTaken ? isThereAlready(fileName) : fileFault(error, `${this.#label}/${fileName}`),
+        error: isTaken ? alreadyExists(fileName) : fileFault(error, `${this.#label}/${fileName}`),
       };
     });
     this.#underWay.set(fileName, end);
@@ -293,8 +293,8 @@ class DocumentFile {
   }
 }
 
-function isThereAlready(fileName: string): AppError {
-  return new AppError('conflict', `${fileName} exists in the folder already`);
+function alreadyExists(fileName: string): AppError {
+  return new AppError('conflict', `${fileName} already exists in the folder`);
 }
 
 export async function isEmptyFolder(directory: string): Promise<boolean> {

@@ -46,7 +46,7 @@ export async function removeDocuments(given: ToolSession): Promise<Conversion> {
           details: noDetails,
         }),
     );
-    if (removed.already) session.log('an earlier attempt of this job had removed the rows');
+    if (removed.already) session.log('an earlier attempt of this job removed the rows');
     if (request.dryRun) session.log('dry run: nothing was removed');
     return {
       origin: idSch,

@@ -16,13 +16,13 @@ import type { ToolSession } from '../session/tool-session.ts';
 import { safeName, type DocumentFolder } from './output-files.ts';
 
 /** The counts of the documents that were written back. */
-export interface WrittenBack {
+export interface WriteBackCounts {
   readonly documents: number;
   readonly bytes: number;
   /** read, by table */
   readonly rows: ReadonlyMap<string, number>;
   readonly rejects: ConversionDetails['rejects'];
-  /** documents not written, by the hash of the model that they were loaded with (null: the ledger does not tell) */
+  /** documents not written, by the hash of the model that they were loaded with (null: the ledger does not record it) */
   readonly others: Map<string | null, number>;
   /** written, although they were loaded by a model that this metadata database does not have */
   readonly unsure: number;
@@ -36,14 +36,14 @@ export interface SchemaDocumentsOptions {
   readonly source: RowSource;
   readonly folder: DocumentFolder;
   /** results of earlier schemas; if there are any, only documents that this schema loaded are written */
-  readonly before: readonly WrittenBack[];
+  readonly before: readonly WriteBackCounts[];
 }
 
 /** AppError `not_found` if the target has none of the requested documents. */
 export async function writeDocumentsOf(
   session: ToolSession,
   options: SchemaDocumentsOptions,
-): Promise<WrittenBack> {
+): Promise<WriteBackCounts> {
   return new SchemaDocuments(session, options).write();
 }
 
@@ -61,17 +61,17 @@ class SchemaDocuments {
   readonly #logical: StoredLogicalSchema;
   readonly #source: RowSource;
   readonly #folder: DocumentFolder;
-  readonly #before: readonly WrittenBack[];
+  readonly #before: readonly WriteBackCounts[];
   readonly #rows = new Map<string, number>();
   readonly #rejects: ConversionDetails['rejects'][number][] = [];
   #writer: DocumentWriter | null = null;
   #started = false;
   #documents = 0;
   readonly #others = new Map<string | null, number>();
-  /** by hash of a model: whether ours covers all places that it wrote to; null: there is no such model here */
+  /** keyed by hash of a model: whether the present model covers all places that it wrote to; null: that model is not in this database */
   readonly #covered = new Map<string, boolean | null>();
   #unsure = 0;
-  /** keys of documents with rows that were found too late */
+  /** keys of documents of which rows were found after the document had been written: they are written again at the end */
   readonly #late = new Set<string>();
   /** keys of documents that other schemas loaded and this one does not write: tables that it reads may contain their rows */
   readonly #notWritten = new Set<string>();
@@ -89,7 +89,7 @@ class SchemaDocuments {
     this.#before = before;
   }
 
-  async write(): Promise<WrittenBack> {
+  async write(): Promise<WriteBackCounts> {
     const { request } = this.#session;
     const versions = versionsOf(request);
     const total = this.#before[0]?.total ?? (await this.#source.documentCount(request.document, versions));
@@ -113,7 +113,7 @@ class SchemaDocuments {
     return this.#before.length > 0 && modelHash !== this.#logical.modelHash;
   }
 
-  #written(): Omit<WrittenBack, 'total'> {
+  #written(): Omit<WriteBackCounts, 'total'> {
     return {
       documents: this.#documents,
       bytes: this.#bytes,
@@ -147,7 +147,7 @@ class SchemaDocuments {
       }
       if (writer === null) {
         const message =
-          'the row of its root element is gone, deleted or overwritten by another schema; --on-error skip writes the other documents';
+          'the row of its root element was deleted, or overwritten by another schema; --on-error skip writes the other documents';
         throw new InputError({ code: 'missing_rows', severity: 'error', message });
       }
       let bytes = 0;
@@ -213,8 +213,8 @@ class SchemaDocuments {
     const folder = this.#folder;
     const { key } = document;
     const name = nameOf(document);
-    const isThere = !this.#deferred.has(key);
-    const file = isThere ? (this.#numbered.get(key) ?? safeName(name)) : this.#deferred.get(key)!;
+    const isPresent = !this.#deferred.has(key);
+    const file = isPresent ? (this.#numbered.get(key) ?? safeName(name)) : this.#deferred.get(key)!;
     const { model } = this.#logical;
     let size = { bytes: 0, bytesBefore: 0 };
     const produce = async (consume: (piece: Uint8Array) => Promise<void> | void): Promise<void> => {
@@ -222,14 +222,14 @@ class SchemaDocuments {
     };
     try {
       if (this.#session.request.dryRun) await produce(() => undefined);
-      else await (isThere ? folder.rewrite(file, produce) : folder.write(file, produce));
-      this.#session.log(`${name}: rows that others added or changed are at their places`);
-      this.#bytes += size.bytes - (isThere ? size.bytesBefore : 0);
-      if (!isThere) this.#documents += 1;
+      else await (isPresent ? folder.rewrite(file, produce) : folder.write(file, produce));
+      this.#session.log(`${name}: rows that other programs added or changed are written at their positions`);
+      this.#bytes += size.bytes - (isPresent ? size.bytesBefore : 0);
+      if (!isPresent) this.#documents += 1;
     } catch (error) {
       // the existing file lacks rows
-      if (isThere && !this.#session.request.dryRun) await folder.remove(file);
-      if (isThere) this.#documents -= 1;
+      if (isPresent && !this.#session.request.dryRun) await folder.remove(file);
+      if (isPresent) this.#documents -= 1;
       this.#reject(name, error);
     }
   }

@@ -117,13 +117,13 @@ for (const format of formatsOf('delta,iceberg')) {
 
 test('who is never first gives up after a number of tries, with pauses that grow and are never the same', async () => {
   const pauses: number[] = [];
-  const conflicts = new Conflicts({ mostTries: 20, firstPauseMs: 8, longestPauseMs: 100 }, async (ms) => {
+  const conflicts = new Conflicts({ maxTries: 20, firstPauseMs: 8, longestPauseMs: 100 }, async (ms) => {
     pauses.push(ms);
   });
   for (let count = 1; count < 20; count += 1) await conflicts.next('here: book');
   await expect(conflicts.next('here: book')).rejects.toMatchObject({
     code: 'service_unavailable',
-    message: expect.stringContaining('here: book: other programs were first') as string,
+    message: expect.stringContaining('here: book: other programs committed first') as string,
   });
   expect(pauses).toHaveLength(19);
   for (const [at, pause] of pauses.entries()) expect(pause).toBeLessThanOrEqual(Math.min(100, 8 * 2 ** at));

@@ -48,8 +48,8 @@ const disk = (): Place => ({
   },
 });
 
-async function load(place: Place, job: number, mostFiles = 64): Promise<Published> {
-  const sink = createLakeRowSink({ target: place.target(), format: 'delta,iceberg', mostFiles });
+async function load(place: Place, job: number, maxFiles = 64): Promise<Published> {
+  const sink = createLakeRowSink({ target: place.target(), format: 'delta,iceberg', maxFiles });
   try {
     return await loadLibrary(sink, libraryPlan(job), 1);
   } finally {

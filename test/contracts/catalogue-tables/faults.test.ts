@@ -306,7 +306,7 @@ describe('who asks', () => {
     }));
     await expect(load(1, { login: { kind: 'token', token: 'a-token' } })).rejects.toMatchObject({
       code: 'target_not_allowed',
-      message: expect.stringContaining('leads elsewhere') as string,
+      message: expect.stringContaining('redirects') as string,
     });
     expect(catalogue.calls).toHaveLength(1);
   });

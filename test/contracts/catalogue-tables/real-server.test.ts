@@ -16,8 +16,8 @@ import { catalogueRows } from './read-rows.ts';
 import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
 import { libraryCatalogue, loadCatalogue } from './library-catalogue.ts';
 
-const isThere = isHere('iceberg catalogue');
-const store = isThere ? await startS3Server() : null;
+const isPresent = isHere('iceberg catalogue');
+const store = isPresent ? await startS3Server() : null;
 const parts = ['iceberg catalogue', 'pyiceberg'] as const;
 const lacks = parts.find((part) => !isHere(part));
 

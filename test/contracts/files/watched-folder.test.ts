@@ -43,7 +43,7 @@ describe('a watched folder', () => {
   it('is told as what cannot be read, without its path', async () => {
     const location = await folder('locked');
     for (const [code, says] of [
-      ['EACCES', 'the user that the service runs as has no right to all of it: give it that (EACCES)'],
+      ['EACCES', 'the user that runs the service cannot read all of it: grant read permission (EACCES)'],
       ['ESTALE', 'it cannot be read now (ESTALE)'],
       ['ENOENT', 'it cannot be read now (ENOENT)'],
     ] as const) {

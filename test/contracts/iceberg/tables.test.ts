@@ -232,10 +232,10 @@ test('both formats stand over the same files', async () => {
 
 describe('what is refused, and changes nothing', () => {
   test.each([
-    ['partitions', () => ({ 'partition-specs': [{ 'spec-id': 0, fields: [{ name: 'p' }] }] })],
+    ['changed partitioning', () => ({ 'partition-specs': [{ 'spec-id': 0, fields: [{ name: 'p' }] }] })],
     ['has version 3 of the format', () => ({ 'format-version': 3 })],
     [
-      'another name for the column note_key',
+      'a renamed column note_key',
       (metadata: Metadata) => {
         const [schema] = metadata.schemas;
         const [first, ...others] = schema!.fields;

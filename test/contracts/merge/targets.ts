@@ -45,7 +45,7 @@ function lakeTarget(
   readers: () => Promise<readonly TargetReader[]>,
 ): MergeTarget {
   return {
-    createSink: () => createLakeRowSink({ target: target(), format, mostFiles: 9 }),
+    createSink: () => createLakeRowSink({ target: target(), format, maxFiles: 9 }),
     createSource: () => createLakeRowSource({ target: target() }),
     count: async (view) => {
       const counts = new Set<number>();

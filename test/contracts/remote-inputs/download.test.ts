@@ -49,7 +49,7 @@ describe('a file on a server', () => {
     );
     expect(await refusal(url)).toEqual([
       'unprocessable_input',
-      'http://HOST/a/file.xml: changed while it was read, so nothing was loaded; run it again when nobody writes it',
+      'http://HOST/a/file.xml: changed while it was read, so nothing was loaded; run the job again when no program writes the file',
     ]);
     // a connection whose answer nobody reads would keep the process running
     await expect.poll(() => requests.every(({ socket }) => socket.destroyed)).toBe(true);
@@ -73,7 +73,7 @@ describe('a file on a server', () => {
       for (const bytes of [15, 100_000])
         expect(await refusal(url, { bytes })).toEqual([
           'unprocessable_input',
-          `http://HOST/a/file.xml: the server sends more than the ${bytes} bytes that it listed, so nothing was loaded; run it again if the file was replaced meanwhile`,
+          `http://HOST/a/file.xml: the server sends more than the ${bytes} bytes that it listed, so nothing was loaded; if the file was replaced during the read, run the job again`,
         ]);
   });
 

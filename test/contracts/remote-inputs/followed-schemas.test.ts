@@ -21,7 +21,7 @@ async function followed(
   kind: typeof keyedSchemas,
   there: Readonly<Record<string, string>>,
   first: readonly string[],
-  mostBytes?: number,
+  maxBytes?: number,
 ): Promise<{ readonly paths: string[]; readonly here: string[]; readonly inVain: string[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'followed-'));
   folders.push(folder);
@@ -41,8 +41,8 @@ async function followed(
     },
   };
   const { paths, files } = await followSchemas(place, first, folder, {
-    mostFiles: 100,
-    ...(mostBytes === undefined ? {} : { mostBytes }),
+    maxFiles: 100,
+    ...(maxBytes === undefined ? {} : { maxBytes }),
   });
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const here = entries
@@ -109,7 +109,7 @@ describe('schema documents that are followed', () => {
       },
     };
     await expect(
-      followSchemas(place, ['https://a.example/on.xsd'], folder, { mostFiles: 5000 }),
+      followSchemas(place, ['https://a.example/on.xsd'], folder, { maxFiles: 5000 }),
     ).rejects.toMatchObject({
       code: 'unprocessable_input',
       message:

@@ -31,7 +31,7 @@ it.each([s3, az])('a key outside of the prefix is refused ($kind)', async (acces
   for (const key of ['/tmp/x/abs.xml', 'out/b.xml', 'i', '../in/b.xml'])
     await expect(listed(access, () => new Response(page(key)))).rejects.toMatchObject({
       code: 'unprocessable_input',
-      message: `s3://bucket/in/: the store lists ${key}, which does not lie below in/; nothing was loaded`,
+      message: `s3://bucket/in/: the store lists ${key}, which is not below in/; nothing was loaded`,
     });
 });
 

@@ -1,4 +1,4 @@
-/** Files that are read where they lie: ranges of one version, over connections that break, from hosts that may be reached. */
+/** Files that are read in place: ranges of one version, over connections that break, from hosts that may be reached. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createOutgoingGuard } from '../../../src/service/access/outgoing-guard.ts';
@@ -93,7 +93,7 @@ describe('a file that is read where it lies', () => {
     [
       'is sent whole',
       'unprocessable_input',
-      /the file: the server answers no ranges any more/,
+      /the file: the server no longer answers range requests/,
       (_, response) => response.writeHead(200, { ETag: '"v1"' }).end(large),
     ],
     [

@@ -80,11 +80,11 @@ test('a DuckDB file has them where they are asked for, then loads keep them up t
   expect((await load(sink(), second, { model: secondModel }, fleet('sunk'))).changes).toEqual([]);
   expect(await execute(file, codes)).toEqual(codesOfBoth);
   expect((await load(sink(), first, { model: firstModel, codes: 'check' }, fleet('moored'))).changes).toEqual(
-    ['DuckDB adds no checks of codes to tables, --codes check fills _codes alone'],
+    ['DuckDB does not support CHECK constraints for codes: --codes check only fills _codes'],
   );
   await execute(file, 'drop table _codes; create table _Codes (mine int)');
   expect((await load(sink(), first, { model: firstModel, codes: 'table' }, fleet('moored'))).changes).toEqual(
-    ['_codes: not filled with codes, no load made what has this name'],
+    ['_codes: not filled with codes because an object that no load made has this name'],
   );
 });
 
@@ -108,7 +108,7 @@ test('a MariaDB database has them in the same way', needs(mariadbParts), async (
     expect(await read()).toEqual(codesOfBoth);
     const overwrite = { model: secondModel, saveMode: 'overwrite', codes: 'check' } as const;
     expect((await load(createSink(), second, overwrite, fleet('sunk'))).changes).toEqual([
-      'MySQL adds no checks of codes to tables, --codes check fills _codes alone',
+      'MySQL does not support CHECK constraints for codes: --codes check only fills _codes',
     ]);
     expect(await read()).toEqual(codesOfBoth);
     await server.run('DROP TABLE _codes; CREATE TABLE _codes (mine int);', folders, 'kept');
@@ -118,7 +118,9 @@ test('a MariaDB database has them in the same way', needs(mariadbParts), async (
       { model: firstModel, codes: 'table' },
       fleet('moored'),
     );
-    expect(changes).toContain('_codes: not filled with codes, no load made what has this name');
+    expect(changes).toContain(
+      '_codes: not filled with codes because an object that no load made has this name',
+    );
     // a target of its own gets them with its first rows
     await server.run('CREATE DATABASE fresh CHARACTER SET utf8mb4;');
     const fresh = mariadbTarget(() => server, 'fresh');
@@ -234,7 +236,7 @@ test('the DDL of other databases has codes, and no checks', needs([...mariadbPar
   const valuesAt = await enumerationsOf(firstModel, first);
   const ddl = (dialect: DialectName): string =>
     renderDdl(firstModel, { dialect, codes: { choice: 'check', valuesAt } });
-  expect(ddl('mysql')).toContain('-- Checks of codes are written for PostgreSQL alone.');
+  expect(ddl('mysql')).toContain('-- CHECK constraints for codes are written only for PostgreSQL.');
   await mkdir(directory, { recursive: true });
   const sqlite = (sql: string) =>
     promisify(execFile)(programOf('sqlite3')!, [join(directory, 'a.db'), sql], { cwd: directory });

@@ -383,14 +383,14 @@ test('what stands in the way is said in words, and by the name that the target w
   await mkdir(file, { recursive: true });
   const label = {
     code: 'target_not_allowed',
-    message: `duckdb:${file}: cannot be written: a folder stands where a file is needed; name a file in it.`,
+    message: `duckdb:${file}: cannot be written: there is a folder where a file is needed; name a file in it.`,
   };
   await expect(load(libraryPlan(1))).rejects.toMatchObject(label);
   await rm(file, { recursive: true });
   await symlink('nowhere.duckdb', file);
   await expect(load(libraryPlan(1))).rejects.toMatchObject({
     code: 'target_not_allowed',
-    message: `duckdb:${file} is a link that leads nowhere.`,
+    message: `duckdb:${file} is a broken link.`,
   });
   await rm(file);
   for (const content of ['order,line\n'.repeat(1000), `${'\0'.repeat(8)}DUCK${'\0'.repeat(20_000)}`]) {

@@ -89,13 +89,13 @@ describe('a DuckDB file', () => {
     await load(duckDbFile(), first, { model: firstModel }, ledger('1'));
     await query('create view Entry_View as select 1 as mine');
     const { changes } = await load(duckDbFile(), first, { model: firstModel, views: true }, ledger('2'));
-    expect(changes).toEqual(['entry_view: not made as a view, no load made what has this name']);
+    expect(changes).toEqual(['entry_view: view not made because an object that no load made has this name']);
     expect(await query('select * from entry_view')).toEqual([{ mine: 1 }]);
     await query(
       `drop view entry_view; create view theirs as select - amount as a from entry; comment on view theirs is 'Made by the load, which keeps it up to date.'`,
     );
     expect((await load(duckDbFile(), first, { model: firstModel }, ledger('a lot'))).changes.join()).toMatch(
-      /theirs: view dropped, as it does not fit its tables any more: Binder Error/,
+      /theirs: view dropped because it no longer fits its tables: Binder Error/,
     );
     expect(await viewsThere()).toEqual([]);
   });
@@ -158,7 +158,7 @@ describe('a MariaDB database', needs(mariadbParts), () => {
     await load(database(), first, { model: firstModel }, ledger('1'));
     await server.run('create view Entry_View as select 1 as mine;', folders, name);
     const { changes } = await load(database(), first, { model: firstModel, views: true }, ledger('2'));
-    expect(changes).toEqual(['entry_view: not made as a view, no load made what has this name']);
+    expect(changes).toEqual(['entry_view: view not made because an object that no load made has this name']);
     expect(await ask('select * from Entry_View')).toEqual([['1']]);
   });
 

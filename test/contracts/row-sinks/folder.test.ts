@@ -181,8 +181,8 @@ test('an abort removes the folders that the job made', async () => {
 });
 
 test.each([
-  ['/proc/rows', 'nothing can be made there, as the folder is not there or a link leads nowhere'],
-  ['/dev/null', 'a file stands where a folder is needed'],
+  ['/proc/rows', 'nothing can be created there because the folder does not exist or a link is broken'],
+  ['/dev/null', 'there is a file where a folder is needed'],
 ])('a place where no folder can be ends the job with what to do: %s', async (place, why) => {
   const sink = createFolderRowSink({ directory: place, format: 'csv' });
   await expect(sink.open(libraryPlan(1))).rejects.toMatchObject({

@@ -57,7 +57,7 @@ test('a table with more columns than a sheet holds is refused with its first row
   const sink = createFolderRowSink({ directory: join(folders, 'many columns'), format: 'xlsx' });
   await sink.open(libraryPlan(1, { model: { ...libraryModel, tables: wide } }));
   await expect(sink.write(at.note, new Uint8Array(0), 0)).rejects.toThrow(
-    'table note: it has 16385 columns, and a sheet holds 16384. Take -f csv or -f parquet.',
+    'table note: it has 16385 columns, but a sheet holds only 16384. Use -f csv or -f parquet.',
   );
   await sink.close();
 });

@@ -118,12 +118,12 @@ describe('a server', { timeout: 60_000, ...needs('sshd') }, () => {
     [
       'of another key',
       { hostKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJjUMjOWr1ND1ImkfLdAzlF2rQcUrTyW8rqpsvIcMWWZ' },
-      'the key of the server is not the one that is known',
+      'the host key of the server is unknown or differs',
     ],
-    ['whose key nobody knows', { hostKey: null }, 'the key of the server is not the one that is known'],
-    ['that lets nobody in', { keyFile: '/dev/null' }, 'the server lets this user not in'],
-    ['that asks for a password', { keyFile: null, password: 'c4nary' }, 'the server lets this user not in'],
-    ['without any key', { keyFile: null }, 'the server lets this user not in'],
+    ['whose key nobody knows', { hostKey: null }, 'the host key of the server is unknown or differs'],
+    ['that lets nobody in', { keyFile: '/dev/null' }, 'the server refuses this login'],
+    ['that asks for a password', { keyFile: null, password: 'c4nary' }, 'the server refuses this login'],
+    ['without any key', { keyFile: null }, 'the server refuses this login'],
   ])('%s is refused, and says so', async (_, change, why) => {
     const fault = await bring(opened({ ...address, ...change }), join(files, 'a.xml')).catch(
       (error: unknown) => error,
@@ -267,8 +267,8 @@ describe('a server that lies', { timeout: 60_000 }, () => {
   });
 
   it.each([
-    ['more', 'it sends more than was asked for'],
-    ['large', 'it sends a message of a length that none has'],
+    ['more', 'it sends more bytes than were requested'],
+    ['large', 'it sends a message with an invalid length'],
   ])('in its messages is no server: %s', async (mode, why) => {
     await expect(bring(await place(mode), '/a.xml')).rejects.toMatchObject({
       code: 'unprocessable_input',
@@ -281,7 +281,7 @@ describe('a server that lies', { timeout: 60_000 }, () => {
     ['names', 'names a file as none can be named'],
     ['zero', 'names a file as none can be named'],
     ['empty', 'names a file as none can be named'],
-    ['counts', 'sends a message that is shorter than it says'],
+    ['counts', 'sends a message that is shorter than its declared length'],
   ])('in its lists is no server: %s', async (mode, why) => {
     const open = await place(mode);
     await expect(Array.fromAsync(open.list('/', () => true))).rejects.toThrow(why);
@@ -298,7 +298,7 @@ describe('a server that lies', { timeout: 60_000 }, () => {
   it('gets a password that is no word of a command, and leaves no file of it', async () => {
     expect(await bring(await place('password', 'c4n"ary $x'), '/a.xml')).toBe(100);
     expect(await readdir(scratch())).toEqual([]);
-    await expect(bring(await place('password', 'wrong'), '/a.xml')).rejects.toThrow('lets this user not in');
+    await expect(bring(await place('password', 'wrong'), '/a.xml')).rejects.toThrow('refuses this login');
   });
 
   it('is not asked where there is no ssh', async () => {

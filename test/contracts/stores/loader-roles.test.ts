@@ -34,7 +34,7 @@ async function connectAs(idOrg: number): Promise<Sql> {
 }
 
 async function claim(idOrg: number, name: string): Promise<void> {
-  await claimTargetSchema(database.service, idOrg, name, { idJob: 0, mostNames: 100 });
+  await claimTargetSchema(database.service, idOrg, name, { idJob: 0, maxNames: 100 });
 }
 
 /** As a load does it. */

@@ -68,12 +68,12 @@ describe('a package', { timeout: 60_000 }, () => {
   const damages: Readonly<Record<string, Damage>> = {
     'a changed part of the same length': {
       does: replace('origins.ndjson', 'orders', 'ordars'),
-      says: /manifest says/,
+      says: /match its manifest|differs from the manifest/,
     },
-    'a longer part': { does: append('mappings.ndjson', '{}\n'), says: /as long as/ },
+    'a longer part': { does: append('mappings.ndjson', '{}\n'), says: /differs from the manifest/ },
     'psql meta-commands in a part': {
       does: append('diagrams.ndjson', "\\! touch meta-command-ran\n\\copy svc.origin from program 'id'\n"),
-      says: /as long as/,
+      says: /differs from the manifest/,
     },
     'psql meta-commands that the manifest agrees with': {
       does: forge('natural_keys.ndjson', append('natural_keys.ndjson', '\\! touch meta-command-ran\n')),
@@ -84,14 +84,14 @@ describe('a package', { timeout: 60_000 }, () => {
         'origins.ndjson',
         replace('origins.ndjson', '"name":"orders"', `"name":"x'; drop table svc.job; --/"`),
       ),
-      says: /name is not such a text/,
+      says: /name is not a valid text/,
     },
     'a part cut off': {
       does: async (path) => {
         const file = join(path, 'logical_schemas.ndjson');
         await writeFile(file, (await readFile(file)).subarray(0, -100));
       },
-      says: /as long as/,
+      says: /differs from the manifest/,
     },
     'a missing part': { does: (path) => rm(join(path, 'statistics.ndjson')), says: /missing/ },
     'a missing manifest': { does: (path) => rm(join(path, manifestName)), says: /no manifest/ },
@@ -99,29 +99,29 @@ describe('a package', { timeout: 60_000 }, () => {
       does: (path) => writeFile(join(path, 'load.sql'), '\\! touch meta-command-ran\n'),
       says: /"load.sql" is not part/,
     },
-    'a folder beside the parts': { does: (path) => mkdir(join(path, 'more')), says: /no plain file/ },
+    'a folder beside the parts': { does: (path) => mkdir(join(path, 'more')), says: /not a plain file/ },
     'a link in the place of a part': {
       does: async (path) => {
         await rm(join(path, 'files.ndjson'));
         await symlink('/etc/passwd', join(path, 'files.ndjson'));
       },
-      says: /no plain file/,
+      says: /not a plain file/,
     },
     'a count changed in the manifest': {
       does: replace(manifestName, /"records": 1,/, '"records": 2,'),
-      says: /changed/,
+      says: /modified/,
     },
     'an origin changed in the manifest': {
       does: replace(manifestName, /"origin_id": "\d+"/, '"origin_id": "77"'),
-      says: /changed/,
+      says: /modified/,
     },
     'a hash changed in the manifest': {
       does: replace(manifestName, /("sha256": ")[0-9a-f]{4}/, '$10000'),
-      says: /changed/,
+      says: /modified/,
     },
     'a part of another name in the manifest': {
       does: replace(manifestName, '"origins.ndjson"', '"../../origins.ndjson"'),
-      says: /changed/,
+      says: /modified/,
     },
     'a later format': {
       does: replace(manifestName, '"format_version": 1', '"format_version": 2'),
@@ -136,7 +136,7 @@ describe('a package', { timeout: 60_000 }, () => {
         'logical_schemas.ndjson',
         replace('logical_schemas.ndjson', /"table":\d+/, '"table":99999'),
       ),
-      says: /does not hold/,
+      says: /something that is missing/,
     },
     'a type that is none': {
       does: forge(
@@ -147,7 +147,7 @@ describe('a package', { timeout: 60_000 }, () => {
     },
     'content under the hash of another file': {
       does: forge('files.ndjson', replace('files.ndjson', /"content":"..../, '"content":"AAAA')),
-      says: /hash says/,
+      says: /match its hash/,
     },
     'a drawing with a script': {
       does: forge(
@@ -165,7 +165,7 @@ describe('a package', { timeout: 60_000 }, () => {
     },
     'a switch of a mapping that is not there': {
       does: forge('mappings.ndjson', replace('mappings.ndjson', /"table":"[^"]+"/, '"table":"nowhere"')),
-      says: /none of its logical schema/,
+      says: /does not belong to its logical schema/,
     },
   };
 
@@ -215,7 +215,7 @@ describe('a package', { timeout: 60_000 }, () => {
     };
     const before = await everything(target);
     await expect(importPackage(createPostgresTransferStore(target.sql), racing, one)).rejects.toThrow(
-      'changed or cut off',
+      'modified or truncated',
     );
     expect(readings).toBe(2);
     expect(await everything(target)).toEqual(before);

@@ -304,7 +304,7 @@ describe('canaries', { timeout: 240_000 }, () => {
     };
     expect(found(files.get('conf/backend.properties')!).length).toBeGreaterThan(0);
     const lengths = Object.entries(places).map(([place, texts]) => [place, texts.join('').length > 20]);
-    expect(lengths.filter(([, isThere]) => isThere !== true)).toEqual([]);
+    expect(lengths.filter(([, isPresent]) => isPresent !== true)).toEqual([]);
     expect(
       Object.entries(places).flatMap(([place, texts]) =>
         texts.flatMap(found).map((one) => `${place}: ${one}`),

@@ -58,7 +58,7 @@ describe('a natural key', { timeout: 120_000 }, () => {
     const without = await ddl();
     expect(without).not.toContain('natural_key"');
     expect(without).toContain(
-      `-- wagon: the natural key (number) is left out, as values that job ${job} loaded break it\n`,
+      `-- wagon: the natural key (number) is omitted because values that job ${job} loaded violate it\n`,
     );
     await load('one.xml', 'metadb:repeated', '-S', 'o');
     expect(await ddl()).toContain('CONSTRAINT "wagon_natural_key" UNIQUE ("number")');

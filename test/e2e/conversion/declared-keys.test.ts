@@ -45,10 +45,10 @@ describe('keys that the XSD declares', () => {
     expect(good.stdout + good.stderr).not.toContain('is broken');
     const log = bad.stdout + bad.stderr;
     expect(log).toContain(
-      'key stopKey is broken: values that stand more than once: 1, such as "a" in bad.xml, line 3, column 1',
+      'key stopKey is broken: repeated values: 1, such as "a" in bad.xml, line 3, column 1',
     );
     expect(log).toContain(
-      'keyref fromStop is broken: references that lead nowhere: 2, such as "x" in bad.xml, line 4, column 1',
+      'keyref fromStop is broken: references without a target: 2, such as "x" in bad.xml, line 4, column 1',
     );
     const rows = await sql`select id from declared.stop order by stop_key`;
     expect(rows.map(({ id }) => id as string)).toEqual(['a', 'b', 'a', 'a']);
@@ -69,7 +69,9 @@ describe('keys that people declare', () => {
     expect(await keys()).toEqual(['stop_natural_key']);
     const again = await load('good.xml', 'metadb:natural');
     expect(again.code).toBe(0);
-    expect(again.stdout + again.stderr).toContain('unique key stop_natural_key dropped, its values repeat');
+    expect(again.stdout + again.stderr).toContain(
+      'unique key stop_natural_key dropped because values repeat',
+    );
     expect(await keys()).toEqual([]);
   });
 });

@@ -52,7 +52,7 @@ describe('a job that keeps views and codes', { timeout: 120_000 }, () => {
     const checks = () => sql`select conname from pg_constraint where conname = 'call_berth_codes'`;
     expect(await checks()).toHaveLength(1);
     expect(await run('bergen.xml')).toContain(
-      'target changed: call: berth without a check of its codes, as values are not among them, such as "X"',
+      'target changed: call: berth has no CHECK of its codes because some values are not codes, such as "X"',
     );
     expect(await checks()).toHaveLength(0);
     expect(await rows()).toHaveLength(4);

@@ -107,7 +107,7 @@ describe('one command', { timeout: 240_000 }, () => {
         '--json',
       ]);
       expect(other.stdout).toMatch(
-        /the XSD set is origin \d+ \(set-2\); origin \d+ \(set\) was made of other files/,
+        /the XSD set is origin \d+ \(set-2\); origin \d+ \(set\) was made from other files/,
       );
       const taken = await runTool(home, 'xml2er', [
         documents,
@@ -135,7 +135,9 @@ describe('one command', { timeout: 240_000 }, () => {
       const first = await convert(home, 'xml2er', one, ...target);
       const second = await runTool(home, 'xml2er', [one, ...target, '--json']);
       expect(second.summary).toMatchObject({ origin: first.origin, logical: first.logical });
-      expect(second.stdout).toMatch(/^-x auto: origin \d+ \(one\) loaded the target before and goes on/m);
+      expect(second.stdout).toMatch(
+        /^-x auto: origin \d+ \(one\) loaded the target before and is used again/m,
+      );
       const named = await convert(home, 'xml2er', one, ...target, '--name', 'apart');
       expect(named.origin).not.toBe(first.origin);
       expect(await convert(home, 'xml2er', one, ...target, '--name', 'apart')).toMatchObject({
@@ -146,7 +148,7 @@ describe('one command', { timeout: 240_000 }, () => {
       });
       await writeFile(one, '<journal/>');
       const other = await runTool(home, 'xml2er', [one, ...target, '--json']);
-      expect(other.stdout).toMatch(/none of which knows <journal>: the documents make their own$/m);
+      expect(other.stdout).toMatch(/none of which has <journal>: a new schema is made from the documents$/m);
       expect(other.summary).toMatchObject({ status: 'C', documents: 1 });
     },
   );

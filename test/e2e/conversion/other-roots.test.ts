@@ -44,7 +44,7 @@ describe('documents with another root', { timeout: 120_000 }, () => {
     const { code, stdout, summary } = await load('metadb:refused', known, note);
     expect([code, stdout]).toEqual([1, expect.stringMatching(refusal)]);
     expect(stdout).toMatch(
-      /no stored origin knows it: .* xsd2er .* -x; .* --unmapped capture; --on-error skip leaves out such documents and loads the others$/m,
+      /no stored origin has it: .* xsd2er .* -x; .* --unmapped capture; --on-error skip skips such documents and loads the others$/m,
     );
     expect(summary).toMatchObject({ status: 'F', documents: 0, rejected: 0, unknown_root: 1 });
     const empty = await runTool(home, 'unload', ['-l', '1', '-i', 'metadb:refused', '-D', 'first.xml']);
@@ -107,7 +107,7 @@ describe('documents with another root', { timeout: 120_000 }, () => {
     const inferred = await convert(home, 'xml2er', join(folder, 'note-2.xml'), '--name', 'notes');
     const refused = await load('metadb:known', note);
     expect(refused.stdout).toMatch(
-      new RegExp(`origin ${inferred.origin} \\(notes\\) knows it: load it with -x ${inferred.origin}; or`),
+      new RegExp(`origin ${inferred.origin} \\(notes\\) has it: load it with -x ${inferred.origin}; or`),
     );
     // an origin that documents made is as strict
     const strict = await runTool(home, 'xml2er', [

@@ -243,7 +243,7 @@ describe('--workers', { timeout: 120_000 }, () => {
       return stdout + stderr;
     };
     expect(await output('2', 'year_hashed', '--keys', 'hash')).toContain(
-      'year.xml is not shared out: keys that follow from a document',
+      'year.xml is not split among threads or executors: its row keys are hashes',
     );
     const at = year.lastIndexOf('</trade>', year.length - 100_000);
     await writeFile(input, `${year.slice(0, at)}</trada>${year.slice(at + '</trada>'.length)}`);

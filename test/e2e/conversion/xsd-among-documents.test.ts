@@ -51,7 +51,7 @@ describe('an XSD among documents', { timeout: 180_000 }, () => {
   afterAll(() => home?.remove());
 
   const refused =
-    /(?:an XSD is no document|this is an XSD, no document): xsd2er \S+ makes an origin of it, and xml2er loads documents by that with -x; xml2er DOCUMENTS --xsd \S+ does both(?:; --on-error skip .*)?$/m;
+    /(?:an XSD is no document|this is an XSD, not a document): xsd2er \S+ makes an origin from it, and xml2er -x loads documents with the origin; xml2er DOCUMENTS --xsd \S+ does both(?:; --on-error skip .*)?$/m;
 
   it('is the schema of the documents beside it, and no document: also in folders and archives', async () => {
     const inputs = [[document, xsd], [folder], [join(folder, '*.*ml'), xsd]];
@@ -63,7 +63,9 @@ describe('an XSD among documents', { timeout: 180_000 }, () => {
         '--json',
       ]);
       expect([given, summary]).toMatchObject([given, { status: 'C', documents: 1, origin: Number(origin) }]);
-      expect(stdout).toMatch(/^origin \d+ \(\w+, version 1\) was made of the same XSD set: it goes on$/m);
+      expect(stdout).toMatch(
+        /^origin \d+ \(\w+, version 1\) was made from the same XSD set and is used again$/m,
+      );
     }
   });
 
@@ -129,7 +131,7 @@ describe('an XSD among documents', { timeout: 180_000 }, () => {
         '--json',
       ]);
       expect([code, summary]).toMatchObject([0, { documents: 1 }]);
-      expect(stdout).toMatch(/^ {2}(?:both\.zip\/)?Order\.XSD: is an XSD, and no document$/m);
+      expect(stdout).toMatch(/^ {2}(?:both\.zip\/)?Order\.XSD: is an XSD, not a document$/m);
     }
   });
 

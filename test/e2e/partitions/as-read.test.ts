@@ -211,10 +211,10 @@ print(json.dumps(sorted({str(task.file.partition[1]) for task in table.scan().pl
     ['a part of a column that is nothing alike', 'delta', 'year(country)', 'Columns for year(): '],
     ['an amount', 'iceberg', 'amount', 'partitions are of text, whole numbers, dates and booleans'],
     ['an hour of a day', 'iceberg', 'hour(due)', 'has no hour'],
-    ['another part', 'delta', 'week(due)', 'knows year, month, day and hour'],
+    ['another part', 'delta', 'week(due)', 'only year, month, day and hour are supported'],
     ['files of another kind', 'csv', 'region', '--partition is for tables of Delta and Iceberg'],
     ['another partition than the table has', 'delta', 'due', 'is partitioned by region'],
-    ['rows without characters', 'delta', 'region', 'which Delta cannot tell from none'],
+    ['empty strings', 'delta', 'region', 'which Delta cannot distinguish from NULL'],
   ])('are refused by %s', async (what, format, column, words) => {
     const out = join(folder, `refused ${what}`);
     if (what.startsWith('another partition'))

@@ -34,7 +34,7 @@ describe('docs/how-to/database-rows.md', { timeout: 120_000 }, () => {
       const { code, output } = await runShell(command, environment);
       expect(code, output).toBe(0);
       expect(output).toContain(loaded);
-      expect(output).toContain('--after id goes on from 7');
+      expect(output).toContain('--after id continues after 7');
     }
     const sql = await trial.metadb(home);
     expect([...(await sql`select no, id, received_at from inbox."order"`)]).toEqual([

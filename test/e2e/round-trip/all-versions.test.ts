@@ -101,7 +101,7 @@ describe.each(some(Object.entries(targets), 3))('%s', (kind, targetIn) => {
   it('gives those of one logical schema where it is named, and tells of the others', async () => {
     const { stdout, summary } = await writeBack('-l', back('newest'));
     expect(summary).toMatchObject({ documents: 1, rejected: 0 });
-    expect(stdout.match(/does not know all of: 1; -l \d+ writes them/g)).toHaveLength(2);
+    expect(stdout.match(/does not have all columns: 1; -l \d+ writes them/g)).toHaveLength(2);
     const text = await readFile(join(back('newest'), 'file.xml'), 'utf8');
     expect(compareXml(documents[2]!, text, { source: compiled(versions[2]!) })).toEqual([]);
   });
@@ -110,6 +110,6 @@ describe.each(some(Object.entries(targets), 3))('%s', (kind, targetIn) => {
     await load('bed', target);
     const { stdout, summary } = await writeBack('-x', back('stays'));
     expect(summary).toMatchObject({ documents: 3, rejected: 0 });
-    expect(stdout.match(/does not know all of: 1; -l \d+ writes them/g)).toHaveLength(1);
+    expect(stdout.match(/does not have all columns: 1; -l \d+ writes them/g)).toHaveLength(1);
   });
 });

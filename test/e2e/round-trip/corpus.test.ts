@@ -15,7 +15,7 @@ import { useTrial } from '../../support/service/trial.ts';
 
 /** documents of a group in the sample; large ones, and sets that take long to compile, have theirs in the script alone */
 const perGroup = 5;
-const mostBytes = 250_000;
+const maxBytes = 250_000;
 const slowSets = ['netex', 'scap-oval', 'siri'];
 
 const sample: CorpusGroup[] = corpusGroups()
@@ -23,7 +23,7 @@ const sample: CorpusGroup[] = corpusGroups()
   .map((group) => ({
     ...group,
     documents: group.documents
-      .filter((name) => statSync(join(corpusDirectory, name)).size <= mostBytes)
+      .filter((name) => statSync(join(corpusDirectory, name)).size <= maxBytes)
       .slice(0, perGroup),
   }))
   .filter(({ documents }) => documents.length > 0);

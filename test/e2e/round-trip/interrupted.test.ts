@@ -34,7 +34,7 @@ describe('er2xml in the middle of a document', { timeout: 120_000 }, () => {
     const run = await tool.ended;
     expect([run.code, run.stdout]).toEqual([
       code,
-      expect.stringMatching(/^interrupted; documents that were written by then are whole, and stay$/m),
+      expect.stringMatching(/^interrupted; documents that were already written are complete, and stay$/m),
     ]);
     expect(await readdir(out)).toEqual([]);
     expect((await readdir(rows)).filter((name) => name.startsWith('.'))).toEqual([]);

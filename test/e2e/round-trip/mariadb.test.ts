@@ -16,14 +16,14 @@ import { loadInto, readFrom } from '../../support/round-trip/postgres.ts';
 import { mariadbParts, startMariadb, type TestMariadb } from '../../support/servers/mariadb.ts';
 import { uuidOfJob } from '../../support/models/job-names.ts';
 
-const mostBytes = 250_000;
+const maxBytes = 250_000;
 const slowSets = ['netex', 'scap-oval', 'siri'];
 const groups = corpusGroups()
   .filter(({ corpus, xsd }) => xsd !== null && !slowSets.includes(corpus))
   .map((group) => ({
     ...group,
     documents: group.documents
-      .filter((name) => statSync(join(corpusDirectory, name)).size <= mostBytes)
+      .filter((name) => statSync(join(corpusDirectory, name)).size <= maxBytes)
       .slice(0, 3),
   }))
   .filter(({ documents }) => documents.length > 0)
@@ -238,7 +238,7 @@ describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
     expect(shown).toContain('2026-03-01 08:00:00');
     const sink = createMysqlRowSink(address);
     try {
-      const zones = await sink.zonesThere([
+      const zones = await sink.existingZones([
         { name: 'visit', columns },
         { name: 'nowhere', columns },
       ]);

@@ -57,7 +57,7 @@ describe('a column of offsets', { timeout: 120_000 }, () => {
       `SELECT col_description('local_times.leg'::regclass, attnum) AS comment FROM pg_attribute WHERE attrelid = 'local_times.leg'::regclass AND attname = 'departure_offset'`,
     );
     expect(comments.map(({ comment }) => comment)).toEqual([
-      '/plan/leg/departure (minutes ahead of UTC that it is written with, none where that is Z)',
+      '/plan/leg/departure (UTC offset in minutes as written; NULL for Z)',
     ]);
   });
 

@@ -113,10 +113,7 @@ describe('an XSD address of a hostile server', { timeout: 120_000 }, () => {
 
   it('that leads in a circle is left after a few addresses', async () => {
     const { status, body } = await create(own, '/circle.xsd');
-    expect([status, body.detail]).toEqual([
-      422,
-      expect.stringContaining('leads from one address to the next'),
-    ]);
+    expect([status, body.detail]).toEqual([422, expect.stringContaining('too many redirects')]);
   });
 
   it('costs the service no memory, and leaves no file and no process', async () => {

@@ -55,15 +55,15 @@ const objects: Readonly<Record<string, Served>> = {
   'answers a range with the whole (200)': [(number) => (number === 1 ? half() : told(tag, whole)), null],
   'answers a range with another one': [
     (_, isRange) => (isRange ? part(0, '"1"') : half()),
-    /changed while it was read, so nothing was loaded; run it again/,
+    /changed while it was read, so nothing was loaded; run the job again/,
   ],
   'has another ETag behind a cut': [
     (_, isRange) => (isRange ? part(100_000, '"2"') : half()),
-    /changed while it was read, so nothing was loaded; run it again/,
+    /changed while it was read, so nothing was loaded; run the job again/,
   ],
   'answers another object whole behind a cut': [
     (_, isRange) => (isRange ? told({ ETag: '"2"' }, whole) : half()),
-    /changed while it was read, so nothing was loaded; run it again/,
+    /changed while it was read, so nothing was loaded; run the job again/,
   ],
   'tells no length, and cuts': [
     () => told({ ...tag, 'Transfer-Encoding': 'identity', Connection: 'close' }, `${whole.slice(0, 50_000)}`),
@@ -80,8 +80,8 @@ const folders: Readonly<Record<string, RegExp | null>> = {
   whole: null,
   cuts: null,
   breaks: /breaks\/a\.xml: cannot be reached now \(the connection ended\)/,
-  short: /changed while it was read, so nothing was loaded; run it again/,
-  grows: /changed while it was read, so nothing was loaded; run it again/,
+  short: /changed while it was read, so nothing was loaded; run the job again/,
+  grows: /changed while it was read, so nothing was loaded; run the job again/,
   refuses: /may not be read by this user/,
   lists: /there is no such file or folder/,
 };

@@ -97,7 +97,7 @@ describe('inputs of jobs', { timeout: 180_000 }, () => {
     const refused = await load('out/a.xml', [['-o', 'metadb:never']]);
     expect(refused).toMatchObject({
       status: 'F',
-      failure: expect.stringContaining('leads out of the folder') as string,
+      failure: expect.stringContaining('points outside the folder') as string,
     });
     expect(refused.log).not.toContain('secret"');
   });

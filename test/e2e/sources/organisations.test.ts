@@ -134,7 +134,7 @@ describe('sources of another organisation', { timeout: 120_000 }, () => {
       execution('xml2er', `${bucket}/otter/`, [['-o', 'metadb:taken_by_job']]),
     ]);
     const job = await otter.ended(jobs[0]!);
-    expect([job.status, job.failure]).toEqual(['F', expect.stringContaining('no file can have that name')]);
+    expect([job.status, job.failure]).toEqual(['F', expect.stringContaining('not a valid file name')]);
 
     const folders = join(home.directory, 'files');
     await mkdir(join(folders, '2', 'inbox'), { recursive: true });

@@ -157,10 +157,7 @@ describe('documents in columns', { timeout: 180_000 }, () => {
       ]);
     }
     const both = await runTool(home, 'xsd2er', ['order.xsd', ...argv]);
-    expect([both.code, both.stderr]).toEqual([
-      2,
-      expect.stringContaining('--from stands in place of inputs'),
-    ]);
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('--from replaces inputs')]);
   });
 
   it('are written back as they were', async () => {
@@ -181,7 +178,7 @@ describe('documents in columns', { timeout: 180_000 }, () => {
     const ambiguous = await runTool(home, 'xml2er', ['--from', csv, '-o', target]);
     expect([ambiguous.code, ambiguous.stdout + ambiguous.stderr]).toEqual([
       1,
-      expect.stringContaining('documents could stand in id, payload: name one with --xml-column'),
+      expect.stringContaining('documents could be in id, payload: name one with --xml-column'),
     ]);
     const { code } = await runTool(home, 'xml2er', ['--from', csv, '--xml-column', 'PAYLOAD', '-o', target]);
     expect(code).toBe(0);
@@ -277,7 +274,7 @@ describe('documents in columns', { timeout: 180_000 }, () => {
     const { code, stdout } = await load('-o', 'metadb:none', '--after', 'origin');
     expect([code, stdout]).toEqual([
       1,
-      expect.stringMatching(/--after origin: the row id=\d.* has no value there/),
+      expect.stringMatching(/--after origin: the row id=\d.* has no value in it/),
     ]);
     expect((await metadb`select 1 from pg_namespace where nspname = 'none'`).length).toBe(0);
   });
@@ -306,7 +303,7 @@ describe('documents in columns', { timeout: 180_000 }, () => {
   });
 
   it.each([
-    ['metadb:first', 'SELECT 1', 'holds what is the service’s own'],
+    ['metadb:first', 'SELECT 1', 'is only for the service itself'],
     ['postgresql://ann@elsewhere.example/x', 'SELECT 1', 'jobs may not reach elsewhere.example:5432'],
     ['postgresql://ann@169.254.169.254/x', 'SELECT 1', 'jobs may not reach 169.254.169.254:5432'],
     ['mysql://ann@2130706433/x', 'SELECT 1', 'jobs may not reach 2130706433:3306'],

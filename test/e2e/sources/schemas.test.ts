@@ -131,10 +131,15 @@ describe('a schema of files that lie elsewhere', { timeout: 120_000 }, () => {
     [{ xsd: ['https://elsewhere.example/a.xsd'] }, 403, '/xsd/0', 'jobs may not reach elsewhere.example:443'],
     [{ xml: ['https://2130706433/a.xml'] }, 403, '/xml/0', 'jobs may not reach'],
     [{ xml: ['https://[::ffff:169.254.169.254]/a.xml'] }, 403, '/xml/0', 'jobs may not reach'],
-    [{ xsd: ['http://elsewhere.example/a.xsd'] }, 400, '/xsd/0', 'only this machine is read without TLS'],
+    [{ xsd: ['http://elsewhere.example/a.xsd'] }, 400, '/xsd/0', 'only this machine may be read without TLS'],
     [{ xsd: ['https://ann:secret@elsewhere.example/a.xsd'] }, 400, '/xsd/0', 'a password in an address'],
     [{ xsd: ['s3://no-source/a.xsd'] }, 400, '/xsd/0', 'the operator has set no source for it'],
-    [{ xsd: ['s3://no-source/a.xsd'], credential: 'none' }, 400, '/credential', 'is the name of none'],
+    [
+      { xsd: ['s3://no-source/a.xsd'], credential: 'none' },
+      400,
+      '/credential',
+      'is not the name of a credential',
+    ],
   ])('is refused from %j', async (sources, status, pointer, why) => {
     const { status: answered, body } = await client.post<Problem>('/v2/schema/create', {
       name: 'refused',

@@ -84,7 +84,7 @@ describe('documents on a server of SFTP', { timeout: 180_000, ...needs('sshd') }
     const { code, stdout } = await runTool(home, 'xml2er', [`${place}/elsewhere.xml`, '-o', 'metadb:hand']);
     expect([code, stdout]).toEqual([
       1,
-      expect.stringContaining('the key of the server is not the one that is known'),
+      expect.stringContaining('the host key of the server is unknown or differs'),
     ]);
   });
 
@@ -132,7 +132,7 @@ describe('documents on a server of SFTP', { timeout: 180_000, ...needs('sshd') }
   it.each([
     ['sftp://ann@elsewhere.example/a.xml', 400, 'is for another host'],
     ['sftp://ann:c4nary@127.0.0.1/a.xml', 400, 'a password in an address'],
-    ['sftp://ann@127.0.0.1/../a.xml', 400, '.. does not stand in the path'],
+    ['sftp://ann@127.0.0.1/../a.xml', 400, '.. is not allowed in the path'],
     ['sftp://-oProxyCommand=x@127.0.0.1/a.xml', 400, 'must be sftp://USER@HOST/PATH'],
   ])('are refused to jobs: %s', async (path, status, why) => {
     const refused = await run(other, path, ['--credential', 'own'], ['-o', 'metadb:refused']);

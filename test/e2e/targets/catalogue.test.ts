@@ -113,7 +113,7 @@ describe('tables of a catalogue', { timeout: 180_000 }, () => {
       'a password in the address',
       'iceberg:https://loader:c4n4ry@h?namespace=n',
       [],
-      'user and password are told by',
+      'give user and password by',
     ],
   ] as const)('are refused at the request: %s', async (_, place, options, why) => {
     await service.post('/v2/admin/credentials', {
@@ -149,7 +149,7 @@ describe('tables of a catalogue', { timeout: 180_000 }, () => {
     expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining('invalid_client')]);
     expect(wrong.stdout + wrong.stderr).not.toContain('wr0ng-secret');
     const other = await runTool(home, 'xml2er', [document, '-o', target, '-f', 'delta', ...login]);
-    expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('leave -f out')]);
+    expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('omit -f')]);
   });
 
   it('lie in stores that the catalogue names, if jobs may reach these', async () => {

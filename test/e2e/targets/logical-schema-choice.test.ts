@@ -119,7 +119,7 @@ describe('a target decides', { timeout: 240_000 }, () => {
     expect((await chosen(load('full.xml', origin, at('level'), '-g', '2'))).logical).not.toBe(level.logical);
     const on = await chosen(load('full.xml', origin, at('prefixed')));
     expect(on.logical).toBe(prefixed.logical);
-    expect(on.stdout).toContain(`-l ${origin.logical} loads by the default`);
+    expect(on.stdout).toContain(`-l ${origin.logical} loads with the default`);
     const { logical } = await chosen(load('full.xml', origin, at('new'), '--workers', '2'));
     expect(logical).toBe(origin.logical);
   });
@@ -196,7 +196,7 @@ describe('a target decides', { timeout: 240_000 }, () => {
   it('-S p prints tables where the target cannot be asked, and says so', async () => {
     const away = 'postgresql://nobody@127.0.0.1:1/none?schema=x';
     const { code, stdout } = await load('thin.xml', origin, away, '-S', 'p');
-    expect(stdout).toMatch(/the target does not tell what it was loaded by/);
+    expect(stdout).toMatch(/cannot read from the target which schemas loaded it/);
     expect([code, stdout.includes('CREATE TABLE "voyage"')]).toEqual([0, true]);
   });
 

@@ -150,17 +150,17 @@ describe('documents of one key', () => {
     [
       'no value',
       `<item xmlns="urn:stock"><price>1</price></item>`,
-      'bad.xml: --key /s:item/s:sku: the document has no value there',
+      'bad.xml: --key /s:item/s:sku: the document has no value at this path',
     ],
     [
       'a value of white space',
       `<item xmlns="urn:stock"><sku> </sku><price>1</price></item>`,
-      'bad.xml: --key /s:item/s:sku: the document has no value there',
+      'bad.xml: --key /s:item/s:sku: the document has no value at this path',
     ],
     [
       'several values',
       `<item xmlns="urn:stock"><sku>1</sku><sku>2</sku><price>1</price></item>`,
-      'bad.xml: --key /s:item/s:sku: the document has several values there',
+      'bad.xml: --key /s:item/s:sku: the document has several values at this path',
     ],
     [
       'the key of another one',
@@ -184,7 +184,7 @@ describe('documents of one key', () => {
     const skipped = await runTool(home, 'xml2er', [inbox, ...options, '--on-error', 'skip']);
     expect([skipped.code, skipped.stdout]).toEqual([0, expect.stringContaining(words)]);
     expect(skipped.stdout).toContain('documents: 1 new, 0 replaced, 0 unchanged, 0 deleted');
-    expect(skipped.stdout).toContain('1 documents of the target are not among the inputs, and stay');
+    expect(skipped.stdout).toContain('1 documents of the target are not among the inputs, but stay');
   });
 
   it('are not deleted by a folder without documents', async () => {

@@ -136,10 +136,10 @@ describe('documents of the same name', () => {
     [
       'parts of documents',
       ['-o', 'metadb:parts', '--row-tag', 'line'],
-      'say by --key what tells one from another',
+      'give the path of a key that identifies each document',
     ],
-    ['a path that is none', ['-o', 'metadb:paths', '--key', 'order/customer'], 'is no absolute path'],
-    ['a path with a condition', ['-o', 'metadb:paths', '--key', '/order[1]/@id'], 'a path of names alone'],
+    ['a path that is none', ['-o', 'metadb:paths', '--key', 'order/customer'], 'is not an absolute path'],
+    ['a path with a condition', ['-o', 'metadb:paths', '--key', '/order[1]/@id'], 'consists of names only'],
     [
       'a path with a strange prefix',
       ['-o', 'metadb:paths', '--key', '/x:order/@id'],

@@ -121,7 +121,7 @@ describe('unload', { timeout: 120_000 }, () => {
       expect((await readdir(earlier)).toSorted()).toEqual(['first.xml', 'second.xml']);
       for (const [place, version, why] of [
         [lake('gone'), '9', 'the newest is 3'],
-        ['metadb:gone', '1', 'leave it out'],
+        ['metadb:gone', '1', 'omit it'],
       ] as const) {
         const refused = await runTool(home, 'er2xml', [
           '-i',

@@ -199,7 +199,7 @@ it('has a workbook for each load, and those of an overwrite alone after it', asy
   await load(folder, 'xlsx', '-S', 'o');
   expect((await readdir(folder)).toSorted()).toEqual(['My%20values.xlsx', 'manifest.json']);
   const other = await runTool(home, 'xml2er', [join(documents, 'first.xml'), '-o', folder, '-f', 'csv']);
-  expect(said(other)).toContain('take -f xlsx');
+  expect(said(other)).toContain('use -f xlsx');
 });
 
 it('has a sheet for each table where there are no rows', async () => {
@@ -238,7 +238,7 @@ describe('is refused', () => {
     const folder = join(home.directory, 'one-way');
     await load(folder, 'xlsx');
     const back = await runTool(home, 'er2xml', ['-i', folder, '-o', join(home.directory, 'back')]);
-    expect(said(back)).toContain('documents are not written back from Excel workbooks');
+    expect(said(back)).toContain('documents cannot be written back from Excel workbooks');
     const out = await runTool(home, 'unload', ['-i', folder, '-D', 'first.xml']);
     expect(said(out)).toContain('load the others again with -S o');
   });
@@ -253,7 +253,7 @@ describe('is refused', () => {
     await writeFile(long, `<values><row text="${'x'.repeat(32_768)}"/></values>`);
     const run = await runTool(home, 'xml2er', [long, '-x', origin, '-o', folder, '-f', 'xlsx']);
     expect(said(run)).toContain(
-      'table row, column text: a value has 32768 characters, and a cell of Excel holds 32767. Take -f csv or -f parquet.',
+      'table row, column text: a value has 32768 characters, but a cell of Excel holds only 32767. Use -f csv or -f parquet.',
     );
     expect(await readdir(folder)).toEqual(before);
   });

@@ -225,7 +225,7 @@ function idsOf(bytes: Uint8Array): ReadonlySet<string> {
   return found;
 }
 
-const mostDocuments = 4;
+const maxDocuments = 4;
 
 /** Sets with references where several tables have ids. */
 function setsWithReferences(): ReturnType<typeof corpusGroups> {
@@ -238,7 +238,7 @@ function setsWithReferences(): ReturnType<typeof corpusGroups> {
 describe('references of real documents', needs('corpus'), () => {
   it.each(some(setsWithReferences(), 1))('are right in every view: $xsd', async (group) => {
     const { source } = groupSource(group);
-    const documents = group.documents.slice(0, mostDocuments).map((one) => readCorpus(one));
+    const documents = group.documents.slice(0, maxDocuments).map((one) => readCorpus(one));
     const ids = documents.map(idsOf);
     const drawn = groupModel(source, 3, documents);
     const idColumns = Map.groupBy(allIds(drawn), ({ table }) => drawn.tables[table]!.name);

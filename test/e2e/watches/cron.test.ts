@@ -73,7 +73,7 @@ describe('a watch that looks by cron', { timeout: 120_000 }, () => {
     await comes(id, agoMs);
     const files = await watches.settled(id, 1);
     expect(files).toMatchObject([{ name: 'a.xml', status: 'loaded' }]);
-    const after = await eventually('the look is over', async () => {
+    const after = await eventually('the check has ended', async () => {
       const watch = await watches.get(id);
       return watch.last_run === null ? null : watch;
     });
@@ -85,7 +85,7 @@ describe('a watch that looks by cron', { timeout: 120_000 }, () => {
     const { id_watch: id } = await create('told', daily);
     expect((await service.client.post(`/v2/watches/${id}/run`)).status).toBe(202);
     await watches.settled(id, 1);
-    const after = await eventually('the look is over', async () => {
+    const after = await eventually('the check has ended', async () => {
       const watch = await watches.get(id);
       return watch.last_run === null ? null : watch;
     });
@@ -103,8 +103,8 @@ describe('a watch that looks by cron', { timeout: 120_000 }, () => {
     ['0 0 6 * * *', 'five fields of cron in UTC such as "0 6 * * mon-fri"'],
     ['CRON_TZ=Europe/Berlin 0 6 * * *', 'five fields of cron in UTC'],
     ['@hourly', 'a duration such as 30s, 5m or 1h'],
-    ['0 25 * * *', 'hour: 25 is no number, list, range or step from 0 to 23'],
-    ['0 6 31 2 *', 'there is no such day'],
+    ['0 25 * * *', 'hour: 25 is not a number, list, range or step from 0 to 23'],
+    ['0 6 31 2 *', 'this day does not exist'],
     ['0s', 'at least 1s'],
   ])('is not made, and not changed, with %s', async (every, why) => {
     const name = 'refused';

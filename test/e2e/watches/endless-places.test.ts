@@ -63,7 +63,7 @@ describe('places without an end', { timeout: 120_000 }, () => {
       return watch.paused ? watch : null;
     });
     expect(paused.stalled).toMatch(
-      /the process that looked at it was ended: it held \d+ MB of memory, more than the 17 MB of svc\.limits\.look_memory; the watch is paused/,
+      /the process that checked it was ended: it held \d+ MB of memory, more than the 17 MB of svc\.limits\.look_memory; the watch is paused/,
     );
     const looks = sockets.size;
     await service.end('SIGKILL');

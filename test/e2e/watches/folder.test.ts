@@ -305,7 +305,7 @@ describe('a watched folder', { timeout: 180_000 }, () => {
 
   it.each([
     ['absent', 'make it first, as SVC_HOME/files/1/absent, or name one below a folder of svc.files.roots'],
-    ['uploads', 'it is there once a file is uploaded (POST /v2/file/upload/xml)'],
+    ['uploads', 'it exists after the first upload of a file (POST /v2/file/upload/xml)'],
   ])('a folder that is not there is told where to make it: %s', async (location, advice) => {
     const watch = { name: `no ${location}`, location, target: 'metadb:absent', every: '1s' };
     await expect(watches.create(watch)).rejects.toThrow(

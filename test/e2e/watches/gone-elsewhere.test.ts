@@ -188,11 +188,11 @@ describe('a watch that removes what is gone', { timeout: 240_000 }, () => {
           body: body.replace(/<NextContinuationToken>.*?<.NextContinuationToken>/, ''),
         }),
       },
-      /says that its list goes on, and not where/,
+      /says that its list continues, but gives no continuation token/,
     ],
     'is cut in the middle': [
       { told: ({ body }) => ({ status: 200, body: body.slice(0, body.indexOf('</Contents>')) }) },
-      /or with a part of one/,
+      /incomplete list/,
     ],
     'is cut, and says how long it was': [
       {
@@ -206,7 +206,7 @@ describe('a watch that removes what is gone', { timeout: 240_000 }, () => {
     ],
     'is an error with a good status': [
       { told: () => ({ status: 200, headers: xml, body: '<Error><Code>InternalError</Code></Error>' }) },
-      /a list with something else/,
+      /an invalid or incomplete list/,
     ],
     'is of a bucket that is gone': [
       { told: () => ({ status: 404, headers: xml, body: '<Error><Code>NoSuchBucket</Code></Error>' }) },

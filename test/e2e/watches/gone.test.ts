@@ -73,7 +73,7 @@ describe('a watch that removes what is gone', { timeout: 240_000 }, () => {
     await holds('orders', ['b.xml']);
     expect(await sql`select id::int as id from orders."order"`).toEqual([{ id: 2 }]);
     const gone = await stateOf(id, 'a.xml', 'ignored');
-    expect(gone.reason).toBe(`it is gone: job ${gone.id_job} has removed what it had brought`);
+    expect(gone.reason).toBe(`it was removed from the location: job ${gone.id_job} removed its documents`);
     expect(await service.client.job(gone.id_job!)).toMatchObject({ status: 'C' });
     await put('orders', 'a.xml', order(1), then);
     await holds('orders', ['a.xml', 'b.xml']);

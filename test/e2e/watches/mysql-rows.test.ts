@@ -95,7 +95,9 @@ describe('watched rows of MariaDB', { timeout: 180_000, ...needs(mariadbParts) }
     await insert('bad', [4]);
     const { id_watch: id } = await watch('bad');
     const stalled = await eventually('a stalled watch', async () => (await watches.get(id)).stalled);
-    expect(stalled).toMatch(/^rows from received=2026-11-26T08:00:01.* on are not loaded: .+; mend that row/);
+    expect(stalled).toMatch(
+      /^rows from received=2026-11-26T08:00:01.* on are not loaded: .+; repair that row/,
+    );
     await server.run(
       `UPDATE bad SET payload = '<order><number>3</number></order>' WHERE id = 3;`,
       undefined,

@@ -127,7 +127,7 @@ describe('watched rows', { timeout: 180_000 }, () => {
     await insert('bad', [4]);
     const { id_watch: id } = await watch('bad');
     const stalled = await eventually('a stalled watch', async () => (await watches.get(id)).stalled);
-    expect(stalled).toMatch(/^rows from batch=1 on are not loaded: line 1, column \d+: .+; mend that row/);
+    expect(stalled).toMatch(/^rows from batch=1 on are not loaded: line 1, column \d+: .+; repair that row/);
     expect(await watches.files(id)).toMatchObject([{ name: 'batch=1', status: 'rejected' }]);
     await source`UPDATE bad SET payload = '<order><number>3</number></order>' WHERE id = 3`;
     await client.post(`/v2/watches/${id}/run`, { retry: true });
@@ -171,14 +171,10 @@ describe('watched rows', { timeout: 180_000 }, () => {
   });
 
   it.each([
-    [{ options: { '--query': 'SELECT 1' } }, '/options/--after', '--after COLUMN says which rows are new'],
-    [{ options: { '--query': 'SELECT 1', '--after': 'id=5' } }, '/options/--after', 'leave the value out'],
+    [{ options: { '--query': 'SELECT 1' } }, '/options/--after', '--after COLUMN is required'],
+    [{ options: { '--query': 'SELECT 1', '--after': 'id=5' } }, '/options/--after', 'omit the value'],
     [{ options: { '--after': 'id' } }, '/location', '--query'],
-    [
-      { options: { '--from': 'sqlite:a', '--query': 'SELECT 1' } },
-      '/options/--from',
-      'is what location says',
-    ],
+    [{ options: { '--from': 'sqlite:a', '--query': 'SELECT 1' } }, '/options/--from', 'is set by location'],
     [{ pattern: '*.xml' }, '/pattern', '--query in options'],
     [{ location: 'sqlite:inbox.db' }, '/location', 'is a server'],
     [{ location: 'inbox/rows.parquet' }, '/location', 'is a server'],

@@ -22,7 +22,7 @@ import { eventStream, makeRequest, type Asker, type RestRequest } from './reques
 const leaks =
   /node_modules|\.ts:\d+:\d+|\bat \w+ \(|postgres\.js|PostgresError|select .* from svc\.|\/home\/|root:x:/i;
 const longestMs = 30_000;
-const mostServiceBytes = 1.5 * 1024 * 1024 * 1024;
+const maxServiceBytes = 1.5 * 1024 * 1024 * 1024;
 const absentId = '987654321';
 const limits = {
   'svc.limits.requests_per_second': '1000000',
@@ -72,7 +72,7 @@ export async function createRestTarget(): Promise<FuzzTarget> {
     const ready = await client.fetch('/actuator/health/readiness');
     if (ready.status !== 200) throw new Finding('the service is not ready any more', await ready.text());
     const pages = Number(readFileSync(`/proc/${service.pid}/statm`, 'utf8').split(' ')[1]);
-    if (pages * 4096 > mostServiceBytes)
+    if (pages * 4096 > maxServiceBytes)
       throw new Finding(`the service takes ${Math.round((pages * 4096) / 1e6)} MB`, '');
     // a sequence may have removed what all others ask for
     const [idSch] = records.of('id_sch');

@@ -12,7 +12,7 @@ import { mutate } from '../mutate.ts';
 const utf8 = new TextEncoder();
 const longestMs = 10_000;
 /** far more than archives of this size may become */
-const mostBytes = 256 * 1024 * 1024;
+const maxBytes = 256 * 1024 * 1024;
 const limits = { maxExpansion: 100, maxMembers: 1000 };
 
 export async function createArchivesTarget(): Promise<FuzzTarget> {
@@ -66,7 +66,7 @@ export async function createArchivesTarget(): Promise<FuzzTarget> {
           }
           if (/^\/|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|\p{Cc}/u.test(member.name))
             throw new Finding(`a member is called ${JSON.stringify(member.name)}`, bytes);
-          if (total > mostBytes) throw new Finding(`expands to more than ${mostBytes} bytes`, bytes);
+          if (total > maxBytes) throw new Finding(`expands to more than ${maxBytes} bytes`, bytes);
         }
       } catch (error) {
         if (error instanceof Finding) throw error;

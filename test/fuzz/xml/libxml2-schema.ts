@@ -26,7 +26,7 @@ const unknownRules = new Set([
   'xsd_all_extended',
 ]);
 const unknownMessages =
-  /given twice|not allowed on an ID|no value for targetNamespace|of the form of base64Binary|the attribute public or system/;
+  /given twice|not allowed on an ID|not a value of targetNamespace|not a valid base64Binary|the attribute public or system/;
 
 export function isKnownToLibxml2({ code, message }: Diagnostic): boolean {
   return !unknownRules.has(code) && !unknownMessages.test(message);

@@ -39,7 +39,7 @@ CREATE TABLE `lib"rary`.`book` (
   `keywords` ARRAY<STRING> OPTIONS (description = '/library/keywords'),
   `years` ARRAY<INT64> OPTIONS (description = '/library/years'),
   `serial` STRING OPTIONS (description = '/library/serial'),
-  `keywords_count` INT64 OPTIONS (description = '/library/keywords: number of items, NULL where the list is absent'),
+  `keywords_count` INT64 OPTIONS (description = '/library/keywords: number of items, NULL if the list is absent'),
   PRIMARY KEY (`book_key`) NOT ENFORCED,
   FOREIGN KEY (`library_key`) REFERENCES `lib"rary`.`library` (`library_key`) NOT ENFORCED
 ) OPTIONS (description = '/library/book');

@@ -40,7 +40,7 @@ CREATE TABLE `lib"rary`.`book` (
   `keywords` Array(String) COMMENT '/library/keywords',
   `years` Array(Int32) COMMENT '/library/years',
   `serial` Decimal(60,0) NULL COMMENT '/library/serial',
-  `keywords_count` Int32 NULL COMMENT '/library/keywords: number of items, NULL where the list is absent',
+  `keywords_count` Int32 NULL COMMENT '/library/keywords: number of items, NULL if the list is absent',
   PRIMARY KEY (`book_key`)
 ) ENGINE = MergeTree ORDER BY (`book_key`) COMMENT '/library/book';
 

@@ -22,7 +22,7 @@ CREATE TABLE `lib"rary`.`library` (
   FOREIGN KEY (`document_key`) REFERENCES `lib"rary`.`_documents` (`document_key`)
 ) DEFAULT CHARACTER SET utf8mb4 COMMENT = '/library: The library''s own row; -- DROP TABLE "x"; */ {braces} \\ ''quoted''';
 
--- unique key book_title is left out: its columns are too long for a key
+-- unique key book_title is omitted: its columns are too long for a key
 CREATE TABLE `lib"rary`.`book` (
   `book_key` BIGINT NOT NULL COMMENT 'row key',
   `library_key` BIGINT NOT NULL COMMENT 'key of the parent row in library',
@@ -37,7 +37,7 @@ CREATE TABLE `lib"rary`.`book` (
   `rating` FLOAT COMMENT '/library/rating',
   `closes` TIME(6) COMMENT '/library/closes',
   `printed` DATETIME(6) COMMENT '/library/printed',
-  `keywords_count` INT COMMENT '/library/keywords: number of items, NULL where the list is absent',
+  `keywords_count` INT COMMENT '/library/keywords: number of items, NULL if the list is absent',
   `years_count` INT NOT NULL COMMENT '/library/years: number of items',
   `serial` DECIMAL(60,0) COMMENT '/library/serial',
   PRIMARY KEY (`book_key`),

@@ -35,7 +35,7 @@ COMMENT ON COLUMN "lib""rary"."library"."founded" IS '/library/founded';
 COMMENT ON COLUMN "lib""rary"."library"."opened_at" IS '/library/opened_at';
 COMMENT ON COLUMN "lib""rary"."library"."is_public" IS '/library/is_public';
 
--- unique key book_title is left out: its columns are too long for a key
+-- unique key book_title is omitted: its columns are too long for a key
 CREATE TABLE "lib""rary"."book" (
   "book_key" NUMBER(19) NOT NULL,
   "library_key" NUMBER(19) NOT NULL,
@@ -71,7 +71,7 @@ COMMENT ON COLUMN "lib""rary"."book"."score" IS '/library/score';
 COMMENT ON COLUMN "lib""rary"."book"."rating" IS '/library/rating';
 COMMENT ON COLUMN "lib""rary"."book"."closes" IS '/library/closes';
 COMMENT ON COLUMN "lib""rary"."book"."printed" IS '/library/printed';
-COMMENT ON COLUMN "lib""rary"."book"."keywords_count" IS '/library/keywords: number of items, NULL where the list is absent';
+COMMENT ON COLUMN "lib""rary"."book"."keywords_count" IS '/library/keywords: number of items, NULL if the list is absent';
 COMMENT ON COLUMN "lib""rary"."book"."years_count" IS '/library/years: number of items';
 COMMENT ON COLUMN "lib""rary"."book"."serial" IS '/library/serial';
 

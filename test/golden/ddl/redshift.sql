@@ -73,7 +73,7 @@ COMMENT ON COLUMN "lib""rary"."book"."score" IS '/library/score';
 COMMENT ON COLUMN "lib""rary"."book"."rating" IS '/library/rating';
 COMMENT ON COLUMN "lib""rary"."book"."closes" IS '/library/closes';
 COMMENT ON COLUMN "lib""rary"."book"."printed" IS '/library/printed';
-COMMENT ON COLUMN "lib""rary"."book"."keywords_count" IS '/library/keywords: number of items, NULL where the list is absent';
+COMMENT ON COLUMN "lib""rary"."book"."keywords_count" IS '/library/keywords: number of items, NULL if the list is absent';
 COMMENT ON COLUMN "lib""rary"."book"."years_count" IS '/library/years: number of items';
 COMMENT ON COLUMN "lib""rary"."book"."serial" IS '/library/serial';
 

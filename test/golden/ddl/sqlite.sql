@@ -34,7 +34,7 @@ CREATE TABLE "lib""rary"."book" (
   "rating" REAL /* /library/rating */,
   "closes" TIME /* /library/closes */,
   "printed" DATETIME /* /library/printed */,
-  "keywords_count" INTEGER /* /library/keywords: number of items, NULL where the list is absent */,
+  "keywords_count" INTEGER /* /library/keywords: number of items, NULL if the list is absent */,
   "years_count" INTEGER NOT NULL /* /library/years: number of items */,
   "serial" TEXT /* /library/serial */,
   PRIMARY KEY ("book_key"),

@@ -37,7 +37,7 @@ EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/founded', N'SCHEMA
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/opened_at', N'SCHEMA', N'lib"rary', N'TABLE', N'library', N'COLUMN', N'opened_at';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/is_public', N'SCHEMA', N'lib"rary', N'TABLE', N'library', N'COLUMN', N'is_public';
 
--- unique key book_title is left out: its columns are too long for a key
+-- unique key book_title is omitted: its columns are too long for a key
 CREATE TABLE [lib"rary].[book] (
   [book_key] BIGINT NOT NULL,
   [library_key] BIGINT NOT NULL,
@@ -73,7 +73,7 @@ EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/score', N'SCHEMA',
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/rating', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'rating';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/closes', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'closes';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/printed', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'printed';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/keywords: number of items, NULL where the list is absent', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'keywords_count';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/keywords: number of items, NULL if the list is absent', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'keywords_count';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/years: number of items', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'years_count';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/serial', N'SCHEMA', N'lib"rary', N'TABLE', N'book', N'COLUMN', N'serial';
 

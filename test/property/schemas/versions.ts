@@ -33,7 +33,7 @@ export interface VersionCase {
 }
 
 const names = ['a', 'b', 'c', 'seller', 'payee', 'note', 'item', 'key', 'present', 'value'];
-const mostTypes = 6;
+const maxTypes = 6;
 /** elements of one document, about */
 const largest = 25;
 
@@ -61,7 +61,7 @@ class VersionDraft {
 
   constructor(choices: Choices) {
     this.#choices = choices;
-    for (let count = choices.between(2, mostTypes); count > 0; count -= 1) {
+    for (let count = choices.between(2, maxTypes); count > 0; count -= 1) {
       const [first] = this.#types;
       const base = first !== undefined && isNamed(first) && choices.chance(15) ? first : null;
       const type: TypeTerm = {

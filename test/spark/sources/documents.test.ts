@@ -114,7 +114,7 @@ describe('documents of a bucket on Spark', { timeout: 240_000, ...needs(['whole 
 
   it.each(['metadb', 'parquet'] as const)('give the rows of the local engine in %s', async (kind) => {
     const { stdout } = await onBoth(kind, `small_${kind}`, [place('small/'), '--keys', 'hash']);
-    expect(stdout).toMatch(/303 documents, read where they lie/);
+    expect(stdout).toMatch(/303 documents, read in place/);
     expect(stdout).not.toMatch(/fetched in/);
     expect(asked.size).toBe(303);
   });

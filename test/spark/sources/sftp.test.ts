@@ -66,7 +66,7 @@ describe(
       ]);
 
     it.each([
-      ['whole', 'small/', ['--keys', 'hash'], /121 documents, read where they lie/],
+      ['whole', 'small/', ['--keys', 'hash'], /121 documents, read in place/],
       ['in_ranges', 'large.xml', ['--row-tag', 'order', '--keys', 'hash'], /places to cut files at/],
     ] as const)('give the rows of the local engine, %s', async (name, path, options, told) => {
       const argv = [`${place}/${path}`, ...options];
@@ -107,7 +107,7 @@ describe(
         'spark',
       ]);
       // its key is in no known_hosts: so it is the machine of the job that asks for it
-      expect(stdout).toContain('the key of the server is not the one that is known');
+      expect(stdout).toContain('the host key of the server is unknown or differs');
     });
   },
 );

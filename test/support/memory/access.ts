@@ -42,7 +42,7 @@ export function createMemoryAccessStore(
     },
     findKey: async (idKey) => keys.get(idKey) ?? null,
     async createKey(key) {
-      if (keys.has(key.idKey)) throw new AppError('conflict', `there is a key ${key.idKey} already`);
+      if (keys.has(key.idKey)) throw new AppError('conflict', `a key ${key.idKey} already exists`);
       if (!orgs.has(key.idOrg)) throw new AppError('not_found', `there is no organisation ${key.idOrg}`);
       const { idKey, idOrg, scopes, secretSha256, expiresAt, revokedAt } = key;
       about.set(idKey, { name: key.name, created: clock.nowMs() });
@@ -64,7 +64,7 @@ export function createMemoryAccessStore(
     },
     async createOrg({ name, description }) {
       if ([...orgs.values()].some((org) => org.name === name))
-        throw new AppError('conflict', `there is an organisation ${JSON.stringify(name)} already`);
+        throw new AppError('conflict', `an organisation ${JSON.stringify(name)} already exists`);
       const org = { id_org: Math.max(0, ...orgs.keys()) + 1, name, description, created: clock.nowMs() };
       orgs.set(org.id_org, org);
       return { ...org, schema_count: 0, job_count: 0 };

@@ -172,7 +172,7 @@ export function createMemoryCatalogStore(
     ) {
       throw new AppError(
         'conflict',
-        `there is a schema called ${JSON.stringify(name)} already: choose another name, or make the next version of that schema (--parent)`,
+        `a schema called ${JSON.stringify(name)} already exists: choose another name, or make the next version of that schema (--parent)`,
       );
     }
     const versions = origins.filter((other) => other.family === family).map(({ base }) => base.version);

@@ -10,7 +10,7 @@ export function createMemoryCredentialStore(clock: Clock): CredentialStore {
   return {
     async create(idOrg, { name, kind, sealed }) {
       if (stored.has(keyOf(idOrg, name)))
-        throw new AppError('conflict', `there is a credential ${name} already: remove it first`);
+        throw new AppError('conflict', `a credential ${name} already exists: remove it first`);
       const record = { name, kind, created: clock.nowMs() };
       stored.set(keyOf(idOrg, name), { idOrg, record, sealed });
       return record;

@@ -85,7 +85,7 @@ export function createMemoryFileStore(): MemoryFileStore {
     },
     async resolve(idOrg, path, mustExist) {
       if (path === '' || path.startsWith('/') || path.includes('\0') || path.split('/').includes('..')) {
-        throw new AppError('path_not_allowed', 'the path lies outside the allowed folders');
+        throw new AppError('path_not_allowed', 'the path is outside the allowed folders');
       }
       const key = `${idOrg}/${path}`;
       const exists = stored.has(key) || [...stored.keys()].some((other) => other.startsWith(`${key}/`));
@@ -94,7 +94,7 @@ export function createMemoryFileStore(): MemoryFileStore {
     },
     async removeFile(idOrg, path) {
       if (path === '' || path.startsWith('/') || path.split('/').includes('..'))
-        throw new AppError('path_not_allowed', 'the path lies outside the allowed folders');
+        throw new AppError('path_not_allowed', 'the path is outside the allowed folders');
       if (!stored.delete(`${idOrg}/${path}`)) throw new AppError('not_found', 'there is no such file');
     },
     usedBytes: async (idOrg) =>

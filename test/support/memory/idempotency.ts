@@ -1,5 +1,5 @@
 /** Idempotency keys in memory. */
-import { keyInUse, keyReused } from '../../../src/metadb/idempotency-store.ts';
+import { idempotencyKeyInUse, idempotencyKeyReused } from '../../../src/metadb/idempotency-store.ts';
 import type { IdempotencyStore, KeyHold } from '../../../src/ports/stores/idempotency.ts';
 import type { Clock } from '../../../src/ports/environment.ts';
 
@@ -25,9 +25,9 @@ export function createMemoryIdempotencyStore(clock: Clock): MemoryIdempotencySto
     keys,
     async begin({ idOrg, key, requestHash }, leaseMs) {
       const known = keys.get(`${idOrg} ${key}`);
-      if (known !== undefined && known.requestHash !== requestHash) throw keyReused();
+      if (known !== undefined && known.requestHash !== requestHash) throw idempotencyKeyReused();
       if (known?.answer != null) return { answer: known.answer };
-      if (known !== undefined && known.untilMs > clock.nowMs()) throw keyInUse();
+      if (known !== undefined && known.untilMs > clock.nowMs()) throw idempotencyKeyInUse();
       const holder = crypto.randomUUID();
       keys.set(`${idOrg} ${key}`, { requestHash, holder, untilMs: clock.nowMs() + leaseMs, answer: null });
       return { hold: { idOrg, key, holder } };

@@ -21,7 +21,7 @@ import {
 } from './rows-of-jobs.ts';
 import { defaultJobLimits, type MemoryJobStoreOptions } from './rows-of-jobs.ts';
 import type { Row, WorkflowRow } from './rows-of-jobs.ts';
-import { keyReused } from '../../../src/metadb/idempotency-store.ts';
+import { idempotencyKeyReused } from '../../../src/metadb/idempotency-store.ts';
 import type { Clock } from '../../../src/ports/environment.ts';
 import type {
   Claim,
@@ -116,7 +116,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
   ): Submitted | null {
     const known = idempotency.get(`${idOrg}/${key}`);
     if (known === undefined) return null;
-    if (known.bodyHash !== bodyHash) throw keyReused();
+    if (known.bodyHash !== bodyHash) throw idempotencyKeyReused();
     const idJobs = jobsOf(known.idWorkflow).map(({ record }) => record.id_job);
     return { idWorkflow: known.idWorkflow, idJobs, replayed: true };
   }

@@ -33,7 +33,7 @@ export function createMemoryWatchStore(clock: Clock): MemoryWatchStore {
   const checkName = (idOrg: number, name: string, idWatch: number | null): void => {
     const other = rows.find((row) => row.idOrg === idOrg && row.definition.name === name);
     if (other !== undefined && other.idWatch !== idWatch)
-      throw new AppError('conflict', `there is a watch called ${name} already: give another name`);
+      throw new AppError('conflict', `a watch called ${name} already exists: give another name`);
   };
   const recordOf = ({ idOrg, idWatch, created, definition, nextRun, files }: Row): WatchRecord => {
     const { sealed: _, settleMs: __, ...members } = definition;

@@ -25,7 +25,7 @@ export interface ModelFigures {
   /** of more than 40 bytes */
   readonly longNames: readonly string[];
   /** keys of parents in one table, where these are most */
-  readonly mostParentKeys: { readonly table: string; readonly count: number };
+  readonly maxParentKeys: { readonly table: string; readonly count: number };
 }
 
 /** The model of an XSD that was pruned by what these documents hold (`--prune`). */
@@ -88,7 +88,7 @@ export function modelFigures(model: RelationalModel, documents: readonly Uint8Ar
       .filter(({ table, column }) => (rows[table.name] ?? []).every((row) => row[column.name] === null))
       .map(({ name }) => name),
     longNames: named.filter(({ said }) => byteLength(said) > 40).map(({ name }) => name),
-    mostParentKeys: parentKeys.reduce((most, one) => (one.count > most.count ? one : most), {
+    maxParentKeys: parentKeys.reduce((most, one) => (one.count > most.count ? one : most), {
       table: '',
       count: 0,
     }),

@@ -103,12 +103,12 @@ class Following {
     const isKnown = roles.some((role) => this.#steps(role).join('/') === steps.join('/'));
     let at: PlacedElement | null = element;
     for (let left = steps.length; left > 0 && at !== null; left -= 1) at = at.parent;
-    const isThere =
+    const isPresent =
       isKnown &&
       above !== undefined &&
       at === above &&
       element.headPath === [above.headPath, ...steps].join('/');
-    this.#settle(isThere, table, row, column.name, `${steps.join('/')} of ${above?.path ?? 'nothing'}`);
+    this.#settle(isPresent, table, row, column.name, `${steps.join('/')} of ${above?.path ?? 'nothing'}`);
   }
 
   #child(table: Table, row: Row, column: Column, element: PlacedElement): void {
@@ -121,12 +121,13 @@ class Following {
         children.filter((child) => child.headPath === `${headPath}/${step}`),
       );
     const key = row[column.name]!;
-    const isThere = key === null ? there.length === 0 : there[0] !== undefined && rows.get(key) === there[0];
-    this.#settle(isThere, table, row, column.name, `${steps.join('/')} below ${element.path}`);
+    const isPresent =
+      key === null ? there.length === 0 : there[0] !== undefined && rows.get(key) === there[0];
+    this.#settle(isPresent, table, row, column.name, `${steps.join('/')} below ${element.path}`);
   }
 
-  #settle(isThere: boolean, table: Table, row: Row, column: string, wanted: string): void {
-    if (isThere) this.followed += 1;
+  #settle(isPresent: boolean, table: Table, row: Row, column: string, wanted: string): void {
+    if (isPresent) this.followed += 1;
     else this.#fault(table, row, column, wanted);
   }
 

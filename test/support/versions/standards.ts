@@ -23,8 +23,8 @@ export interface StandardSeries {
 }
 
 /** documents of a version, those that are so large at most, or one: whole sets are for `npm run round-trip` */
-const mostDocuments = 8;
-const mostBytes = 300_000;
+const maxDocuments = 8;
+const maxBytes = 300_000;
 
 /** Bank statements, reports and notifications of ISO 20022. */
 const series = ['camt.053', 'camt.052', 'camt.054'];
@@ -87,16 +87,16 @@ function versionOf({ xsd, documents }: CorpusGroup): StandardVersion {
     // tools read documents of any name, and of folders those that end so
     .map((name) => ({ name: basename(name).replace(/(?<!\.xml)$/, '.xml'), bytes: readCorpus(name) }))
     .filter(({ bytes }) => rootOf(bytes) !== null)
-    .toSorted((a, b) => Number(a.bytes.length > mostBytes) - Number(b.bytes.length > mostBytes));
+    .toSorted((a, b) => Number(a.bytes.length > maxBytes) - Number(b.bytes.length > maxBytes));
   const byRoot = Map.groupBy(read, ({ bytes }) => clarkName(rootOf(bytes)!));
   // of the documents, those that start as most do
   const [alike] = [...byRoot.values()].toSorted((a, b) => b.length - a.length);
-  const chosen = alike!.filter(({ bytes }, at) => at === 0 || bytes.length <= mostBytes);
+  const chosen = alike!.filter(({ bytes }, at) => at === 0 || bytes.length <= maxBytes);
   return {
     files: own,
     entry: entry!,
     root: rootOf(chosen[0]!.bytes)!,
-    documents: chosen.slice(0, mostDocuments),
+    documents: chosen.slice(0, maxDocuments),
   };
 }
 

@@ -100,26 +100,32 @@ describe('settings of sources', () => {
   it.each([
     [{ kind: 's3' }, 'access_key: a source in an S3-compatible store needs access_key and secret_key'],
     [{ kind: 'gopher' }, 'kind: must be one of s3, az, https, sftp'],
-    [{ kind: 's3', location: 'https://host/' }, 'kind: s3 is not that of https:// locations'],
-    [{ kind: 'https', token: 't' }, 'host: is needed: what is secret goes to that host alone'],
+    [
+      { kind: 's3', location: 'https://host/' },
+      'kind: s3 does not match the location, which begins with https://',
+    ],
+    [{ kind: 'https', token: 't' }, 'host: is required: secrets are sent only to that host'],
     [{ kind: 'https', host: 'a/b' }, 'host: must be HOST or HOST:PORT'],
-    [{ kind: 'https', host: 'h', user: 'u' }, 'password: user and password go together'],
+    [{ kind: 'https', host: 'h', user: 'u' }, 'password: give user and password together'],
     [
       { kind: 'https', host: 'h', ...keys },
-      'access_key: a source of kind https has none: it takes host, token, user, password',
+      'access_key: a source of kind https does not have this property: it has host, token, user, password',
     ],
-    [{ kind: 'sftp', password: 'p' }, 'host: is needed: what is secret goes to that host alone'],
-    [{ kind: 'sftp', host: 'h', user: '-x', password: 'p' }, 'user: is no name of a user'],
-    [{ kind: 'sftp', host: 'h' }, 'password: is needed, or a private key: key_file or secret_key'],
+    [{ kind: 'sftp', password: 'p' }, 'host: is required: secrets are sent only to that host'],
+    [{ kind: 'sftp', host: 'h', user: '-x', password: 'p' }, 'user: is not the name of a user'],
+    [
+      { kind: 'sftp', host: 'h' },
+      'password: is required unless a private key is given: key_file or secret_key',
+    ],
     [{ kind: 'sftp', host: 'h', key_file: 'key' }, 'key_file: must be an absolute path'],
     [
       { kind: 'sftp', host: 'h', key_file: '/key', host_key: 'SHA256:x' },
       'host_key: must be a public key as ssh-keyscan shows it: ssh-ed25519 AAAA…',
     ],
-    [{ kind: 'az' }, 'access_key: is the name of the account, and needed'],
+    [{ kind: 'az' }, 'access_key: is required: the name of the account'],
     [
       { kind: 'az', access_key: 'bank', secret_key: 'a2V5', token: 'sig=x' },
-      'secret_key: the key of the account is needed, or token, a shared access signature: one of the two',
+      'secret_key: give either the key of the account or, as token, a shared access signature',
     ],
     [
       { kind: 'az', access_key: 'bank', secret_key: 'a2V5', endpoint: 'http://elsewhere/' },

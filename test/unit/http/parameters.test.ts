@@ -294,7 +294,7 @@ describe('filters of lists', () => {
         ['since=-1', 'since', time],
         ['until=2026-01-01', 'until', time],
         ['since=253402300800000', 'since', time],
-        ['since=2&until=1', 'until', 'must not lie before since'],
+        ['since=2&until=1', 'until', 'must not be before since'],
       ] as const)
         expect(await ask(`/v2/${path}?${query}`)).toMatchObject({
           status: 400,

@@ -55,7 +55,7 @@ describe('a body', () => {
     const broken = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(gone) });
     await expect(sizeOf(atPace(broken, { bytes: 1, everyMs: 50 }))).rejects.toMatchObject({
       code: 'invalid_body',
-      message: 'the body broke off before its end',
+      message: 'the body ended early',
     });
     const { body, wasCancelled } = bodyOf([0, 1], [0, 1]);
     const reader = atPace(body, { bytes: 100, everyMs: 50 }).getReader();

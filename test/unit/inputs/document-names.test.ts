@@ -34,7 +34,7 @@ const others: Readonly<Record<string, readonly [Uint8Array | string, string]>> =
   'data.json': ['{"a": "<a/>"}', 'is JSON'],
   'l.dtd': ['<?xml version="1.0"?><!-- x --><!ELEMENT a ANY>', 'is a DTD, or a part of one'],
   'l.mod': ['<?xml encoding="UTF-8"?>text', 'is a DTD, or a part of one'],
-  's.xsd': [xsd, 'is an XSD, and no document'],
+  's.xsd': [xsd, 'is an XSD, not a document'],
   's.schema': [xsd, 'is an XML Schema'],
   's.xml': [xsd, 'is an XML Schema'],
   'sub/catalog.xml': [

@@ -177,7 +177,7 @@ describe('inputs', () => {
     const denied = Object.assign(new Error('denied'), { code: 'EACCES', path: '/data/private' });
     expect(inputFault(denied, '/data')).toMatchObject({
       code: 'input_not_found',
-      message: '/data/private: this user may not read it; give it the right',
+      message: '/data/private: this user may not read it; grant the user read permission',
     });
   });
 

@@ -125,10 +125,10 @@ describe('the entry of a set', () => {
 
   it('that is none is refused with those that there are', async () => {
     await expect(read(['dita'], ['topics.xsd'])).rejects.toThrow(
-      '--entry topics.xsd: is no file of the set, which has base/topic.xsd, other/concept.xsd, tech/concept.xsd, tech/reference.xsd',
+      '--entry topics.xsd: is not a file of the set, which has base/topic.xsd, other/concept.xsd, tech/concept.xsd, tech/reference.xsd',
     );
     await expect(read(['dita'], ['concept.xsd'])).rejects.toThrow(
-      '--entry concept.xsd: several files of the set are called so: other/concept.xsd, tech/concept.xsd',
+      '--entry concept.xsd: several files of the set have this name: other/concept.xsd, tech/concept.xsd',
     );
   });
 
@@ -145,7 +145,7 @@ describe('the entry of a set', () => {
   it('is named where shells are in conflict', async () => {
     const { diagnostics } = compiled(await read(['dita']));
     expect(diagnostics.map(({ message }) => message).join('\n')).toContain(
-      '--entry FILE names the one to enter the set by',
+      '--entry FILE names the file at which to enter the set',
     );
   });
 });

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTurns, type TurnSettings } from '../../../src/process/schema-compiler.ts';
 
-const settings: TurnSettings = { slots: 2, slotsOfOne: 1, mostWaiting: 3, waitMs: 1000, what: 'schemas' };
+const settings: TurnSettings = { slots: 2, slotsOfOne: 1, maxWaiting: 3, waitMs: 1000, what: 'schemas' };
 
 const settled = () => vi.advanceTimersByTimeAsync(0);
 

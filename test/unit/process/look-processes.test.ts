@@ -46,11 +46,11 @@ describe('processes of looks', () => {
     const first = await pidOf(processes, 1);
     const second = await pidOf(processes, 2);
     const third = await pidOf(processes, 3);
-    expect([first, second, third].map(isThere)).toEqual([false, true, true]);
-    await vi.waitFor(() => expect([second, third].map(isThere)).toEqual([false, false]), 10_000);
+    expect([first, second, third].map(isPresent)).toEqual([false, true, true]);
+    await vi.waitFor(() => expect([second, third].map(isPresent)).toEqual([false, false]), 10_000);
     const last = await pidOf(processes, 4);
     await processes.close();
-    expect(isThere(last)).toBe(false);
+    expect(isPresent(last)).toBe(false);
   });
 
   it('tell errors, and lists part by part', async () => {
@@ -73,8 +73,8 @@ describe('processes of looks', () => {
   });
 
   it.each([
-    ['crash', null, /^the process that looked at it was ended with exit code 3$/],
-    ['SIGTERM', null, /^the process that looked at it was ended by SIGTERM$/],
+    ['crash', null, /^the process that checked it was ended with exit code 3$/],
+    ['SIGTERM', null, /^the process that checked it was ended by SIGTERM$/],
     ['SIGKILL', 'it was ended by SIGKILL', /SIGKILL/],
   ])('that end by themselves are told of: %s', async (what, limit, message) => {
     const look = await create().take(1);
@@ -131,6 +131,6 @@ async function pidOf(processes: LookProcesses, idOrg: number): Promise<number> {
   return pid;
 }
 
-function isThere(pid: number): boolean {
+function isPresent(pid: number): boolean {
   return existsSync(`/proc/${pid}`);
 }

@@ -32,7 +32,7 @@ it('ends the process that does not answer in time, and gives its place back', as
     sources: [],
     allowedHosts: [],
     directory: tmpdir(),
-    mostBytes: 1000,
+    maxBytes: 1000,
     processes: { take: async () => process },
     turns: { take: async () => () => events.push('turn over') },
   };

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { fileFault } from '../../../src/storage/staging/durable-file.ts';
 
 it.each([
-  ['read', 'it, or a file of it, is not there; name where it is now (ENOENT)'],
-  ['written', 'nothing can be made there'],
+  ['read', 'it, or a file of it, does not exist; name its current place (ENOENT)'],
+  ['written', 'nothing can be created there'],
 ] as const)('a file that is not there is told of as what cannot be %s', async (what, why) => {
   const error = await readFile('/nowhere/at/all').catch((fault: unknown) => fault);
   expect(fileFault(error, 'rows', what)).toMatchObject({

@@ -21,9 +21,9 @@ class AsyncOperations(AsyncTransport):
     ) -> models.RunCmdResponse:
         """Run commands as jobs of one workflow.
 
-        Each execution names a tool and its options, and becomes a job; jobs of one request run in order, and those after a failed one are not run. Off until `cmd.enabled=true` is set. Nothing is stored unless every execution is in order.
+        Each execution names a tool and its options, and becomes a job; jobs of one request run in order, and those after a failed one are not run. Off until `cmd.enabled=true` is set. Nothing is stored unless every execution is valid.
 
-        The input is `source.file`, the schema `source.origin_id`; all other options stand in any group of `target`.
+        The input is `source.file`, the schema `source.origin_id`; all other options may be in any group of `target`.
 
         **xsd2er** makes the tables of an XSD set, or of the documents of `--from`:
 
@@ -49,7 +49,7 @@ class AsyncOperations(AsyncTransport):
         - `--missing fail|wildcard`: if an XSD component is referenced but not defined. fail (default): fail; wildcard: accept any content
         - `--no-samples`: keep no values of documents in the statistics
 
-        **xml2er** loads documents into tables, and makes the tables where there are none:
+        **xml2er** loads documents into tables, and makes missing tables:
 
         - `--name NAME`: the name of the origin
         - `--parent ID`: make the next version of this origin
@@ -144,7 +144,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.RerunJobResponse:
         """Run an ended job again.
 
-        Makes a new job in a workflow of its own, which moves rows by the logical schema of the job it repeats (409 where that was deleted). While that has not ended, the same call answers with it again."""
+        Makes a new job in a workflow of its own, which uses the logical schema of the original job (409 if that was deleted). Until the new job has ended, the same call returns it again."""
         return cast("models.RerunJobResponse", await self._json(
             "GET",
             "/v2/run/rerun/{id_job}",
@@ -165,7 +165,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.ExecutionsResponse:
         """List jobs, newest first: the first page.
 
-        Twenty records a page unless `size` says otherwise; the `Link` header leads to the next ones, and shows each job once while others are submitted. Jobs that tools run by hand are among them."""
+        Twenty records per page by default (`size`); the `Link` header leads to the next page, and shows each job once while others are submitted. The list includes jobs of tools that were run on the command line."""
         return cast("models.ExecutionsResponse", await self._json(
             "GET",
             "/v2/executions/all",
@@ -201,7 +201,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.Job:
         """Get one job.
 
-        Its state, progress and, once it has ended, what came of it. To wait for the end, follow the log, or submit with `Prefer: wait=N`."""
+        Its state, progress and, once it has ended, its result. To wait for the end, follow the log, or submit with `Prefer: wait=N`."""
         return cast("models.Job", await self._json(
             "GET",
             "/v2/executions/get/{id}",
@@ -255,7 +255,7 @@ class AsyncOperations(AsyncTransport):
         self,
         id_job: int,
     ) -> models.Job:
-        """Ask for the end of a job.
+        """Kill a job.
 
         Idempotent: a job that has ended stays as it is."""
         return cast("models.Job", await self._json(
@@ -363,7 +363,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.GetWorkflowNameResponse:
         """Get the name of a workflow.
 
-        As the request gave it; where it gave none, the service made one."""
+        The name from the request, or a name made by the service if the request had none."""
         return cast("models.GetWorkflowNameResponse", await self._json(
             "GET",
             "/v2/workflow/getName/{id}",
@@ -377,7 +377,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.Workflow:
         """Get a workflow with its jobs.
 
-        Its state, how many of its jobs have completed or failed, and the records of all of them."""
+        Its state, the numbers of completed and failed jobs, and the records of all jobs."""
         return cast("models.Workflow", await self._json(
             "GET",
             "/v2/workflow/{id}",
@@ -410,7 +410,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.WatchPage:
         """List watches, oldest first.
 
-        What each looks at, when it does so next, and how many files wait, are loaded or were rejected."""
+        The location and the next check of each watch, and the numbers of waiting, loaded and rejected files."""
         return cast("models.WatchPage", await self._json(
             "GET",
             "/v2/watches",
@@ -424,7 +424,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.Watch:
         """Get one watch.
 
-        `next_run` is when it looks next; `files.waiting`, `waiting_bytes` and `waiting_since` tell how far behind it is, `stalled` why it is."""
+        `next_run` is the time of the next check; `files.waiting`, `waiting_bytes` and `waiting_since` show the backlog, `stalled` its reason."""
         return cast("models.Watch", await self._json(
             "GET",
             "/v2/watches/{id}",
@@ -439,7 +439,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.Watch:
         """Change, pause or resume a watch.
 
-        Its files stay known. `{"paused": true}` stops it, while a job of it goes on; `{"paused": false}` goes on, also after `on_drift` has stopped it."""
+        Its list of files is kept. `{"paused": true}` pauses it, but a running job continues; `{"paused": false}` resumes it, also after `on_drift` has paused it."""
         return cast("models.Watch", await self._json(
             "PATCH",
             "/v2/watches/{id}",
@@ -454,7 +454,7 @@ class AsyncOperations(AsyncTransport):
     ) -> None:
         """Remove a watch.
 
-        What it knew of files goes with it: another watch of the same location loads them all. Jobs and rows stay, and a job under way goes on."""
+        Its list of files is removed, too: another watch of the same location loads all files. Jobs and rows stay, and a running job continues."""
         await self._nothing(
             "DELETE",
             "/v2/watches/{id}",
@@ -467,9 +467,9 @@ class AsyncOperations(AsyncTransport):
         id: int,
         body: models.WatchRun,
     ) -> models.Watch:
-        """Look now, and try rejected files again.
+        """Check the location now, and retry rejected files.
 
-        The body may be left out. The answer does not wait: the location is looked at within moments, and files are loaded when they have settled. Refused while the watch is paused."""
+        The body is optional. The request returns at once: the location is checked within moments, and files are loaded when they have settled. Refused while the watch is paused."""
         return cast("models.Watch", await self._json(
             "POST",
             "/v2/watches/{id}/run",
@@ -486,9 +486,9 @@ class AsyncOperations(AsyncTransport):
         page: int | None = None,
         status: Literal["waiting", "loading", "loaded", "rejected", "ignored", "replaced"] | None = None,
     ) -> models.WatchFilePage:
-        """List the files of a watch, the last met first.
+        """List the files of a watch, the newest first.
 
-        `waiting` for it to settle or for its turn, `loading` in a job, `loaded`, `rejected` with its `reason`, or `ignored`: gone, replaced, or with a content that was loaded under that name."""
+        `waiting` for it to settle or for its turn, `loading` in a job, `loaded`, `rejected` with its `reason`, or `ignored`: removed, replaced, or with content that was already loaded under that name."""
         return cast("models.WatchFilePage", await self._json(
             "GET",
             "/v2/watches/{id}/files",
@@ -504,7 +504,7 @@ class AsyncOperations(AsyncTransport):
     ) -> None:
         """Remove a file.
 
-        By the path that the upload answered. A file that is not there is 404."""
+        By the path that the upload returned. 404 if the file does not exist."""
         await self._nothing(
             "DELETE",
             "/v2/file",
@@ -520,7 +520,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.UploadToken:
         """Get a token for one upload.
 
-        The token goes into the address of one upload, so that a browser or a script without the key can send the file. It is good once, for five minutes and for the kind of file that is named here."""
+        The token goes into the address of one upload, so that a browser or a script without the key can send the file. It is valid once, for five minutes, for the given kind of file."""
         return cast("models.UploadToken", await self._json(
             "POST",
             "/v2/file/upload/token",
@@ -573,7 +573,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.ExportedSchema:
         """Export a schema.
 
-        Source models, files, logical schemas, mappings with their activation, statistics, keys and diagrams of every version. `error` true: the run failed; the log of the service tells why, under the request id."""
+        Source models, files, logical schemas, mappings with their activation, statistics, keys and diagrams of every version. `error` true: the run failed; the log of the service has the reason, under the request id."""
         return cast("models.ExportedSchema", await self._json(
             "POST",
             "/v2/schema/export",
@@ -590,7 +590,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.ImportedSchemas:
         """Import a schema.
 
-        Everything is checked first, then stored in one transaction under new ids. A name that is taken gets a number. `error` true: the run failed and nothing was changed; the log of the service tells why, under the request id."""
+        Everything is checked first, then stored in one transaction under new ids. A name that is already in use gets a number. `error` true: the run failed and nothing was changed; the log of the service has the reason, under the request id."""
         return cast("models.ImportedSchemas", await self._json(
             "POST",
             "/v2/schema/import",
@@ -607,7 +607,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.SchemaDetails:
         """Make a schema from uploaded files.
 
-        Compiled apart from the service, within a time and an amount of memory. What the files lead to is looked for among them alone."""
+        Compiled in a separate process with limits on time and memory. References between files are resolved only among the given files."""
         return cast("models.SchemaDetails", await self._json(
             "POST",
             "/v2/schema/create",
@@ -677,7 +677,7 @@ class AsyncOperations(AsyncTransport):
     ) -> str:
         """Get views of the business entities of a schema.
 
-        CREATE VIEW statements, one for each entity: rows that repeat and have much to say. A view has a row for each row of its table, with the name of the document, what identifies and dates the rows above, all values of the rows themselves, amounts with the sign that a credit or debit beside them gives, names and identifiers of what hangs from them once (parties by their role), and texts that repeat below them, joined by line ends. The comment says what a row is."""
+        CREATE VIEW statements, one for each entity: a table whose rows repeat and have many values. A view has a row for each row of its table, with the name of the document, identifiers and dates of the rows above, all values of the rows themselves, amounts with the sign of their credit or debit indicator, names and identifiers of child rows that occur once (parties by their role), and repeated child texts joined by line ends. The comment of a view describes its rows."""
         return await self._text(
             "GET",
             "/v2/schema/views/{idSch}",
@@ -695,7 +695,7 @@ class AsyncOperations(AsyncTransport):
     ) -> bytes:
         """Get a schema as metadata for other tools.
 
-        The tables of a logical schema with their columns, keys, references, what they mean (path and documentation) and, where the schema enumerates them, the values that there can be. JSON Schema and Avro are sent as text unless `Accept` prefers JSON."""
+        The tables of a logical schema with their columns, keys, references, meanings (path and documentation) and, if the schema enumerates them, the allowed values. JSON Schema and Avro are sent as text unless `Accept` prefers JSON."""
         return await self._bytes(
             "GET",
             "/v2/schema/export_as/{idSch}",
@@ -713,7 +713,7 @@ class AsyncOperations(AsyncTransport):
     ) -> bytes:
         """Get the data dictionary of a schema.
 
-        `Accept` or `format` chooses a workbook (the default) or Markdown. Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A sheet, or section, of its own has each enumerated type once: code, label, documentation."""
+        `Accept` or `format` chooses a workbook (the default) or Markdown. Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes if the schema enumerates them, and, if documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A separate sheet or section lists each enumerated type: code, label, documentation."""
         return await self._bytes(
             "GET",
             "/v2/schema/dictionary/{idSch}",
@@ -728,7 +728,7 @@ class AsyncOperations(AsyncTransport):
     ) -> list[models.XMLSchema]:
         """List the versions of a schema.
 
-        A schema and all that were made as its next versions (`--parent`), the oldest first. Names of tables and columns stay the same from one to the next."""
+        A schema and all its versions (`--parent`), the oldest first. Names of tables and columns stay the same between versions."""
         return cast("list[models.XMLSchema]", await self._json(
             "GET",
             "/v2/schema/family/{idSch}",
@@ -742,7 +742,7 @@ class AsyncOperations(AsyncTransport):
     ) -> None:
         """Make the next logical schema.
 
-        From the source model, the statistics and the activation of mappings, made as its default was. Where nothing differs from it, it is given again."""
+        Made from the source model, the statistics and the activation of mappings, with the options of the present default. If nothing has changed, the present one is returned."""
         await self._nothing(
             "GET",
             "/v2/schema/generate/{idSch}",
@@ -757,7 +757,7 @@ class AsyncOperations(AsyncTransport):
     ) -> None:
         """Make the next logical schema, with names of limited length.
 
-        From the source model, the statistics and the activation of mappings, made as its default was. Where nothing differs from it, it is given again."""
+        Made from the source model, the statistics and the activation of mappings, with the options of the present default. If nothing has changed, the present one is returned."""
         await self._nothing(
             "GET",
             "/v2/schema/generate/{idSch}/{maxLen}",
@@ -771,7 +771,7 @@ class AsyncOperations(AsyncTransport):
     ) -> None:
         """Remove a schema.
 
-        With its logical schemas, mappings and statistics. Rows that were loaded stay in their targets. Refused while a job that has not ended uses it."""
+        Removes its logical schemas, mappings and statistics, too. Loaded rows stay in their targets. Refused while a running or queued job uses it."""
         await self._nothing(
             "DELETE",
             "/v2/schema/{id}",
@@ -787,7 +787,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.XMLSchema:
         """Get a schema.
 
-        The source schema by its id, with the logical schema that the last load used (before any load, and after `schema/generate`, the newest), or, with `id_lschma`, that one."""
+        The source schema, with the logical schema that the last load used (before any load, and after `schema/generate`, the newest), or the one that `id_lschma` names."""
         return cast("models.XMLSchema", await self._json(
             "GET",
             "/v2/schema/{id}",
@@ -803,7 +803,7 @@ class AsyncOperations(AsyncTransport):
     ) -> None:
         """Remove a target of the metadata database.
 
-        Drops the SQL schema `metadb:NAME` with all its rows and gives the name back. Refused while a job loads into it."""
+        Drops the SQL schema `metadb:NAME` with all its rows and frees the name. Refused while a job loads into it."""
         await self._nothing(
             "DELETE",
             "/v2/target",
@@ -821,7 +821,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.TargetRowPage:
         """List rows of a table.
 
-        Rows of a table or view of a target that a job of the organisation loaded, in the order of the row key; rows of a table without one in the order of all columns. A page has at most 8 MiB of rows and 10 seconds, else 422. Targets on other servers and in buckets are not read: 422."""
+        Rows of a table or view of a target that a job of the organisation loaded, ordered by the row key, or by all columns if the table has none. A page has at most 8 MiB of rows and 10 seconds; otherwise the status is 422. Targets on other servers and in buckets are not read: 422."""
         return cast("models.TargetRowPage", await self._json(
             "GET",
             "/v2/target/rows",
@@ -835,7 +835,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.TargetQueryResult:
         """Query a target.
 
-        Runs one SELECT in the SQL of the target: that of PostgreSQL for `metadb:`, of SQLite for `sqlite:`, of DuckDB for `duckdb:` and folders, whose tables are the files. It may read the tables and views of the target, and use functions that compute with their values; 400 for anything else, with the message of the database, the place and its hint. It may take 10 seconds, else 422. The answer has at most 1000 rows and 8 MiB; `truncated` says that there are more."""
+        Runs one SELECT in the SQL of the target: PostgreSQL for `metadb:`, SQLite for `sqlite:`, DuckDB for `duckdb:` and for folders, whose files are its tables. It may read the tables and views of the target, and use functions that compute with their values; 400 for anything else, with the message of the database, the place and its hint. It may take 10 seconds; otherwise the status is 422. The answer has at most 1000 rows and 8 MiB; `truncated` says that there are more."""
         return cast("models.TargetQueryResult", await self._json(
             "POST",
             "/v2/target/query",
@@ -849,7 +849,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.ActivateMappingResponse:
         """Switch mappings on.
 
-        All or nothing. The elements above are switched on with them. The target has the content from the next `schema/generate` on."""
+        All or nothing. The elements above are switched on, too. The target gets the content after the next `schema/generate`."""
         return cast("models.ActivateMappingResponse", await self._json(
             "POST",
             "/v2/mapping/activate",
@@ -863,7 +863,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.DeactivateMappingResponse:
         """Switch mappings off.
 
-        All or nothing; key columns are refused. From the next `schema/generate` on the target is without the content, and loads count it as ignored. Where several paths lead to one place of the model, its content is left out once all of them are off."""
+        All or nothing; key columns are refused. After the next `schema/generate` the target does not get the content, and loads count it as ignored. If several paths lead to one place of the model, its content is omitted once all of them are off."""
         return cast("models.DeactivateMappingResponse", await self._json(
             "POST",
             "/v2/mapping/deactivate",
@@ -879,7 +879,7 @@ class AsyncOperations(AsyncTransport):
     ) -> list[models.Mapping]:
         """List the mappings of a schema.
 
-        Each line tells which element or attribute (`xpath`) goes to which table and column. Streamed: a large standard has tens of thousands of lines."""
+        Each line maps an element or attribute (`xpath`) to a table and column. Streamed: a large standard has tens of thousands of lines."""
         return cast("list[models.Mapping]", await self._json(
             "GET",
             "/v2/mapping/get/{idSch}",
@@ -896,7 +896,7 @@ class AsyncOperations(AsyncTransport):
         page: int | None = None,
         size: int | None = None,
     ) -> list[models.StatsMapping]:
-        """List what documents held at each mapping.
+        """List the statistics of documents for each mapping.
 
         The statistics of all runs together, joined with the map by path."""
         return cast("list[models.StatsMapping]", await self._json(
@@ -916,7 +916,7 @@ class AsyncOperations(AsyncTransport):
     ) -> bytes:
         """Download the source-to-target map.
 
-        `Accept` or `format` chooses a workbook (the default), CSV or JSON. Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates, with their type, label and meaning; what is too long for a sheet goes on in further ones."""
+        `Accept` or `format` chooses a workbook (the default), CSV or JSON. Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates, with their type, label and meaning; content that is too long for a sheet continues on further sheets."""
         return await self._bytes(
             "GET",
             "/v2/mapping/download/{idSch}",
@@ -934,9 +934,9 @@ class AsyncOperations(AsyncTransport):
         page: int | None = None,
         size: int | None = None,
     ) -> list[models.StatsMapping]:
-        """List what the documents of one job held at each mapping.
+        """List the statistics of the documents of one job for each mapping.
 
-        Of an imported schema, the import (`id_job` of the schema) stands for all jobs whose statistics came with the package."""
+        For an imported schema, the import job (`id_job` of the schema) has the statistics of all jobs in the package."""
         return cast("list[models.StatsMapping]", await self._json(
             "GET",
             "/v2/mapping/get_stats/{idSch}/{idJob}",
@@ -956,7 +956,7 @@ class AsyncOperations(AsyncTransport):
     ) -> list[models.MappingComparison]:
         """Compare the mappings of two schemas.
 
-        By path: lines that only one of the two has, and lines that differ, with what differs. Of two versions it tells what an update of the standard changes in the tables."""
+        By path: lines that only one of the two has, and lines that differ, with their differences. For two versions, it shows how an update of the standard changes the tables."""
         return cast("list[models.MappingComparison]", await self._json(
             "GET",
             "/v2/mapping/compare/{from}/{to}",
@@ -971,7 +971,7 @@ class AsyncOperations(AsyncTransport):
     ) -> None:
         """Keep a drawing of a schema.
 
-        It is kept with the newest logical schema, in place of an earlier one, and shown for those that come later, too."""
+        It is stored with the newest logical schema, replacing an earlier drawing, and is also shown for later logical schemas."""
         await self._nothing(
             "POST",
             "/v2/diagram/svg",
@@ -987,7 +987,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.Diagram:
         """Get the diagram of a schema.
 
-        By `Accept`: its data as JSON, or the drawing itself as SVG, the saved one where there is one."""
+        By `Accept`: its data as JSON, or the drawing as SVG: the saved one, if there is one."""
         return cast("models.Diagram", await self._json(
             "GET",
             "/v2/diagram/get/{idSch}",
@@ -1004,7 +1004,7 @@ class AsyncOperations(AsyncTransport):
     ) -> str:
         """Get the diagram of a schema.
 
-        By `Accept`: its data as JSON, or the drawing itself as SVG, the saved one where there is one."""
+        By `Accept`: its data as JSON, or the drawing as SVG: the saved one, if there is one."""
         return await self._text(
             "GET",
             "/v2/diagram/get/{idSch}",
@@ -1026,7 +1026,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.CILJobsDto:
         """List runs of all feeds, newest first: the first page.
 
-        A feed is a schema; its runs are the jobs that loaded it, in whichever version. The `Link` header leads to the next page, and shows each run once while others are added."""
+        A feed is a schema; its runs are the jobs that loaded any of its versions. The `Link` header leads to the next page, and shows each run once while others are added."""
         return cast("models.CILJobsDto", await self._json(
             "GET",
             "/v2/extensions/cil/jobs",
@@ -1058,7 +1058,7 @@ class AsyncOperations(AsyncTransport):
     ) -> list[models.CILSequence]:
         """List the surrogate-key sequences of all feeds.
 
-        The highest row key that was given out, by table: the next load goes on from there."""
+        The highest assigned row key of each table. The next load continues from it."""
         return cast("list[models.CILSequence]", await self._json(
             "GET",
             "/v2/extensions/cil/sequences",
@@ -1120,7 +1120,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.CILJobDetailsDto:
         """Get the latest run of a feed.
 
-        The run that began last, whatever came of it; 404 for a feed that was never loaded."""
+        The run that began last, whatever its result; 404 for a feed that was never loaded."""
         return cast("models.CILJobDetailsDto", await self._json(
             "GET",
             "/v2/extensions/cil/job/{cfxml}",
@@ -1165,7 +1165,7 @@ class AsyncOperations(AsyncTransport):
     ) -> list[models.CILSequence]:
         """List the surrogate-key sequences of a feed.
 
-        The highest row key that was given out, by table of this feed."""
+        The highest assigned row key of each table of this feed."""
         return cast("list[models.CILSequence]", await self._json(
             "GET",
             "/v2/extensions/cil/sequence/{cfxml}",
@@ -1211,9 +1211,9 @@ class AsyncOperations(AsyncTransport):
         cfxml: str,
         mapping: str,
     ) -> list[models.CILLineage]:
-        """Tell where each column of a table comes from.
+        """List the sources of the columns of a table.
 
-        For each column of the table the path that it is filled from, and the last run that did so."""
+        For each column of the table, the source path and the last run that loaded it."""
         return cast("list[models.CILLineage]", await self._json(
             "GET",
             "/v2/extensions/cil/lineage/{cfxml}/{mapping}",
@@ -1229,7 +1229,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.IssuedApiKey:
         """Make an API key.
 
-        This answer alone has the text of the key, of which the service stores a hash. With `Idempotency-Key`, the answer is stored encrypted, and repetitions of the request get it too."""
+        Only this answer contains the key; the service stores only its hash. With `Idempotency-Key`, the answer is stored encrypted, and repetitions of the request get it too."""
         return cast("models.IssuedApiKey", await self._json(
             "POST",
             "/v2/admin/keys",
@@ -1258,7 +1258,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.Org:
         """Make an organisation.
 
-        For keys of organisation 1 alone."""
+        Only for keys of organisation 1."""
         return cast("models.Org", await self._json(
             "POST",
             "/v2/admin/orgs",
@@ -1272,7 +1272,7 @@ class AsyncOperations(AsyncTransport):
     ) -> list[models.Org]:
         """List organisations.
 
-        Keys of organisation 1 see all, others their own."""
+        Keys of organisation 1 see all organisations, other keys only their own."""
         return cast("list[models.Org]", await self._json(
             "GET",
             "/v2/admin/orgs",
@@ -1286,7 +1286,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.AuditPage:
         """Read the audit log, newest first: the first page.
 
-        What changed something, and what a key was refused for want of a scope. Lines are never changed or removed."""
+        Changes, and requests refused because the key lacked a scope. Entries are never changed or removed."""
         return cast("models.AuditPage", await self._json(
             "GET",
             "/v2/admin/audit",
@@ -1300,7 +1300,7 @@ class AsyncOperations(AsyncTransport):
     ) -> None:
         """End an API key.
 
-        For good: at once in the process that answers, within a second in all others. The key that asks cannot end itself."""
+        Permanent: in effect at once in this process, and within a second in all others. A key cannot revoke itself."""
         await self._nothing(
             "DELETE",
             "/v2/admin/keys/{id_key}",
@@ -1331,9 +1331,9 @@ class AsyncOperations(AsyncTransport):
         *,
         idempotency_key: str | None = None,
     ) -> models.CredentialInfo:
-        """Keep what inputs elsewhere are read with.
+        """Store a credential for remote inputs.
 
-        For jobs of the organisation that asks, which name it with `--credential`. It is sealed, and no operation tells it again. Its hosts are reached where `svc.allow.hosts` lets jobs."""
+        Jobs of the caller’s organisation use it with `--credential NAME`. It is stored encrypted, and no operation returns it. Jobs can reach its hosts only if `svc.allow.hosts` allows it."""
         return cast("models.CredentialInfo", await self._json(
             "POST",
             "/v2/admin/credentials",
@@ -1347,7 +1347,7 @@ class AsyncOperations(AsyncTransport):
     ) -> list[models.CredentialInfo]:
         """List credentials by name.
 
-        Those of the organisation that asks: names and kinds, never what is secret."""
+        The credentials of the caller’s organisation: names and kinds, never secrets."""
         return cast("list[models.CredentialInfo]", await self._json(
             "GET",
             "/v2/admin/credentials",
@@ -1360,7 +1360,7 @@ class AsyncOperations(AsyncTransport):
     ) -> None:
         """Remove a credential.
 
-        Jobs that name it and have not begun to read fail."""
+        Jobs that use it but have not begun to read will fail."""
         await self._nothing(
             "DELETE",
             "/v2/admin/credentials/{name}",
@@ -1373,7 +1373,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.Org:
         """Get the organisation of the key.
 
-        The organisation that the key belongs to: all that the other operations show is its own."""
+        The organisation that the key belongs to. The other operations show only its data."""
         return cast("models.Org", await self._json(
             "GET",
             "/v2/about/org",
@@ -1385,7 +1385,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.Extensions:
         """List extensions and settings of the tools.
 
-        What this installation offers beside the conversion itself, and the settings that tools are run with."""
+        Extensions of this installation, and the settings of its tools."""
         return cast("models.Extensions", await self._json(
             "GET",
             "/v2/extensions/list",
@@ -1397,7 +1397,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.ActuatorLinks:
         """List the operational endpoints.
 
-        The operational endpoints in the form of Spring Boot's actuator, for monitoring that knows it."""
+        The operational endpoints in the format of Spring Boot Actuator, for monitoring tools that support it."""
         return cast("models.ActuatorLinks", await self._json(
             "GET",
             "/actuator",
@@ -1409,7 +1409,7 @@ class AsyncOperations(AsyncTransport):
     ) -> str:
         """Read the metrics, in the text format of Prometheus.
 
-        Requests by route and state, jobs by kind and state with their duration, rows and bytes, the age of the queue, and figures of the process. `svc_component_up` tells which parts are up; while the database is down, figures that come from it are absent. For keys of organisation 1 with the scope `metrics:read` or `admin`, and for the token of `svc.metrics.token`."""
+        Requests by route and state, jobs by kind and state with their duration, rows and bytes, the age of the queue, and figures of the process. `svc_component_up` shows which components are up; while the database is down, metrics that come from it are absent. For keys of organisation 1 with the scope `metrics:read` or `admin`, and for the token of `svc.metrics.token`."""
         return await self._text(
             "GET",
             "/actuator/prometheus",
@@ -1419,9 +1419,9 @@ class AsyncOperations(AsyncTransport):
     async def get_info(
         self,
     ) -> models.Info:
-        """Tell the build.
+        """Get the build information.
 
-        Name, version and build of the program that answers."""
+        Name, version and build of the program."""
         return cast("models.Info", await self._json(
             "GET",
             "/actuator/info",
@@ -1431,9 +1431,9 @@ class AsyncOperations(AsyncTransport):
     async def get_health(
         self,
     ) -> models.Health:
-        """Tell whether the service is well.
+        """Get the health of the service.
 
-        `UP` or `DOWN`, and the same of each part. 503 where one that is needed is down."""
+        `UP` or `DOWN`, for the service and for each component. The status is 503 if a required component is down."""
         return cast("models.Health", await self._json(
             "GET",
             "/actuator/health",
@@ -1445,7 +1445,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.MetricNames:
         """List the names of the metrics.
 
-        The names that `/actuator/metrics/{name}` answers to."""
+        The names that `/actuator/metrics/{name}` accepts."""
         return cast("models.MetricNames", await self._json(
             "GET",
             "/actuator/metrics",
@@ -1455,9 +1455,9 @@ class AsyncOperations(AsyncTransport):
     async def get_environment(
         self,
     ) -> models.EnvironmentSources:
-        """List the settings and who gave them.
+        """List the settings and their sources.
 
-        Values are told of defaults alone."""
+        Only values of defaults are shown; all others are masked."""
         return cast("models.EnvironmentSources", await self._json(
             "GET",
             "/actuator/env",
@@ -1481,7 +1481,7 @@ class AsyncOperations(AsyncTransport):
     ) -> str:
         """Read the log of the service.
 
-        The last 1 MiB that this process wrote to its log, a JSON object a line. `Range` asks for a part, by bytes from the start of the process on."""
+        The last 1 MiB that this process wrote to its log, one JSON object per line. `Range` requests a part, by bytes from the start of the process."""
         return await self._text(
             "GET",
             "/actuator/logfile",
@@ -1492,9 +1492,9 @@ class AsyncOperations(AsyncTransport):
         self,
         component: str,
     ) -> models.Health:
-        """Tell whether one part, or one group of parts, is well.
+        """Get the health of a component or of a group.
 
-        The groups `liveness` and `readiness` are open, and answer without a look at credentials; a part needs a key of organisation 1 with the scope `metrics:read` or `admin`."""
+        The groups `liveness` and `readiness` need no credentials; a component needs a key of organisation 1 with the scope `metrics:read` or `admin`."""
         return cast("models.Health", await self._json(
             "GET",
             "/actuator/health/{component}",
@@ -1510,7 +1510,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.Metric:
         """Read one metric.
 
-        With `tag`, of the samples that have it; it may be given more than once."""
+        `tag` restricts the metric to samples with that tag; it may be repeated."""
         return cast("models.Metric", await self._json(
             "GET",
             "/actuator/metrics/{name}",
@@ -1523,9 +1523,9 @@ class AsyncOperations(AsyncTransport):
         self,
         name: str,
     ) -> models.EnvironmentSetting:
-        """Tell who gave one setting.
+        """Get the source of a setting.
 
-        Which source gave the setting, a file, the environment or the default; every value that is not a default is masked."""
+        The source of the setting: a file, the environment or the default. Every value that is not a default is masked."""
         return cast("models.EnvironmentSetting", await self._json(
             "GET",
             "/actuator/env/{name}",
@@ -1539,7 +1539,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.LoggerLevel:
         """Read the level of a logger.
 
-        The level of the log, as it is configured and as it holds."""
+        The configured and the effective level of the log."""
         return cast("models.LoggerLevel", await self._json(
             "GET",
             "/actuator/loggers/{name}",
@@ -1554,7 +1554,7 @@ class AsyncOperations(AsyncTransport):
     ) -> None:
         """Set the level of a logger.
 
-        Until the process ends. For keys of organisation 1 alone."""
+        The level is in effect until the process ends. Only for keys of organisation 1."""
         await self._nothing(
             "POST",
             "/actuator/loggers/{name}",
@@ -1568,9 +1568,9 @@ class AsyncOperations(AsyncTransport):
         group: str,
         component: str,
     ) -> models.Health:
-        """Tell whether one part of a group is well.
+        """Get the health of a component of a group.
 
-        One part of `liveness` or `readiness` by itself."""
+        The health of one component of `liveness` or `readiness`."""
         return cast("models.Health", await self._json(
             "GET",
             "/actuator/health/{group}/{component}",
@@ -1677,9 +1677,9 @@ class AsyncOperations(AsyncTransport):
     async def get_service_index(
         self,
     ) -> models.ServiceIndex:
-        """Open the page, or read where to go on.
+        """Open the page, or list the paths of further operations.
 
-        A page to work with where `Accept` names text/html and `svc.ui.enabled` is on, else the paths of this description and of the health."""
+        A page for browsers if `Accept` has text/html and `svc.ui.enabled` is on; otherwise the paths of the API description and of the health operation."""
         return cast("models.ServiceIndex", await self._json(
             "GET",
             "/",

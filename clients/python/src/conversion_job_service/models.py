@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 Schema: TypeAlias = "SchemaDetails"
 
 class LevelRequest(TypedDict):
-    """Without a level, or with null, that of the start."""
+    """Without a level, or with null, the level of the start is restored."""
 
     configuredLevel: NotRequired[Literal["OFF", "ERROR", "WARN", "INFO"] | None]
-    """The level to log at; null: that of the start."""
+    """The new level; null: the level of the start."""
 
 
 class RunCmdResponse(TypedDict):
@@ -39,13 +39,13 @@ class Problem(TypedDict):
     type: str
     """`urn:svc:problem:` and the code."""
     title: str
-    """The code in words."""
+    """Title of the code."""
     status: int
     """The status of the answer."""
     detail: str
     """What is wrong with this request, and what to do."""
     instance: str
-    """The path that was asked for."""
+    """The requested path."""
     code: str
     """The stable name of the fault, for programs."""
     help: str
@@ -57,7 +57,7 @@ class Problem(TypedDict):
     error: str
     """Reason phrase of the status."""
     path: str
-    """The path that was asked for."""
+    """The requested path."""
     request_id: str
     """Names the request in the log of the service; also in the header X-Request-ID."""
 
@@ -68,7 +68,7 @@ class ProblemPlace(TypedDict):
     pointer: str
     """JSON pointer into the body, or `/path/…`, `/query/…`, `/header/…`."""
     detail: str
-    """What is wrong there."""
+    """The fault at that place."""
 
 
 class ExecutionRequest(TypedDict):
@@ -88,7 +88,7 @@ class Execution(TypedDict):
 
 
 class ExecutionSource(TypedDict):
-    """What is read. `origin_id`: the schema, by its id or as `$N`."""
+    """The inputs. `origin_id`: the schema, by its id or as `$N`."""
 
     file: NotRequired[CommandItem]
     origin_id: NotRequired[CommandItem]
@@ -98,21 +98,21 @@ class CommandItem(TypedDict):
     command: str
     """The option flag; for `source.file` the path of the input."""
     enabled: NotRequired[bool | Literal["true", "false"]]
-    """An item that is not enabled is left out. Both the boolean and its name work."""
+    """An item that is not enabled is ignored. A boolean or its name is accepted."""
     value: NotRequired[str]
     """Value of the option; absent or empty for none."""
 
 
 class ExecutionTarget(TypedDict):
-    """Options. The groups are for the reader: an option may stand in any of them."""
+    """Options. The groups have no meaning: an option may be in any of them."""
 
     generation: NotRequired[list[CommandItem]]
-    """Options of how tables are drawn, such as `-g`."""
+    """Options for the design of tables, such as `-g`."""
     path: NotRequired[CommandItem]
     format: NotRequired[list[CommandItem]]
     """Options of the format, such as `-f`."""
     writing_mode: NotRequired[list[CommandItem]]
-    """Options of how rows are written, such as `-S`."""
+    """Options for writing rows, such as `-S`."""
 
 
 class RerunJobResponse(TypedDict):
@@ -134,11 +134,11 @@ class ExecutionsResponse(TypedDict):
     page: int
     """Number of this page, from 0."""
     size: int
-    """Most items of a page, as asked for."""
+    """Requested page size."""
     total_elements: int
-    """Items of all pages."""
+    """Total number of items."""
     total_pages: int
-    """Pages there are; 0 where there is nothing."""
+    """Number of pages; 0 if there are no items."""
 
 
 class Job(TypedDict):
@@ -149,34 +149,34 @@ class Job(TypedDict):
     id_parent_job: int | None
     """The job that this one runs again; null for a first run."""
     id_org: int
-    """Whose job it is."""
+    """The organisation that owns the job."""
     id_sch: int | None
-    """The schema that it made, or reads documents of; null until it is known."""
+    """The schema that the job makes or uses; null until it is known."""
     id_lschma: int | None
-    """The logical schema: whose tables rows go to."""
+    """The logical schema, which defines the tables of the rows."""
     id_app: str | None
-    """The run of the tool, as the engine names it (`local-…`, or the application of Spark)."""
+    """Id of the run in the engine: `local-…`, or the id of the Spark application."""
     job_type: Literal["Schema", "Parse", "Write", "Unload", "Export", "Import"]
-    """Schema: xsd2er. Parse: xml2er. Write: er2xml. Unload: unload. Export, Import: schemas that move."""
+    """Schema: xsd2er. Parse: xml2er. Write: er2xml. Unload: unload. Export, Import: schemas exported or imported."""
     status: JobStatus
     params: str
-    """What was given, as one line that a shell takes behind the name of the tool; secrets are `***`."""
+    """The given options as a command line, without the name of the tool; secrets are `***`."""
     params_json: str
-    """The same as JSON: settings of the engine under `spark`, options by their long names under `action`, `in` and `out` among them; nothing that was not given. Of a job that has ended, `result` is the summary of its tool, as `--json` prints it: the schema chosen and why, documents, rows by table, what was rejected or kept as unmapped, and `steps` with the seconds and CPU seconds of each; of a failed one what was known. It is absent where the tool left none, as when it was killed."""
+    """The same as JSON: settings of the engine under `spark`, options by their long names under `action`, `in` and `out` among them; only given options. For a job that has ended, `result` is the summary of its tool, as `--json` prints it: the schema chosen and why, documents, rows by table, rejected and unmapped content, and `steps` with the seconds and CPU seconds of each; for a failed job, the known part. It is absent if the tool left none, for example when it was killed."""
     host: str | None
     """Name and address of the machine that ran it last; null until it runs."""
     os_user: str | None
-    """Who it ran as there."""
+    """Operating-system user that ran the job on that machine."""
     base_path: str | None
-    """Folder that relative paths of its tool began at."""
+    """Folder to which relative paths of its tool refer."""
     parm_path_input: str | None
-    """Inputs as they were given."""
+    """Inputs, as given in the request."""
     parm_path_output: str | None
-    """The target as it was given."""
+    """The target, as given in the request."""
     msg_proc_qty: int
-    """Documents so far."""
+    """Number of documents processed so far."""
     log_file: str | None
-    """Its log, below the home of the service; read it by `/v2/executions/log`."""
+    """Path of its log below the home of the service; read the log by `/v2/executions/log`."""
     start_date: int | None
     """When it first ran; null while it waits."""
     end_date: int | None
@@ -184,33 +184,33 @@ class Job(TypedDict):
     id_workflow: int
     """The request that it was part of."""
     attempt: int
-    """How many times it was begun: more than one after a machine died."""
+    """Number of attempts; more than one if a machine died."""
     progress: float | None
-    """Share that is done, 0 to 1; null where that cannot be told."""
+    """Completed fraction, 0 to 1; null if it is unknown."""
     failure: str | None
     """Why it did not complete, in a sentence; null otherwise."""
     id_watch: NotRequired[int]
-    """The watch that found its files; absent in a job that a request asked for."""
+    """The watch that found its files; absent for a job of a request."""
     trace_id: NotRequired[str]
-    """The trace that the job belongs to (W3C Trace Context): that of the `traceparent` of the request that made it, or one of its own."""
+    """The trace that the job belongs to (W3C Trace Context): from the `traceparent` header of the request that made the job, or a new one."""
 
 
 class JobLog(TypedDict):
-    """A part of a job's log. `offset` and `next_offset` are bytes; `completed`: the job has ended, its log will not grow any more."""
+    """A part of a job's log. `offset` and `next_offset` are bytes; `completed`: the job has ended and its log is final."""
 
     id_job: int
     """The job."""
     status: JobStatus
     offset: int
-    """Byte of the log that this part begins at."""
+    """Offset in bytes of this part in the log."""
     next_offset: int
-    """Byte to ask for next."""
+    """Offset to request next."""
     total_size: int
-    """Bytes that the log has now."""
+    """Present size of the log in bytes."""
     completed: bool
-    """The job has ended: the log will not grow any more."""
+    """The job has ended: the log is final."""
     log: str
-    """The part, as text."""
+    """The text of this part of the log."""
 
 
 class WorkflowsResponse(TypedDict):
@@ -219,15 +219,15 @@ class WorkflowsResponse(TypedDict):
     page: int
     """Number of this page, from 0."""
     size: int
-    """Most items of a page, as asked for."""
+    """Requested page size."""
     total_elements: int
-    """Items of all pages."""
+    """Total number of items."""
     total_pages: int
-    """Pages there are; 0 where there is nothing."""
+    """Number of pages; 0 if there are no items."""
 
 
 class WorkflowShort(TypedDict):
-    """A workflow in a list: its jobs are ids."""
+    """A workflow in a list, with the ids of its jobs."""
 
     id_workflow: int
     """The workflow."""
@@ -235,15 +235,15 @@ class WorkflowShort(TypedDict):
     """As the request named it."""
     status: JobStatus
     start_date: int | None
-    """When its first job began; null while none has."""
+    """When its first job began; null before."""
     end_date: int | None
     """When its last job ended; null before."""
     job_count: int
-    """How many jobs it has."""
+    """Number of its jobs."""
     completed_count: int
-    """How many of them have completed."""
+    """Number of completed jobs."""
     failed_count: int
-    """How many of them have ended otherwise."""
+    """Number of jobs that ended without completing."""
     jobs: list[int]
     """Ids of its jobs, in the order that they run in."""
 
@@ -262,80 +262,80 @@ class Workflow(TypedDict):
     """As the request named it."""
     status: JobStatus
     start_date: int | None
-    """When its first job began; null while none has."""
+    """When its first job began; null before."""
     end_date: int | None
     """When its last job ended; null before."""
     job_count: int
-    """How many jobs it has."""
+    """Number of its jobs."""
     completed_count: int
-    """How many of them have completed."""
+    """Number of completed jobs."""
     failed_count: int
-    """How many of them have ended otherwise."""
+    """Number of jobs that ended without completing."""
     jobs: list[Job]
     """The records of its jobs, in the order that they run in."""
 
 
 class Watch(TypedDict):
-    """A location that is looked at for new documents; times are epoch milliseconds, secrets are masked."""
+    """A location that is checked for new documents; times are epoch milliseconds, secrets are masked."""
 
     id_watch: int
     """The watch."""
     id_org: int
     """The organisation that it belongs to."""
     name: str
-    """Its name, which no other watch of the organisation has."""
+    """Its name, unique in the organisation."""
     location: str
-    """Where new documents come: a folder, `s3://BUCKET/PREFIX/`, or the address of one file."""
+    """The location of new documents: a folder, `s3://BUCKET/PREFIX/`, or the address of one file."""
     pattern: str | None
-    """What names below the location look like, as patterns of inputs; null: documents (`*.xml`) and archives."""
+    """Pattern for names below the location, as for inputs; null: documents (`*.xml`) and archives."""
     id_sch: int | None
-    """The schema that documents are read by; null: the first of them make it, or `options` names an XSD set."""
+    """The schema of the documents; null: it is inferred from the first documents, or `options` names an XSD set."""
     target: str
     """Where rows go, as for `-o`."""
     options: dict[str, Any]
     """Further flags of `xml2er` with their values: text, number, `true` for a flag without one, or a list."""
     every: str
-    """How often it looks: a duration, or five fields of cron in UTC."""
+    """How often it checks the location: a duration, or five fields of cron in UTC."""
     order: Literal["name", "modified"]
     """Which files are loaded first."""
     settle: str
-    """How long a file must not have changed before it is loaded, as a duration."""
+    """How long a file must be unchanged before it is loaded, as a duration."""
     on_error: Literal["fail", "skip"]
-    """fail: a bad document keeps its file out; skip: the other documents of the file are loaded."""
+    """fail: a file with a bad document is rejected; skip: the other documents of the file are loaded."""
     on_drift: Literal["keep", "evolve", "fail"]
-    """What documents do that hold content unknown to the schema: evolve makes its next version, and the target gets it; keep leaves it in `_unmapped`; fail loads nothing and pauses the watch. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`."""
+    """How to handle content that is not in the schema: evolve makes its next version, and the target gets it; keep leaves it in `_unmapped`; fail loads nothing and pauses the watch. Schemas of XSDs do not evolve: unknown content is kept in `_unmapped`."""
     max_files: int
     """Files that one job loads at most."""
     max_bytes: int
-    """Bytes of them; a larger file is a job by itself."""
+    """Bytes that one job loads at most; a larger file gets its own job."""
     credential: str | None
-    """Name of the credential that the location is read with; null: that of the operator’s source."""
+    """Name of the credential for the location; null: the source of the operator is used."""
     paused: bool
-    """It does nothing until it is resumed."""
+    """Whether the watch is paused."""
     created: int
     """When it was made, epoch milliseconds."""
     next_run: int | None
-    """When it looks next, epoch milliseconds; null while it is paused."""
+    """Time of the next check, epoch milliseconds; null while it is paused."""
     last_run: int | None
-    """When it looked last by its schedule, epoch milliseconds; null: it has not."""
+    """Time of the last scheduled check, epoch milliseconds; null: none yet."""
     id_job: int | None
-    """The job that loads files of it now; null: none does."""
+    """The job that is loading files of the watch; null: none."""
     stalled: str | None
-    """Why nothing is loaded, in a sentence; null: all is well."""
+    """The reason why nothing is loaded, in a sentence; null: no problem."""
     stalled_at: int | None
     """Since when, epoch milliseconds."""
     files: WatchFileCounts
     waiting_bytes: int
-    """Size of the files that wait."""
+    """Total size of the waiting files."""
     waiting_since: int | None
-    """When the oldest of them was met, epoch milliseconds; null: none waits."""
+    """When the oldest waiting file was first found, epoch milliseconds; null: none waits."""
 
 
 class WatchFileCounts(TypedDict):
     """Files of a watch, by state."""
 
     waiting: int
-    """Met, and not loaded yet."""
+    """Found, but not loaded yet."""
     loading: int
     """In a job that has not ended."""
     loaded: int
@@ -343,44 +343,44 @@ class WatchFileCounts(TypedDict):
     rejected: int
     """Kept aside, with a reason."""
     ignored: int
-    """Gone or changed before they were loaded, or met again with the same content."""
+    """Removed or changed before they were loaded, or found again with the same content."""
     replaced: int
-    """Their documents are not in the target, as those of later files took their place."""
+    """Their documents are no longer in the target: documents of later files replaced them."""
 
 
 class NewWatch(TypedDict):
     """`location`: a folder of the organisation or below a root, `s3://BUCKET/PREFIX/`, the `https://` address of one file, or a server of databases (`postgresql://HOST/DATABASE`, `mysql://…`, with user and password) whose rows `--query` and `--after` in `options` name. `target` is written as for `-o`, `options` has further flags of `xml2er`: `{"-f": "parquet", "--views": true}`."""
 
     name: str
-    """Its name, which no other watch of the organisation has."""
+    """Its name, unique in the organisation."""
     location: str
-    """Where new documents come: a folder, `s3://BUCKET/PREFIX/`, or the address of one file."""
+    """The location of new documents: a folder, `s3://BUCKET/PREFIX/`, or the address of one file."""
     target: str
     """Where rows go, as for `-o`."""
     every: str
-    """How often it looks: a duration, or five fields of cron in UTC."""
+    """How often it checks the location: a duration, or five fields of cron in UTC."""
     pattern: NotRequired[str | None]
-    """What names below the location look like, as patterns of inputs; null: documents (`*.xml`) and archives."""
+    """Pattern for names below the location, as for inputs; null: documents (`*.xml`) and archives."""
     id_sch: NotRequired[int]
-    """The schema that documents are read by; null: the first of them make it, or `options` names an XSD set."""
+    """The schema of the documents; null: it is inferred from the first documents, or `options` names an XSD set."""
     options: NotRequired[dict[str, Any]]
     """Further flags of `xml2er` with their values: text, number, `true` for a flag without one, or a list."""
     order: NotRequired[Literal["name", "modified"]]
     """Which files are loaded first."""
     settle: NotRequired[str]
-    """How long a file must not have changed before it is loaded, as a duration."""
+    """How long a file must be unchanged before it is loaded, as a duration."""
     on_error: NotRequired[Literal["fail", "skip"]]
-    """fail: a bad document keeps its file out; skip: the other documents of the file are loaded."""
+    """fail: a file with a bad document is rejected; skip: the other documents of the file are loaded."""
     on_drift: NotRequired[Literal["keep", "evolve", "fail"]]
-    """What documents do that hold content unknown to the schema: evolve makes its next version, and the target gets it; keep leaves it in `_unmapped`; fail loads nothing and pauses the watch. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`."""
+    """How to handle content that is not in the schema: evolve makes its next version, and the target gets it; keep leaves it in `_unmapped`; fail loads nothing and pauses the watch. Schemas of XSDs do not evolve: unknown content is kept in `_unmapped`."""
     max_files: NotRequired[int]
     """Files that one job loads at most."""
     max_bytes: NotRequired[int]
-    """Bytes of them; a larger file is a job by itself."""
+    """Bytes that one job loads at most; a larger file gets its own job."""
     credential: NotRequired[str | None]
-    """Name of the credential that the location is read with; null: that of the operator’s source."""
+    """Name of the credential for the location; null: the source of the operator is used."""
     paused: NotRequired[bool]
-    """It does nothing until it is resumed."""
+    """Whether the watch is paused."""
 
 
 class WatchPage(TypedDict):
@@ -391,55 +391,55 @@ class WatchPage(TypedDict):
     page: int
     """Number of this page, from 0."""
     size: int
-    """Most items of a page, as asked for."""
+    """Requested page size."""
     total_elements: int
-    """Items of all pages."""
+    """Total number of items."""
     total_pages: int
-    """Pages there are; 0 where there is nothing."""
+    """Number of pages; 0 if there are no items."""
 
 
 class WatchChange(TypedDict):
-    """Members that are not given stay as they are."""
+    """Members that are not given are not changed."""
 
     name: NotRequired[str]
-    """Its name, which no other watch of the organisation has."""
+    """Its name, unique in the organisation."""
     location: NotRequired[str]
-    """Where new documents come: a folder, `s3://BUCKET/PREFIX/`, or the address of one file."""
+    """The location of new documents: a folder, `s3://BUCKET/PREFIX/`, or the address of one file."""
     target: NotRequired[str]
     """Where rows go, as for `-o`."""
     every: NotRequired[str]
-    """How often it looks: a duration, or five fields of cron in UTC."""
+    """How often it checks the location: a duration, or five fields of cron in UTC."""
     pattern: NotRequired[str | None]
-    """What names below the location look like, as patterns of inputs; null: documents (`*.xml`) and archives."""
+    """Pattern for names below the location, as for inputs; null: documents (`*.xml`) and archives."""
     id_sch: NotRequired[int]
-    """The schema that documents are read by; null: the first of them make it, or `options` names an XSD set."""
+    """The schema of the documents; null: it is inferred from the first documents, or `options` names an XSD set."""
     options: NotRequired[dict[str, Any]]
     """Further flags of `xml2er` with their values: text, number, `true` for a flag without one, or a list."""
     order: NotRequired[Literal["name", "modified"]]
     """Which files are loaded first."""
     settle: NotRequired[str]
-    """How long a file must not have changed before it is loaded, as a duration."""
+    """How long a file must be unchanged before it is loaded, as a duration."""
     on_error: NotRequired[Literal["fail", "skip"]]
-    """fail: a bad document keeps its file out; skip: the other documents of the file are loaded."""
+    """fail: a file with a bad document is rejected; skip: the other documents of the file are loaded."""
     on_drift: NotRequired[Literal["keep", "evolve", "fail"]]
-    """What documents do that hold content unknown to the schema: evolve makes its next version, and the target gets it; keep leaves it in `_unmapped`; fail loads nothing and pauses the watch. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`."""
+    """How to handle content that is not in the schema: evolve makes its next version, and the target gets it; keep leaves it in `_unmapped`; fail loads nothing and pauses the watch. Schemas of XSDs do not evolve: unknown content is kept in `_unmapped`."""
     max_files: NotRequired[int]
     """Files that one job loads at most."""
     max_bytes: NotRequired[int]
-    """Bytes of them; a larger file is a job by itself."""
+    """Bytes that one job loads at most; a larger file gets its own job."""
     credential: NotRequired[str | None]
-    """Name of the credential that the location is read with; null: that of the operator’s source."""
+    """Name of the credential for the location; null: the source of the operator is used."""
     paused: NotRequired[bool]
-    """It does nothing until it is resumed."""
+    """Whether the watch is paused."""
 
 
 class WatchRun(TypedDict):
-    """With `retry` rejected files are tried again: all of them, or those in `names`."""
+    """With `retry`, rejected files are retried: all of them, or those in `names`."""
 
     retry: NotRequired[bool]
-    """Rejected files wait again."""
+    """Whether to retry rejected files."""
     names: NotRequired[list[str]]
-    """Those of these names alone."""
+    """Retry only files with these names."""
 
 
 class WatchFilePage(TypedDict):
@@ -450,11 +450,11 @@ class WatchFilePage(TypedDict):
     page: int
     """Number of this page, from 0."""
     size: int
-    """Most items of a page, as asked for."""
+    """Requested page size."""
     total_elements: int
-    """Items of all pages."""
+    """Total number of items."""
     total_pages: int
-    """Pages there are; 0 where there is nothing."""
+    """Number of pages; 0 if there are no items."""
 
 
 class WatchFile(TypedDict):
@@ -463,41 +463,41 @@ class WatchFile(TypedDict):
     name: str
     """Its name below the location."""
     version: str
-    """Its ETag; of a file of a disk, when it was changed and its size."""
+    """Its ETag; for a file on a disk, its modification time and size."""
     bytes: int
     """Its size."""
     modified: int | None
-    """When it was changed, epoch milliseconds; null where that is not told."""
+    """Modification time, epoch milliseconds; null if it is unknown."""
     sha256: str | None
-    """Of its content, once it has been read."""
+    """SHA-256 of its content; null until it has been read."""
     status: Literal["waiting", "loading", "loaded", "rejected", "ignored", "replaced"]
-    """Where it stands."""
+    """Its state."""
     id_job: int | None
-    """The job that loads, has loaded or has rejected it."""
+    """The job that loads, loaded or rejected it."""
     reason: str | None
-    """Why it was rejected or ignored; of a loaded file, what of it was not loaded."""
+    """The reason why it was rejected or ignored; for a loaded file, the part that was not loaded."""
     replaced_by: str | None
-    """The file whose documents took the place of its own; null: it is not replaced."""
+    """The file whose documents replaced its documents; null: it was not replaced."""
     seen_at: int
-    """When this version was first met, or was last tried again, epoch milliseconds."""
+    """When this version was first found or last retried, epoch milliseconds."""
 
 
 class UploadToken(TypedDict):
-    """Good for one upload of its kind, for five minutes."""
+    """A token for one upload of its kind, valid for five minutes."""
 
     token: str
-    """To be given as `token` with the upload."""
+    """The value of the parameter `token` of the upload."""
     expires_at: int
-    """When it ends, epoch milliseconds."""
+    """When it expires, epoch milliseconds."""
     max_bytes: int
-    """Most bytes that the upload may have."""
+    """Maximum size of the upload, in bytes."""
 
 
 class UploadTokenRequest(TypedDict):
     kind: Literal["xml", "xsd"]
-    """What is uploaded: documents, or an XSD set."""
+    """Kind of upload: documents or an XSD set."""
     max_bytes: NotRequired[int]
-    """Most bytes that the upload may have, where that is to be less than the limit of the service."""
+    """Maximum size of the upload in bytes, if less than the limit of the service."""
 
 StoredPath: TypeAlias = "str"
 
@@ -512,21 +512,21 @@ class ExportSchemaRequest(TypedDict):
     """Exactly one of `output_path` and `az_output_path` is given."""
 
     origin_id: str
-    """The schema; all its versions go along."""
+    """The schema, which is exported with all its versions."""
     output_path: NotRequired[str]
     """Folder to write to."""
     az_output_path: NotRequired[str]
     """Location in cloud storage instead of a folder: its URL, ending in a slash, and a shared-access query."""
     metadb_host: NotRequired[str]
-    """Host of the metadata database; without it, the service’s own."""
+    """Host of the metadata database; default: the service’s own database."""
     metadb_port: NotRequired[str]
-    """Port of that database; without it 5432 where `metadb_host` is given, else the service’s own."""
+    """Port of that database; default: 5432 with `metadb_host`, otherwise the port of the service’s own database."""
     metadb_user: NotRequired[str]
-    """Login at that database; without it, the service’s own."""
+    """Login at that database; default: the service’s own login."""
     metadb_db: NotRequired[str]
-    """Name of that database; without it, the service’s own."""
+    """Name of that database; default: the name of the service’s own database."""
     metadb_password: NotRequired[str]
-    """Without it, PGPASSWORD of the service, or its own."""
+    """Default: PGPASSWORD of the service, or the password of its own database."""
 
 
 class ImportedSchemas(TypedDict):
@@ -540,19 +540,19 @@ class ImportSchemaRequest(TypedDict):
     """`input_path` alone is the folder of the package. With `az_input_path`, the package is copied from there to `input_path` first."""
 
     input_path: str
-    """Folder that holds the package; with `az_input_path`, the one it is copied to first."""
+    """Folder that holds the package; with `az_input_path`, the folder that it is copied to first."""
     az_input_path: NotRequired[str]
     """Location in cloud storage that the package is fetched from: its URL and a shared-access query."""
     metadb_host: NotRequired[str]
-    """Host of the metadata database; without it, the service’s own."""
+    """Host of the metadata database; default: the service’s own database."""
     metadb_port: NotRequired[str]
-    """Port of that database; without it 5432 where `metadb_host` is given, else the service’s own."""
+    """Port of that database; default: 5432 with `metadb_host`, otherwise the port of the service’s own database."""
     metadb_user: NotRequired[str]
-    """Login at that database; without it, the service’s own."""
+    """Login at that database; default: the service’s own login."""
     metadb_db: NotRequired[str]
-    """Name of that database; without it, the service’s own."""
+    """Name of that database; default: the name of the service’s own database."""
     metadb_password: NotRequired[str]
-    """Without it, PGPASSWORD of the service, or its own."""
+    """Default: PGPASSWORD of the service, or the password of its own database."""
 
 
 class SchemaDetails(TypedDict):
@@ -561,27 +561,27 @@ class SchemaDetails(TypedDict):
     id_sch: int
     """The schema."""
     id_org: int
-    """Whose it is."""
+    """The organisation that owns the schema."""
     id_parent_sch: int | None
     """The version before it; null for a first one."""
     id_lschma: int | None
-    """The logical schema that the figures below are of; null while there is none."""
+    """The logical schema that the following figures describe; null if there is none yet."""
     id_job: int | None
-    """The job that made it; null where a request did."""
+    """The job that made it; null if a request made it."""
     name: str
-    """Name of the family: all versions have it."""
+    """Name of the family, which all versions share."""
     version: int
     """1 for the first of its family."""
     source_type: Literal["xsd", "xml", "xsd+xml"]
-    """Made of XSDs, inferred from documents, or of XSDs with statistics of documents."""
+    """Made from XSDs, inferred from documents, or made from XSDs with statistics of documents."""
     root_elements: list[str]
-    """What documents may start with, the likeliest first."""
+    """The possible root elements of documents, the likeliest first."""
     target_namespace: str | None
-    """Of the root elements; null for none."""
+    """Namespace of the root elements; null if they have none."""
     namespaces: dict[str, str]
-    """Prefixes that paths are written with."""
+    """Prefixes used in paths."""
     files: list[SchemaFile]
-    """The XSDs that it was made of."""
+    """The XSDs that it was made from."""
     map_level: int
     """How far single children fold into their parents and types are shared (`-g`)."""
     max_length: int
@@ -615,15 +615,15 @@ class SchemaTable(TypedDict):
     name: str
     """Its name."""
     xpath: str
-    """The element whose occurrences are its rows; of a shared type the first of its uses."""
+    """The element whose occurrences are its rows; for a shared type, its first use."""
     parent_table: str | None
-    """The table that its rows hang below; null for a root, and where several do."""
+    """The parent table of its rows; null for a root, and if there are several parent tables."""
     columns: list[SchemaColumn]
     """Its columns, in their order."""
 
 
 class SchemaColumn(TypedDict):
-    """A column. `references`: the table that a parent key leads to; `xpath` is null for keys and positions."""
+    """A column. `references`: the table that a parent key refers to; `xpath` is null for keys and positions."""
 
     id_col: int
     """The column."""
@@ -632,19 +632,19 @@ class SchemaColumn(TypedDict):
     data_type: str
     """Its type, as PostgreSQL names it, without length."""
     length: int | None
-    """Longest value in characters, of a `varchar`; else null."""
+    """Maximum length of a `varchar` in characters; null for other types."""
     precision: int | None
-    """Digits in all, of a `numeric`; else null."""
+    """Total digits of a `numeric`; null for other types."""
     scale: int | None
-    """Digits behind the point, of a `numeric`; else null."""
+    """Digits after the decimal point of a `numeric`; null for other types."""
     nullable: bool
     """Whether it may be NULL."""
     key: Literal["PK", "FK"] | None
     """PK: the row key; FK: the key of another row; null for all other columns."""
     references: str | None
-    """The table that a parent key leads to; else null."""
+    """The table that a parent key refers to; null for other columns."""
     xpath: str | None
-    """Where its values come from; null for keys and positions."""
+    """The source path of its values; null for keys and positions."""
 
 
 class CreateSchemaRequest(TypedDict):
@@ -655,17 +655,17 @@ class CreateSchemaRequest(TypedDict):
     xsd: NotRequired[list[str]]
     """Uploaded XSDs, or archives of them."""
     xml: NotRequired[list[str]]
-    """Uploaded documents: alone they are what the schema is inferred from, beside XSDs what statistics are taken of."""
+    """Uploaded documents. Without XSDs the schema is inferred from them; with XSDs they only give statistics."""
     credential: NotRequired[str]
-    """Name of the credential, or of the operator’s source, that addresses are read with."""
+    """Name of the credential, or of the operator’s source, used to read addresses."""
     root: NotRequired[str]
-    """The element that documents start with, as `{namespace}name` or `name`; without it, every global element may."""
+    """The element that documents start with, as `{namespace}name` or `name`; if absent, any global element."""
     map_level: NotRequired[int]
-    """How far single children fold into their parents (1 and 3) and types are shared between tables (2 and 3); 3 without it."""
+    """How far single children fold into their parents (1 and 3) and types are shared between tables (2 and 3); default 3."""
     name_max_len: NotRequired[int]
     """Longest name of a table or column, in bytes."""
     default_varchar_len: NotRequired[int]
-    """Gives text without a length of its own the type `varchar` of that length."""
+    """Maximum length: text without a length of its own becomes `varchar` of this length."""
     id_parent_sch: NotRequired[int]
     """The schema that this is the next version of."""
 
@@ -676,27 +676,27 @@ class XMLSchema(TypedDict):
     id_sch: int
     """The schema."""
     id_org: int
-    """Whose it is."""
+    """The organisation that owns the schema."""
     id_parent_sch: int | None
     """The version before it; null for a first one."""
     id_lschma: int | None
-    """The logical schema that the figures below are of; null while there is none."""
+    """The logical schema that the following figures describe; null if there is none yet."""
     id_job: int | None
-    """The job that made it; null where a request did."""
+    """The job that made it; null if a request made it."""
     name: str
-    """Name of the family: all versions have it."""
+    """Name of the family, which all versions share."""
     version: int
     """1 for the first of its family."""
     source_type: Literal["xsd", "xml", "xsd+xml"]
-    """Made of XSDs, inferred from documents, or of XSDs with statistics of documents."""
+    """Made from XSDs, inferred from documents, or made from XSDs with statistics of documents."""
     root_elements: list[str]
-    """What documents may start with, the likeliest first."""
+    """The possible root elements of documents, the likeliest first."""
     target_namespace: str | None
-    """Of the root elements; null for none."""
+    """Namespace of the root elements; null if they have none."""
     namespaces: dict[str, str]
-    """Prefixes that paths are written with."""
+    """Prefixes used in paths."""
     files: list[SchemaFile]
-    """The XSDs that it was made of."""
+    """The XSDs that it was made from."""
     map_level: int
     """How far single children fold into their parents and types are shared (`-g`)."""
     max_length: int
@@ -710,16 +710,16 @@ class XMLSchema(TypedDict):
 
 
 class SchemaShortInfoResponse(TypedDict):
-    """`max_length`: how many bytes a name of the logical schema may have; `longest_name`: the longest table or column name in it, null while there is none."""
+    """`max_length`: how many bytes a name of the logical schema may have; `longest_name`: the longest table or column name in it, null if there is none yet."""
 
     id_sch: int
     """The schema."""
     name: str
     """Its name."""
     max_length: int
-    """How many bytes a name may have."""
+    """Maximum length of a name, in bytes."""
     longest_name: str | None
-    """The longest name of a table or column; null while there is none."""
+    """The longest name of a table or column; null if there is none yet."""
 
 ByteArrayResource: TypeAlias = "bytes"
 MetadataDocument: TypeAlias = "dict[str, Any]"
@@ -734,11 +734,11 @@ class TargetRowPage(TypedDict):
     page: int
     """Number of this page, from 0."""
     size: int
-    """Most items of a page, as asked for."""
+    """Requested page size."""
     total_elements: int
-    """Items of all pages."""
+    """Total number of items."""
     total_pages: int
-    """Pages there are; 0 where there is nothing."""
+    """Number of pages; 0 if there are no items."""
 
 
 class RowColumn(TypedDict):
@@ -783,14 +783,14 @@ class ActivateMappingResponse(TypedDict):
 
 
 class ActivateMappingRequest(TypedDict):
-    """Which lines of the map that is shown to switch on: at least one of `ids` and `xpaths` is given. An element takes with it all that lies below it."""
+    """Lines of the shown map to switch on: at least one of `ids` and `xpaths` must have items. An element includes everything below it."""
 
     id_sch: int
     """The schema."""
     ids: NotRequired[list[int]]
     """Lines of the map by `id_map`."""
     xpaths: NotRequired[list[str]]
-    """Lines of the map by their path, as the map writes it."""
+    """Paths of lines of the map, written as in the map."""
 
 
 class DeactivateMappingResponse(TypedDict):
@@ -805,14 +805,14 @@ class DeactivateMappingResponse(TypedDict):
 
 
 class DeactivateMappingRequest(TypedDict):
-    """Which lines of the map that is shown to switch off: at least one of `ids` and `xpaths` is given. An element takes with it all that lies below it."""
+    """Lines of the shown map to switch off: at least one of `ids` and `xpaths` must have items. An element includes everything below it."""
 
     id_sch: int
     """The schema."""
     ids: NotRequired[list[int]]
     """Lines of the map by `id_map`."""
     xpaths: NotRequired[list[str]]
-    """Lines of the map by their path, as the map writes it."""
+    """Paths of lines of the map, written as in the map."""
 
 
 class Mapping(TypedDict):
@@ -827,11 +827,11 @@ class Mapping(TypedDict):
     xpath: str | None
     """The element or attribute; null for row keys, parent keys and positions."""
     node_type: Literal["element", "attribute", "text", "mixed", "any"] | None
-    """What the path leads to; null for keys, positions and columns that describe an element."""
+    """The kind of node at the path; null for keys, positions and columns that describe an element."""
     source_type: str
     """Type of the source: a built-in type of XML Schema, or the name of a declared one. For a column that describes an element: `role`, `element name`, `xsi:type` or `xsi:nil`."""
     min_occurs: int
-    """How often it occurs in its parent, at least."""
+    """Minimum number of occurrences in its parent."""
     max_occurs: int | None
     """At most; null: without bound."""
     id_tab: int
@@ -845,17 +845,17 @@ class Mapping(TypedDict):
     length: int | None
     """Longest text, in characters; null: any."""
     nullable: bool
-    """The column may be without a value."""
+    """Whether the column may be NULL."""
     key: Literal["PK", "FK"] | None
     """PK: row key. FK: key of another row."""
     active: bool
     """false: switched off, so that no column is loaded for it."""
     documentation: str | None
-    """What the XSD says of it."""
+    """Its documentation in the XSD."""
 
 
 class StatsMapping(TypedDict):
-    """What documents held at one line of the map. Occurrences are per parent; lengths are characters; a path that no document had stands with zeros and the type `none`. Where elements nest in themselves, the figures are those of all depths."""
+    """Statistics of the documents for one line of the map. Occurrences are per parent; lengths are characters; a path that no document had has zeros and the type `none`. For recursive elements, the figures cover all depths."""
 
     id_map: int
     """The line of the map; 0 as in `Mapping`."""
@@ -868,7 +868,7 @@ class StatsMapping(TypedDict):
     documents: int
     """Documents that had it."""
     occurrences: int
-    """How often it occurred in all."""
+    """Total number of occurrences."""
     min_occurs: int
     """Fewest occurrences in one parent element."""
     max_occurs: int
@@ -878,13 +878,13 @@ class StatsMapping(TypedDict):
     max_length: int
     """Characters of the longest value."""
     inferred_type: str
-    """The narrowest type that holds all values, as PostgreSQL names it; `none` where there was no value."""
+    """The narrowest type that holds all values, as PostgreSQL names it; `none` if there was no value."""
     min_value: str | None
-    """The least value, by its type; null where there was none."""
+    """The least value, compared by its type; null if there was none."""
     max_value: str | None
-    """The greatest value, by its type; null where there was none."""
+    """The greatest value, compared by its type; null if there was none."""
     distinct_estimate: int
-    """How many different values there were, estimated within a few per cent."""
+    """Estimated number of distinct values, accurate to a few per cent."""
 
 
 MappingComparison = TypedDict(
@@ -919,26 +919,26 @@ class SvgRequest(TypedDict):
 
 
 class Diagram(TypedDict):
-    """Tables and where they lie, in pixels, `_documents` among them (its `id_tab` is null); the relations from each foreign key to the key it refers to. `svg`: the drawing that was saved, if any."""
+    """Tables and their positions in pixels, including `_documents` (whose `id_tab` is null); the relations from each foreign key to the key it refers to. `svg`: the drawing that was saved, if any."""
 
     id_sch: int
     """The schema."""
     id_lschma: int
     """The logical schema: one drawing of the tables of the schema."""
     width: float
-    """Width of the whole, in pixels."""
+    """Width of the diagram, in pixels."""
     height: float
-    """Height of the whole, in pixels."""
+    """Height of the diagram, in pixels."""
     tables: list[DiagramTable]
-    """The tables and where they lie."""
+    """The tables and their positions."""
     relations: list[DiagramRelation]
     """Foreign keys, each with the key that it refers to."""
     svg: str | None
-    """The drawing that was saved; null where none was."""
+    """The saved drawing; null if there is none."""
 
 
 class DiagramTable(TypedDict):
-    """A table and where it lies, in pixels."""
+    """A table and its position, in pixels."""
 
     id_tab: int | None
     """The table; null for `_documents`."""
@@ -977,7 +977,7 @@ class DiagramRelation(TypedDict):
     to_columns: list[str]
     """The columns of the key that it refers to."""
     cardinality: Literal["1:1", "1:n", "0..1:n"]
-    """Rows of `to_table`, and of `from_table` for one of them."""
+    """Number of rows of `to_table`, and of rows of `from_table` for each of them."""
 
 
 class CILJobsDto(TypedDict):
@@ -986,11 +986,11 @@ class CILJobsDto(TypedDict):
     page: int
     """Number of this page, from 0."""
     size: int
-    """Most items of a page, as asked for."""
+    """Requested page size."""
     total_elements: int
-    """Items of all pages."""
+    """Total number of items."""
     total_pages: int
-    """Pages there are; 0 where there is nothing."""
+    """Number of pages; 0 if there are no items."""
 
 
 class CILJob(TypedDict):
@@ -1012,18 +1012,18 @@ class CILJob(TypedDict):
     rows: int
     """Rows that were loaded, of all tables."""
     rejected: int
-    """Documents that were refused."""
+    """Number of rejected documents."""
     unmapped: int
     """Values and subtrees that had no place in the map."""
 
 
 class CILMapping(TypedDict):
-    """A table that a feed loads. `rows`: what completed runs loaded into it, less what was overwritten or unloaded since."""
+    """A table that a feed loads. `rows`: rows that completed runs loaded into it, less rows overwritten or unloaded since."""
 
     cfxml: str
     """The feed: name of the schema family whose conversions these are."""
     mapping: str
-    """Name of the mapping: that of its table."""
+    """Name of the mapping, which is the name of its table."""
     group: str
     """Group of the mapping: its feed."""
     source_xpath: str
@@ -1033,11 +1033,11 @@ class CILMapping(TypedDict):
     column_count: int
     """Columns of the table, keys among them."""
     rows: int
-    """What completed runs loaded into it, less what was overwritten or unloaded since."""
+    """Rows that completed runs loaded into it, less rows overwritten or unloaded since."""
 
 
 class CILSequence(TypedDict):
-    """The numbers that row keys take. `last_value`: the highest that was given out in the target that the feed was loaded into last; where the service cannot look into that, how many rows completed runs loaded."""
+    """The sequence of a row key. `last_value`: the highest number assigned in the target that the feed loaded last; if the service cannot read that target, the number of rows that completed runs loaded."""
 
     cfxml: str
     """The feed: name of the schema family whose conversions these are."""
@@ -1050,13 +1050,13 @@ class CILSequence(TypedDict):
     load_order: int
     """Place of the table in the order of loading, from 1; parents come before children."""
     last_value: int
-    """The highest number that was given out; where that is not known, how many rows were loaded."""
+    """The highest assigned number; if it is unknown, the number of loaded rows."""
     increment: int
-    """Distance of two numbers."""
+    """Increment of the sequence."""
 
 
 class UpdateKeysRequest(TypedDict):
-    """Columns that become part of the natural key of their table (`NK`), or are no part of it any more (null)."""
+    """Columns to add to the natural key of their table (`NK`) or to remove from it (null)."""
 
     cfxml: str
     """The feed: name of the schema family whose conversions these are."""
@@ -1065,21 +1065,21 @@ class UpdateKeysRequest(TypedDict):
 
 
 class CILKeyUpdate(TypedDict):
-    """`key_type` NK makes the column a part of the natural key of its table, null ends that."""
+    """`key_type` NK adds the column to the natural key of its table, null removes it."""
 
     table_name: str
     """Name of the table."""
     column_name: str
     """Name of the column."""
     key_type: Literal["NK"] | None
-    """`NK` makes the column a part of the natural key of its table, null ends that."""
+    """`NK` adds the column to the natural key of its table, null removes it."""
     position: NotRequired[int]
-    """Place of the column in the key, from 1; without it, behind those there are."""
+    """Position of the column in the key, from 1; default: after the existing columns."""
 
 CILMappingGroups: TypeAlias = "dict[str, int]"
 
 class CILJobDetailsDto(TypedDict):
-    """A run with its rows per table, what had no place in the map, what was left out because its mappings are inactive, and the documents that were refused: `code` says why, such as `unknown_root`."""
+    """A run with its rows per table, the content that had no place in the map, the content of inactive mappings, and the rejected documents (`code` is the reason, such as `unknown_root`)."""
 
     cfxml: str
     """The feed: name of the schema family whose conversions these are."""
@@ -1097,19 +1097,19 @@ class CILJobDetailsDto(TypedDict):
     rows: int
     """Rows that were loaded, of all tables."""
     rejected: int
-    """Documents that were refused."""
+    """Number of rejected documents."""
     unmapped: int
     """Values and subtrees that had no place in the map."""
     tables: list[CILTableRows]
     """Rows of each table."""
     unmapped_xpaths: list[CILUnmappedXpath]
-    """What had no place in the map, the most frequent first."""
+    """Paths that had no place in the map, the most frequent first."""
     ignored: int
     """Values that were left out because their mappings are inactive."""
     rejects: list[CILReject]
-    """The documents that were refused."""
+    """The rejected documents."""
     broken_keys: list[CILBrokenKey]
-    """Natural keys that the target does not have, as values broke them."""
+    """Natural keys that the target does not have because values violated them."""
     versions: list[CILVersion]
     """The versions of the schema family, the oldest first."""
 
@@ -1122,31 +1122,31 @@ class CILTableRows(TypedDict):
 
 
 class CILUnmappedXpath(TypedDict):
-    """What had no place in the map, and how often it was met."""
+    """A path that had no place in the map, and its number of occurrences."""
 
     xpath: str
     """Path of an element or attribute."""
     count: int
-    """How often it was met."""
+    """Number of occurrences."""
 
 
 class CILReject(TypedDict):
-    """A document that was refused; `code` says why, such as `unknown_root`."""
+    """A rejected document; `code` is the reason, such as `unknown_root`."""
 
     document: str | None
-    """Name of the document; null where the fault was found before one had begun."""
+    """Name of the document; null if the fault was found before a document began."""
     line: int | None
-    """Line of the fault, from 1; null where it has none."""
+    """Line of the fault, from 1; null if it has none."""
     column: int | None
-    """Column of the fault, from 1; null where it has none."""
+    """Column of the fault, from 1; null if it has none."""
     code: str | None
-    """Why, for programs, such as `unknown_root`; null where there is no name for it."""
+    """Stable code of the reason, such as `unknown_root`; null if it has no code."""
     message: str
     """Why, in words."""
 
 
 class CILBrokenKey(TypedDict):
-    """A natural key that the target does not have, as values of the run broke it."""
+    """A natural key that the target does not have because values of the run violated it."""
 
     table_name: str
     """Name of the table."""
@@ -1169,11 +1169,11 @@ class KeysResponse(TypedDict):
     page: int
     """Number of this page, from 0."""
     size: int
-    """Most items of a page, as asked for."""
+    """Requested page size."""
     total_elements: int
-    """Items of all pages."""
+    """Total number of items."""
     total_pages: int
-    """Pages there are; 0 where there is nothing."""
+    """Number of pages; 0 if there are no items."""
 
 
 class CILKey(TypedDict):
@@ -1190,22 +1190,22 @@ class CILKey(TypedDict):
     key_type: Literal["PK", "FK", "NK"]
     """PK: a row key, FK: the key of another row, NK: part of a natural key."""
     references: str | None
-    """The table that an FK leads to; else null."""
+    """The table that an FK refers to; null for other columns."""
     position: int
-    """Place of the column in the key, from 1."""
+    """Position of the column in the key, from 1."""
 
 
 class CILLineage(TypedDict):
-    """Where the values of a column come from. Keys and positions have no source."""
+    """The source of the values of a column. Keys and positions have no source."""
 
     cfxml: str
     """The feed: name of the schema family whose conversions these are."""
     mapping: str
-    """Name of the mapping: that of its table."""
+    """Name of the mapping, which is the name of its table."""
     source_xpath: str | None
-    """Where the values come from; null where the loader makes them."""
+    """The source path of the values; null if the loader generates them."""
     source_type: str | None
-    """Their type in the schema, such as `xs:date`; null where there is none."""
+    """Their type in the schema, such as `xs:date`; null if there is none."""
     target_table: str
     """Name of the table."""
     target_column: str
@@ -1213,9 +1213,9 @@ class CILLineage(TypedDict):
     target_type: str
     """Type of the column, as PostgreSQL names it."""
     transformation: str
-    """What becomes of a value on its way."""
+    """How a value is converted."""
     pid: int | None
-    """The latest completed run that loaded the table by this map; null where none did."""
+    """The latest completed run that loaded the table with this map; null if there is none."""
 
 
 class IssuedApiKey(TypedDict):
@@ -1226,37 +1226,37 @@ class IssuedApiKey(TypedDict):
     id_org: int
     """The organisation that it belongs to."""
     key: str
-    """Its text, `svk_ID_SECRET`: given this once."""
+    """The key itself, `svk_ID_SECRET`. It is shown only once."""
 
 
 class NewApiKey(TypedDict):
-    """Without `id_org` a key of the organisation that asks; `expires_at` in epoch milliseconds."""
+    """Without `id_org`, the key is for the organisation of the caller. `expires_at` is in epoch milliseconds."""
 
     name: str
-    """What it is for."""
+    """Its purpose."""
     scopes: list[Literal["jobs:read", "jobs:run", "schemas:read", "schemas:write", "files:upload", "rows:read", "migrate", "metrics:read", "admin"]]
-    """What it may do."""
+    """Its scopes."""
     id_org: NotRequired[int]
-    """The organisation that it is for; that of the asking key without it."""
+    """The organisation of the new key; default: the organisation of the requesting key."""
     expires_at: NotRequired[int | None]
-    """When it ends, epoch milliseconds; null or absent: never."""
+    """When it expires, epoch milliseconds; null or absent: never."""
 
 
 class ApiKey(TypedDict):
-    """A key without its secret, which is stored nowhere."""
+    """A key without its secret, which is not stored."""
 
     id_key: str
     """The key."""
     id_org: int
     """The organisation that it belongs to."""
     name: str
-    """What it is for."""
+    """Its purpose."""
     scopes: list[Literal["jobs:read", "jobs:run", "schemas:read", "schemas:write", "files:upload", "rows:read", "migrate", "metrics:read", "admin"]]
-    """What it may do."""
+    """Its scopes."""
     created: int
     """When it was issued, epoch milliseconds."""
     expires_at: int | None
-    """When it ends, epoch milliseconds; null: never."""
+    """When it expires, epoch milliseconds; null: never."""
     revoked_at: int | None
     """When it was revoked, epoch milliseconds; null: it was not."""
 
@@ -1267,20 +1267,20 @@ class Org(TypedDict):
     name: str
     """Its name."""
     description: str | None
-    """What it is; null where nothing was said."""
+    """Its description; null if it has none."""
     created: int
     """When it was made, epoch milliseconds."""
     schema_count: int
-    """Schemas that it has."""
+    """Number of its schemas."""
     job_count: int
-    """Jobs that it has."""
+    """Number of its jobs."""
 
 
 class NewOrg(TypedDict):
     name: str
     """Its name."""
     description: NotRequired[str | None]
-    """What it is."""
+    """Its description."""
 
 
 class AuditPage(TypedDict):
@@ -1291,11 +1291,11 @@ class AuditPage(TypedDict):
     page: int
     """Number of this page, from 0."""
     size: int
-    """Most items of a page, as asked for."""
+    """Requested page size."""
     total_elements: int
-    """Items of all pages."""
+    """Total number of items."""
     total_pages: int
-    """Pages there are; 0 where there is nothing."""
+    """Number of pages; 0 if there are no items."""
 
 
 class AuditLine(TypedDict):
@@ -1306,13 +1306,13 @@ class AuditLine(TypedDict):
     time: int
     """When, epoch milliseconds."""
     id_org: int
-    """The organisation of who did it."""
+    """The organisation of the actor."""
     actor: str
-    """Who: a key, a subject of the identity provider, or the command line."""
+    """The actor: a key, a subject of the identity provider, or the command line."""
     action: str
-    """What was done: an operation, or a command."""
+    """The operation or command."""
     subject: str | None
-    """What it was done to; null where it was to nothing that has an id."""
+    """Id of the changed object; null if it has no id."""
     status: int | None
     """Status of the answer; null for a command."""
     request_id: str | None
@@ -1320,7 +1320,7 @@ class AuditLine(TypedDict):
 
 
 class CredentialInfo(TypedDict):
-    """A credential without what is secret of it, which is stored sealed."""
+    """A credential without its secrets, which are stored encrypted."""
 
     name: str
     """Its name, for `--credential`."""
@@ -1331,16 +1331,16 @@ class CredentialInfo(TypedDict):
 
 
 class NewCredential(TypedDict):
-    """Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `az`: `access_key`, the name of the account, and `secret_key`, its key, or `token`, a shared access signature, with `endpoint`; of `https`: `host`, and `token` or `user` and `password`; of `sftp`: `host`, `user`, and `password` or `secret_key`, a private key, with `host_key`, the public key of the server. What a kind does not have is refused."""
+    """Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `az`: `access_key`, the name of the account, and `secret_key`, its key, or `token`, a shared access signature, with `endpoint`; of `https`: `host`, and `token` or `user` and `password`; of `sftp`: `host`, `user`, and `password` or `secret_key`, a private key, with `host_key`, the public key of the server. Members of other kinds are refused."""
 
     name: str
-    """What jobs call it by."""
+    """Its name, which jobs refer to."""
     kind: Literal["s3", "az", "https", "sftp"]
     """The scheme of the addresses that it is for."""
     endpoint: NotRequired[str]
-    """Address of an S3-compatible store, or of a storage account; without it, that of Amazon or Azure."""
+    """Address of an S3-compatible store, or of a storage account; default: Amazon or Azure."""
     region: NotRequired[str]
-    """Region of the buckets; `us-east-1` without it."""
+    """Region of the buckets; default `us-east-1`."""
     access_key: NotRequired[str]
     """Access key of the store; of `az`, the name of the account."""
     secret_key: NotRequired[str]
@@ -1348,7 +1348,7 @@ class NewCredential(TypedDict):
     session_token: NotRequired[str]
     """Of temporary keys."""
     host: NotRequired[str]
-    """HOST or HOST:PORT: what is secret goes there alone."""
+    """HOST or HOST:PORT: secrets are sent only to this host."""
     token: NotRequired[str]
     """Sent as `Authorization: Bearer`; of `az`, a shared access signature."""
     user: NotRequired[str]
@@ -1356,7 +1356,7 @@ class NewCredential(TypedDict):
     password: NotRequired[str]
     """The password."""
     host_key: NotRequired[str]
-    """Of `sftp`: the public key of the server, `ssh-ed25519 AAAA…`; without it, what `known_hosts` of the service has."""
+    """Of `sftp`: the public key of the server, `ssh-ed25519 AAAA…`; default: the key in `known_hosts` of the service."""
 
 
 class Extensions(TypedDict):
@@ -1371,9 +1371,9 @@ class Extension(TypedDict):
     name: str
     """Its name."""
     title: str
-    """Its name for people."""
+    """Its display name."""
     path: str
-    """Where its endpoints lie."""
+    """Path of its endpoints."""
     enabled: bool
     """Whether it answers."""
 
@@ -1388,7 +1388,7 @@ class ActionParams(TypedDict):
     levels_type: int
     """0: levels by table, 1: by type."""
     loadConfig: dict[str, str | int | bool]
-    """What a load does where its options say nothing else."""
+    """Default behaviour of a load."""
 
 
 class ActuatorLinks(TypedDict):
@@ -1407,84 +1407,84 @@ class ActuatorLink(TypedDict):
 Info: TypeAlias = "dict[str, Any]"
 
 class Health(TypedDict):
-    """To a key of organisation 1 with the scope `metrics:read` or `admin` also `components` (`details` in version 2), and the groups."""
+    """With a key of organisation 1 with the scope `metrics:read` or `admin`, the answer also has `components` (`details` in version 2) and the groups."""
 
     status: Literal["UP", "DOWN", "OUT_OF_SERVICE", "UNKNOWN"]
-    """DOWN where a part that jobs need does not work."""
+    """DOWN if a component that jobs need does not work."""
 
 
 class MetricNames(TypedDict):
     names: list[str]
-    """Names that `/actuator/metrics/{name}` takes."""
+    """Names that `/actuator/metrics/{name}` accepts."""
 
 
 class EnvironmentSources(TypedDict):
-    """Settings by who gave them: the environment, `backend.properties`, or nobody (the default)."""
+    """Settings by source: the environment, `backend.properties`, or the defaults."""
 
     activeProfiles: list[str]
     """Always empty: there are no profiles."""
     propertySources: list[PropertySource]
-    """Who gave settings, the strongest first."""
+    """Sources of settings, in order of precedence."""
 
 
 class PropertySource(TypedDict):
     name: str
-    """Who gave them."""
+    """The source of the settings."""
     properties: dict[str, SettingValue]
     """The settings by their name."""
 
 
 class SettingValue(TypedDict):
-    """Of a setting that was given, the value is masked."""
+    """The value of a setting that is not a default is masked."""
 
     value: str
-    """The value; masked where it was given."""
+    """The value; masked if it is not a default."""
     origin: NotRequired[str]
-    """Where it stands."""
+    """Its state."""
 
 
 class Loggers(TypedDict):
     """There is one logger, ROOT."""
 
     levels: list[Literal["OFF", "ERROR", "WARN", "INFO"]]
-    """Levels there are, the quietest first."""
+    """The available levels, the quietest first."""
     loggers: dict[str, LoggerLevel]
-    """The loggers by their name: ROOT."""
+    """The loggers by name; the only one is ROOT."""
     groups: dict[str, Any]
     """Always empty: there are no groups."""
 
 
 class LoggerLevel(TypedDict):
-    """`configuredLevel`: what was set since the start, if anything."""
+    """`configuredLevel`: the level set since the start, or null."""
 
     configuredLevel: NotRequired[Literal["OFF", "ERROR", "WARN", "INFO"]]
-    """What was set since the start."""
+    """The level set since the start."""
     effectiveLevel: Literal["OFF", "ERROR", "WARN", "INFO"]
-    """What is logged: this level and those above it."""
+    """The effective level: entries of this level and of higher levels are logged."""
 
 
 class Metric(TypedDict):
     name: str
     """Its name."""
     description: str
-    """What it measures."""
+    """The meaning of the metric."""
     baseUnit: NotRequired[str]
     """Its unit."""
     measurements: list[Measurement]
-    """Its figures, over all samples that were asked for."""
+    """Its values, over all selected samples."""
     availableTags: list[AvailableTag]
-    """Tags that tell its samples apart."""
+    """The tags of its samples."""
 
 
 class Measurement(TypedDict):
     statistic: str
-    """What the figure is, such as COUNT or VALUE."""
+    """The kind of value, such as COUNT or VALUE."""
     value: float
     """The figure."""
 
 
 class AvailableTag(TypedDict):
-    """A tag that tells the samples of a metric apart, for `?tag=TAG:VALUE`."""
+    """A tag of the samples of a metric, for `?tag=TAG:VALUE`."""
 
     tag: str
     """Its name."""
@@ -1497,14 +1497,14 @@ class EnvironmentSetting(TypedDict):
     activeProfiles: list[str]
     """Always empty: there are no profiles."""
     propertySources: list[SourceOfSetting]
-    """Everybody who could have given it, and what they gave."""
+    """All possible sources, each with its value."""
 
 
 class UsedSetting(TypedDict):
     source: str
-    """Who gave it."""
+    """The source of the setting."""
     value: str
-    """The value; masked where it was given."""
+    """The value; masked if it is not a default."""
 
 
 class SourceOfSetting(TypedDict):
@@ -1518,15 +1518,15 @@ class ErrorAttributes(TypedDict):
     timestamp: str
     """When it was answered, ISO 8601."""
     status: int
-    """The status that is told of."""
+    """The HTTP status."""
     error: str
     """Its reason phrase."""
     path: str
-    """The path that was asked for."""
+    """The requested path."""
 
 
 class ServiceIndex(TypedDict):
-    """What answers here, and paths to go on with."""
+    """The program, and paths of further operations."""
 
     name: str
     """Name of the service."""

@@ -27,7 +27,7 @@ import { collectTapeWasm } from './collect-wasm.ts';
 const int32Max = 0x7fffffff;
 const exactDigits = 15;
 /** the most children or attributes of one element; TypeScript handles elements with more, and reports if there are too many */
-const mostOfOne = 4096;
+const maxOfOne = 4096;
 
 /** The facts about a node outside of the kernel's memory. */
 interface Known {
@@ -242,7 +242,7 @@ class CollectedTree {
   #newChild(node: Known, nameId: number): number | null {
     const { address } = node;
     const ordinal = node.targets.length;
-    if (ordinal >= mostOfOne) return null;
+    if (ordinal >= maxOfOne) return null;
     if (ordinal === this.#ints[(address + layout.NODE_CHILD_CAPACITY) >> 2] && !this.#growChildren(address))
       return null;
     const isRoot = node === this.#top;
@@ -319,7 +319,7 @@ class CollectedTree {
   #newAttribute(node: Known, nameId: number): number | null {
     const { address } = node;
     const index = node.attributes.size;
-    if (index >= mostOfOne) return null;
+    if (index >= maxOfOne) return null;
     if (index === node.attributeCapacity) {
       const capacity = Math.max(4, index * 2);
       const moved = this.#allocate(capacity * layout.ATTRIBUTE_BYTES);

@@ -16,7 +16,7 @@ import {
 } from './identifiers.ts';
 import { orderedColumns, type ColumnDraft, type TableDraft } from '../tables/model-builder.ts';
 import { createNameParts, createWordsSaidOnce } from './words.ts';
-import { unmetSteps } from './declared-paths.ts';
+import { unobservedSteps } from './declared-paths.ts';
 import { type PreviousNames, useOfDraft } from './history.ts';
 import { createStepChooser } from './distinctive-steps.ts';
 import type { Roles } from './type-names.ts';
@@ -35,7 +35,7 @@ export interface ReadableNames {
 }
 
 /** Names longer than this say less of the way to a value, as long as the rest distinguishes it from all others. */
-const mostReadable = 40;
+const maxReadable = 40;
 
 /** The name of a value alone says too little, so a step before it stays. */
 const valueSteps: StayingSteps = { fewest: 2, last: 1 };
@@ -101,7 +101,7 @@ export function nameColumns(
       isAttribute,
     ).flatMap((family) => (family.some((column) => isAbridged(stepsOf(column))) ? family.map(stepsOf) : [])),
   ];
-  const unmet = prunedOf === null ? () => [] : unmetSteps(prunedOf, table, abridged(), identifiers);
+  const unmet = prunedOf === null ? () => [] : unobservedSteps(prunedOf, table, abridged(), identifiers);
   const saidOnce = createWordsSaidOnce(drawnSteps, unmet, naming.maxBytes);
   // an element within one of the same name is a different thing
   const wordsOf = (column: ColumnDraft): string => {
@@ -116,7 +116,7 @@ export function nameColumns(
   });
   const isReadable = (name: string, parent: TableDraft | null): boolean => {
     const bytes = byteLength(name);
-    if (bytes <= mostReadable || bytes > naming.maxBytes) return bytes <= mostReadable;
+    if (bytes <= maxReadable || bytes > naming.maxBytes) return bytes <= maxReadable;
     return prunedOf !== null && (parent !== null || unmet() === null);
   };
   const chooseOfKey = createStepChooser({
@@ -185,7 +185,7 @@ export function nameColumns(
     alikeNames(
       siblings.map(({ steps }) => steps),
       choose,
-      Math.min(naming.maxBytes, mostReadable),
+      Math.min(naming.maxBytes, maxReadable),
       siblingWays(siblings[0]!),
     ).map((names) => names.map((name) => naming.rename.get(name) ?? name)),
   );
@@ -305,11 +305,11 @@ function shortNames(
   const bySteps = ways.map((staying) => ({ ...staying, bySteps: true as const }));
   return [ways, bySteps].flatMap((some) => {
     const names = some
-      .map((staying) => joinedSteps(choose.tellApart(steps, Math.min(maxBytes, mostReadable), staying)))
+      .map((staying) => joinedSteps(choose.tellApart(steps, Math.min(maxBytes, maxReadable), staying)))
       // a column without a way to a value, such as the position of a row, has no steps
       .filter((name) => name !== '' && byteLength(name) <= maxBytes);
     const [readable, long] = [true, false].map((is) =>
-      names.filter((name) => byteLength(name) <= mostReadable === is),
+      names.filter((name) => byteLength(name) <= maxReadable === is),
     );
     return [...readable!, ...long!].map((name) => rename.get(name) ?? name);
   });
@@ -318,7 +318,7 @@ function shortNames(
 /** Returns whether a name of these steps may leave out or shorten some of them. */
 function isAbridged(steps: readonly string[]): boolean {
   const words = steps.join('_');
-  return byteLength(words) > mostReadable || joinedSteps(steps) !== words;
+  return byteLength(words) > maxReadable || joinedSteps(steps) !== words;
 }
 
 function isAttribute({ xpath }: ColumnDraft): boolean {
@@ -329,7 +329,7 @@ function isAttribute({ xpath }: ColumnDraft): boolean {
  * Counts the steps at the start of all columns' names that are left out. If names would be too long, steps that all of them share say
  * nothing (`Document/FIToFICstmrCdtTrf/GrpHdr/MsgId` is `grp_hdr_msg_id`).
  */
-export function unsaidSteps(
+export function omittedSteps(
   columns: readonly ColumnDraft[],
   { maxBytes }: NamingOptions,
   identifiers: Identifiers,
@@ -375,7 +375,7 @@ function structureCandidates(
   const word = (text: string): string => structureWord(text, naming.nameMode);
   const ending = (name: string, end: string): string =>
     `${lastWords(name, naming.maxBytes - byteLength(`_${end}`))}_${word(end)}`;
-  // in every table, that name belongs to the key of the file
+  // in every table, the name `document_key` is reserved for the key of the document
   const keyOf = (name: string): string =>
     ending(name, ending(name, 'key').toLowerCase() === fileKeyName ? 'row_key' : 'key');
   switch (column.role) {

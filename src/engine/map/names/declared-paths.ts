@@ -45,11 +45,11 @@ export function createDeclaredPaths(
 }
 
 interface Declarations {
-  /** by type of `source`: its elements */
+  /** keyed by type of `source`: its elements */
   readonly elements: ReadonlyMap<number, readonly number[]>;
-  /** by type of `declared`: the same */
+  /** keyed by type of `declared`: the same */
   readonly declarers: ReadonlyMap<number, readonly number[]>;
-  /** by element: the first type of `declared` that holds it */
+  /** keyed by element: the first type of `declared` that holds it */
   readonly owners: ReadonlyMap<number, number>;
 }
 
@@ -67,13 +67,13 @@ function byType({ elements }: SourceModel): Map<number, number[]> {
 // Lists what a schema declares for a row, whether or not documents have it: a short name in a pruned model could be confused with it.
 
 /** after more elements than these, names are not shortened */
-const mostVisited = 50_000;
+const maxVisited = 50_000;
 
 /**
  * Returns the steps of names that columns of the table would have if all of it were drawn, and that have the same last step as one of
  * `drawn`, up to the number of steps of these. Computed on the first call. null: there are too many to compare a short name with.
  */
-export function unmetSteps(
+export function unobservedSteps(
   declared: SourceModel,
   { openers }: TableDraft,
   drawn: readonly (readonly string[])[],
@@ -82,13 +82,8 @@ export function unmetSteps(
   let known: readonly (readonly string[])[] | null | undefined;
   return () => {
     if (known !== undefined) return known;
-    const mostSteps = Math.max(0, ...drawn.map(({ length }) => length));
-    const ways = declaredWays(
-      declared,
-      new Set([...openers].map(({ type }) => type)),
-      mostSteps,
-      identifiers,
-    );
+    const maxSteps = Math.max(0, ...drawn.map(({ length }) => length));
+    const ways = declaredWays(declared, new Set([...openers].map(({ type }) => type)), maxSteps, identifiers);
     if (ways === null) return (known = null);
     const met = new Set(drawn.map((steps) => steps.join('/')));
     const ends = new Set(drawn.map((steps) => steps.at(-1)!));
@@ -107,7 +102,7 @@ export function unmetSteps(
 function declaredWays(
   model: SourceModel,
   types: Iterable<number>,
-  mostSteps: number,
+  maxSteps: number,
   identifiers: Identifiers,
 ): (readonly string[])[] | null {
   const ways: (readonly string[])[] = [];
@@ -122,11 +117,11 @@ function declaredWays(
     above.add(type);
     const isAll = [type, ...derivedTypesOf(model, type)].every((actual) => note(actual, steps));
     above.delete(type);
-    return isAll && visited <= mostVisited;
+    return isAll && visited <= maxVisited;
   }
 
   function note(type: number, steps: readonly string[]): boolean {
-    if (steps.length >= mostSteps) return true;
+    if (steps.length >= maxSteps) return true;
     const { attributes, children } = model.types[type]!;
     for (const { name } of attributes)
       if (!isValueName(name)) ways.push([...steps, identifiers(name.localName)]);

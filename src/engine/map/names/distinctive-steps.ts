@@ -9,11 +9,11 @@ import { byteLength, firstWords, joinedSteps, type StayingSteps, type StepChoose
 type Steps = readonly string[];
 
 /** above this number of columns with the same last step, they are not compared: their names have all steps */
-const mostCompared = 4000;
+const maxCompared = 4000;
 /**
  * The most steps of a path that are compared: in a longer path, the outermost steps are left out at once, because a name has room for few.
  */
-const mostSteps = 32;
+const maxSteps = 32;
 /** bytes that a name may exceed its intended length by, so that it says whose value it is */
 const roomForOwner = 12;
 
@@ -55,7 +55,7 @@ export function createStepChooser({
   const counters = new Map<string, Confused | null>();
   const confusedBy = (path: Steps, byWords: boolean): Confused | null =>
     remembered(counters, `${path.join('/')} ${byWords}`, () => {
-      if (path.length > mostSteps || known().areTooMany(path)) return null;
+      if (path.length > maxSteps || known().areTooMany(path)) return null;
       return byWords ? known().confusedByWords(path) : known().confusedBySteps(path);
     });
   /** Returns the steps to keep, or their words if steps are too long. */
@@ -118,7 +118,7 @@ function roleWords(
 }
 
 function fittingSteps(known: KnownPaths, path: Steps, maxBytes: number): Steps {
-  let kept = known.units(path).slice(-mostSteps);
+  let kept = known.units(path).slice(-maxSteps);
   const confused = known.confusedBySteps(path);
   let last: Unit | null = null;
   const bytes = (): number => kept.reduce((sum, { said }) => sum + byteLength(said) + 1, -1);
@@ -226,7 +226,7 @@ function readPaths(paths: readonly Steps[], isRepeatedElsewhere: (step: string) 
   return {
     isRepeated,
     units,
-    areTooMany: (path) => valuesLike(path).length === 0 || valuesLike(path).length > mostCompared,
+    areTooMany: (path) => valuesLike(path).length === 0 || valuesLike(path).length > maxCompared,
     confusedByWords: (path) => {
       const countValues = countMeant(wordsOfValues(path), path, path.length, true);
       const counters = new Map<string, Confused>();
@@ -379,7 +379,7 @@ export function repeatedSteps(paths: () => readonly (readonly Steps[])[]): (step
   };
 }
 
-/** An element within another is not a second one: `witness` within `witness_statement`. */
+/** Returns whether neither element is inside the other: `witness` inside `witness_statement` is not a second element. */
 function areApart(one: string, other: string): boolean {
   return !one.startsWith(`${other}/`) && !other.startsWith(`${one}/`);
 }

@@ -3,7 +3,7 @@
  * if its type is renamed or other places start to share that type (docs/decisions/model/names-and-their-history.md).
  */
 import { readUse, useText } from '../../model/column-uses.ts';
-import { passing } from '../../model/packed/reader.ts';
+import { peekElements } from '../../model/packed/reader.ts';
 import type { RelationalModel } from '../../model/relational-model.ts';
 import type { Drawing, TableDraft } from '../tables/model-builder.ts';
 import { noEarlierTables, type EarlierTables, type ElementNames, type Together } from './table-paths.ts';
@@ -97,7 +97,7 @@ export function groupTables(
   let known: ReadonlyMap<string, Together> | null = null;
   const find = (): ReadonlyMap<string, Together> => {
     const tables = new Map<number, Together>();
-    for (const { edges } of passing(nodes))
+    for (const { edges } of peekElements(nodes))
       for (const { substitution, head, node } of edges) {
         const { table, opensRow } = nodes[head?.node ?? node]!;
         if (substitution !== true || !opensRow) continue;

@@ -21,7 +21,7 @@ import { typeTranslation } from './type-names.ts';
 import { createUsePrinter, namespacesOf, useTranslation, type UseNamespaces } from './paths.ts';
 import { columnPath, type ColumnDraft, type TableDraft } from '../tables/model-builder.ts';
 
-/** By name in lower case: the path or use that the name belongs to. */
+/** Keyed by name in lower case: the path or use that the name belongs to. */
 export type Meanings = ReadonlyMap<string, string>;
 
 export interface PreviousNames {

@@ -197,7 +197,7 @@ export interface NameClaim {
 }
 
 /** If more names than this are the same, a hash distinguishes them. */
-const mostNumbered = 99;
+const maxNumbered = 99;
 
 /** Case-insensitively unique names within one scope. */
 export class NameScope {
@@ -244,7 +244,7 @@ export class NameScope {
       if (isFree(name)) return this.#take(name);
     }
     const first = this.#allowed(candidates[0] ?? 'x');
-    for (let number = 2; number <= mostNumbered && !this.#isReserved(first); number += 1) {
+    for (let number = 2; number <= maxNumbered && !this.#isReserved(first); number += 1) {
       const end = `_${number}`;
       const name = fittingName(first, this.#maxBytes - byteLength(end), steps, choose) + end;
       if (isFree(name)) return this.#take(name);
@@ -271,8 +271,8 @@ export interface StepChooser {
   /** returns as few steps as `maxBytes` requires, chosen, as far as possible, so that no other name fits those that stay */
   tellApart(steps: readonly string[], maxBytes: number, staying: StayingSteps): readonly string[];
   /**
-   * like `tellApart`, for paths that differ only in their last step; the same steps stay in all of them. null: they can only be told apart
-   * one by one
+   * like `tellApart`, for paths that differ only in their last step: the same steps stay in all names; null if the paths need different
+   * steps
    */
   tellAlike(
     siblings: readonly (readonly string[])[],

@@ -8,7 +8,7 @@ export type Together = 'together' | 'apart';
 export interface ElementNames {
   /** the column exists because of roles (`roleStep`), and not because of a substitution group or of several roots */
   readonly isOfRoles: boolean;
-  /** the last version did not have it */
+  /** the last version did not have the column */
   readonly former: boolean;
 }
 
@@ -31,11 +31,11 @@ export interface EarlierTables {
    */
   types(table: string): Together | null;
   /**
-   * Returns the paths of the tables that have the rows of a place, or rows below it: usually one; several if types of the row above declare
-   * it differently. An empty result means that there is no table to keep.
+   * Returns the paths of the earlier tables that had the rows of a place, or rows below it: usually one, several if types of the parent row
+   * declare the place differently, and none if no earlier table had them.
    */
   ofPlace(place: string): readonly string[];
-  /** By the identity of a shared table in the drawing: the path of the earlier table that it continues. */
+  /** Keyed by the identity of a shared table in the drawing: the path of the earlier table that it continues. */
   readonly continued: ReadonlyMap<string, string>;
   /** Returns the path of the table that had the rows of all places of a type, from the paths of the type. */
   ofType(paths: readonly string[]): string | undefined;

@@ -3,7 +3,7 @@ import { listTablePath } from '../../model/column-uses.ts';
 import { hasOwnPrefix, sideTableNames } from '../../model/side-tables.ts';
 import { columnPath, type TableDraft } from '../tables/model-builder.ts';
 import { createStepChooser } from './distinctive-steps.ts';
-import type { NamespaceTeller, NamespaceWord } from './words.ts';
+import type { NamespaceWordChooser, NamespaceWord } from './words.ts';
 import { byteLength, joinedSteps, NameScope, type Identifiers, type NamingOptions } from './identifiers.ts';
 import type { PreviousNames } from './history.ts';
 import { unreservedTable } from './reserved-names.ts';
@@ -13,14 +13,14 @@ import type { Roles } from './type-names.ts';
  * Names of tables longer than this say less of the path, as long as the rest distinguishes the table from all others. Keys are named after
  * tables.
  */
-const mostReadable = 36;
+const maxReadable = 36;
 
 export interface TableNaming {
   readonly naming: NamingOptions;
   readonly identifiers: Identifiers;
   readonly previous: PreviousNames;
   readonly roles: Roles;
-  readonly tellNamespaces: NamespaceTeller;
+  readonly chooseNamespaceWords: NamespaceWordChooser;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface TableNaming {
  */
 export function nameTables(
   tables: readonly TableDraft[],
-  { naming, identifiers, previous, roles, tellNamespaces }: TableNaming,
+  { naming, identifiers, previous, roles, chooseNamespaceWords }: TableNaming,
 ): void {
   const kept = new Map<TableDraft, string>();
   for (const table of tables) {
@@ -67,7 +67,9 @@ export function nameTables(
       const shared = free.filter((table) => table.shared);
       const before = free.find((table) => previous.tableMeanings.get(name) === table.usePath);
       const keeps = before ?? (shared.length === 1 ? shared[0] : undefined);
-      const told = [...tellNamespaces(group)].filter(([table]) => table !== keeps && !namespaces.has(table));
+      const told = [...chooseNamespaceWords(group)].filter(
+        ([table]) => table !== keeps && !namespaces.has(table),
+      );
       for (const [table, namespace] of told) namespaces.set(table, namespace);
       if (told.length > 0) {
         again = true;
@@ -97,8 +99,8 @@ export function nameTables(
   for (const table of elements.filter((one) => !kept.has(one))) {
     const said = stepsOf(table, steps.get(table)!);
     const whole = said.join('_');
-    const isLong = byteLength(whole) > mostReadable;
-    const name = isLong ? joinedSteps(choose.tellApart(said, mostReadable, { fewest: 2, last: 1 })) : whole;
+    const isLong = byteLength(whole) > maxReadable;
+    const name = isLong ? joinedSteps(choose.tellApart(said, maxReadable, { fewest: 2, last: 1 })) : whole;
     const kind = isLong && said.length === 1 ? roles.soleKind(whole) : undefined;
     const short = kind === undefined ? null : naming.tablePrefix + kind + naming.tableSuffix;
     const isSole = short !== null && !called.has(short.toLowerCase()) && scope.isFree(short, table.usePath);

@@ -31,7 +31,7 @@ export function typeNames({
     return { all, usual: names.at(-1)! };
   });
   const identifiers = rememberedIdentifiers(defaultNaming.nameMode);
-  // by name: the types whose tables could have it
+  // keyed by name: the types whose tables could have this name
   const claims = new Map<string, Set<number>>();
   const claim = (name: string, type: number): void => {
     const claimed = claims.get(identifiers(name));
@@ -166,9 +166,9 @@ export function createRoles(
 }
 
 interface KnownRoles {
-  /** by step; null: none, or several */
+  /** keyed by step; null: none, or several */
   readonly roles: ReadonlyMap<string, string | null>;
-  /** by kind: its steps */
+  /** keyed by kind: its steps */
   readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
 }
 

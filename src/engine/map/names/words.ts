@@ -12,14 +12,14 @@ export interface NamespaceWord {
  * Returns, for tables that would have the same name, the words for the namespaces of their elements. The map is empty if such words do not
  * help.
  */
-export type NamespaceTeller = (alike: readonly TableDraft[]) => ReadonlyMap<TableDraft, NamespaceWord>;
+export type NamespaceWordChooser = (alike: readonly TableDraft[]) => ReadonlyMap<TableDraft, NamespaceWord>;
 
 /** `namespaces`: URIs by prefix. The namespace that all documents start with gets no word. */
-export function createNamespaceTeller(
+export function createNamespaceWordChooser(
   { roots }: Pick<Drawing, 'roots'>,
   namespaces: Readonly<Record<string, string>>,
   identifiers: Identifiers,
-): NamespaceTeller {
+): NamespaceWordChooser {
   const prefixes = new Map(Object.entries(namespaces).map(([prefix, uri]) => [uri, prefix]));
   const starts = new Set(roots.map(({ name }) => name.namespaceUri));
   const unsaid = starts.size === 1 ? [...starts][0] : null;
@@ -46,7 +46,7 @@ function namespaceOf({ openers }: TableDraft): string | null {
 
 /** in characters; a longer word would dominate the name */
 const longest = 16;
-const mostParts = 5;
+const maxParts = 5;
 
 /**
  * Returns words that distinguish namespaces, by URI: their prefixes, if an author chose each one; otherwise the parts that their URIs do
@@ -75,7 +75,7 @@ function distinctParts(uris: readonly string[]): string[] {
   const shortest = Math.min(...all.map((parts) => parts.length));
   let start = 0;
   while (start < shortest - 1 && all.every((parts) => parts[start] === all[0]![start])) start += 1;
-  for (let end = start + 1; end < start + mostParts; end += 1) {
+  for (let end = start + 1; end < start + maxParts; end += 1) {
     const words = all.map((parts) => parts.slice(start, end).join('_'));
     if (new Set(words).size < words.length) continue;
     if (words.every((word) => word.length > 1)) return words;
@@ -93,7 +93,7 @@ function distinctParts(uris: readonly string[]): string[] {
  */
 export function createNameParts(columns: readonly ColumnDraft[]): (column: ColumnDraft) => readonly string[] {
   const prefixes = new Map(columns.map((column) => [column, prefixesOf(column)]));
-  // by the way to it: the prefixes of its steps with the same name
+  // keyed by the way to it: the prefixes of its steps with the same name
   const alike = new Map<string, Set<string>>();
   for (const [column, own] of prefixes)
     for (const [at, prefix] of own.entries()) {
@@ -158,7 +158,7 @@ export function createWordsSaidOnce(
 interface KnownNames {
   /** how many columns could have each name */
   readonly uses: ReadonlyMap<string, number>;
-  /** by the steps before: last steps */
+  /** keyed by the steps before: last steps */
   readonly siblings: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -106,7 +106,7 @@ export function foldChild(
       xpath,
       guarantor: sure ? row.guarantor : null,
       documentation: child.documentation ?? element.documentation,
-      met: drawing.choices.metAt(parent.type, child),
+      met: drawing.choices.observedContentOf(parent.type, child),
     };
     const structure = (word: string, role: ColumnDraft['role'], columnType: ColumnType): ColumnDraft =>
       drawing.tables.column(row.table, `${columnKey}/${word}`, {

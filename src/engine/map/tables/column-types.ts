@@ -1,5 +1,5 @@
 /** Maps the simple types of XSD (Part 2) to logical column types. */
-import { mostDecimalDigits, type ColumnType, type KeptBeside } from '../../model/relational-model.ts';
+import { maxDecimalDigits, type ColumnType, type KeptBeside } from '../../model/relational-model.ts';
 import {
   holdsNames,
   type BuiltInType,
@@ -78,7 +78,7 @@ const kinds: Readonly<Record<BuiltInType, ColumnType>> = {
 export const longDigits = 18;
 
 /** The type for whole numbers that exceed `bigint`, or may exceed it later. */
-export const widestInteger: ColumnType = { kind: 'numeric', precision: mostDecimalDigits, scale: 0 };
+export const widestInteger: ColumnType = { kind: 'numeric', precision: maxDecimalDigits, scale: 0 };
 
 const unboundedIntegers: ReadonlySet<BuiltInType | null> = new Set<BuiltInType>([
   'integer',
@@ -191,7 +191,7 @@ function decimalTypeOfText({ patterns, enumeration }: Facets): ColumnType | null
   if (texts === null) return null;
   // a fixed scale prints every value unchanged; a varying one needs a column without scale
   const precision = texts.whole + texts.fraction;
-  return texts.isUniform && precision <= mostDecimalDigits
+  return texts.isUniform && precision <= maxDecimalDigits
     ? { kind: 'numeric', precision, scale: texts.fraction }
     : { kind: 'numeric' };
 }
@@ -296,16 +296,16 @@ function boundedNumeric(base: ColumnType, facets: Facets, texts: NumberTexts | n
 function numericOfTexts(
   ofDigits: ColumnType,
   { totalDigits = Infinity, fractionDigits = Infinity }: Facets,
-  { mostWhole, mostFraction }: NumberTexts,
+  { maxWhole, maxFraction }: NumberTexts,
 ): ColumnType {
   const { precision = Infinity, scale = 0 } = ofDigits;
   const isBounded = ofDigits.kind === 'numeric' && precision !== Infinity;
-  const whole = Math.min(mostWhole, totalDigits, isBounded ? precision - scale : Infinity);
-  const fraction = Math.min(mostFraction, fractionDigits);
-  if (fraction === 0) return whole > mostDecimalDigits ? widestInteger : integerOfDigits(whole);
+  const whole = Math.min(maxWhole, totalDigits, isBounded ? precision - scale : Infinity);
+  const fraction = Math.min(maxFraction, fractionDigits);
+  if (fraction === 0) return whole > maxDecimalDigits ? widestInteger : integerOfDigits(whole);
   // if any number of digits may precede the point, the whole part gets the digits that the fraction leaves
-  const digits = whole === Infinity && fraction <= longDigits ? mostDecimalDigits : whole + fraction;
-  return digits > mostDecimalDigits
+  const digits = whole === Infinity && fraction <= longDigits ? maxDecimalDigits : whole + fraction;
+  return digits > maxDecimalDigits
     ? { kind: 'numeric' }
     : { kind: 'numeric', precision: digits, scale: fraction };
 }
@@ -321,7 +321,7 @@ function numericOfDigits(base: ColumnType, { totalDigits, fractionDigits }: Face
   // If the fraction may take most of the digits, all of them may also precede the point.
   const isSmall = totalDigits - fractionDigits < fractionDigits;
   const precision = isSmall ? totalDigits + fractionDigits : totalDigits;
-  return precision > mostDecimalDigits ? base : { kind: 'numeric', precision, scale: fractionDigits };
+  return precision > maxDecimalDigits ? base : { kind: 'numeric', precision, scale: fractionDigits };
 }
 
 function integerOfDigits(digits: number): ColumnType {
@@ -334,8 +334,8 @@ function integerOfDigits(digits: number): ColumnType {
 /** Returns the narrower of the types that facets and patterns give. */
 function boundedInteger(base: ColumnType, value: ValueType, texts: NumberTexts | null): ColumnType {
   const ofFacets = base.kind === 'bigint' ? integerOfFacets(base, value.facets) : base;
-  if (texts === null || texts.mostWhole === Infinity) return ofFacets;
-  const ofTexts = integerOfDigits(texts.mostWhole);
+  if (texts === null || texts.maxWhole === Infinity) return ofFacets;
+  const ofTexts = integerOfDigits(texts.maxWhole);
   const isOpen = ofFacets === base && isUnboundedInteger(value.base);
   const [ranked, other] = [ofFacets, ofTexts].map(({ kind }) => [...integerKinds, 'numeric'].indexOf(kind));
   return isOpen || other! < ranked! ? ofTexts : ofFacets;
@@ -422,7 +422,7 @@ export interface ValueTypes {
   readonly source: SourceModel;
   /** other content that those elements may have */
   readonly kept: readonly KeptBeside[];
-  /** by type: index in `kept` */
+  /** keyed by type: index in `kept` */
   readonly keptOf: ReadonlyMap<number, number>;
 }
 

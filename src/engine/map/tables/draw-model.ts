@@ -23,12 +23,12 @@ import type { ColumnTypeOptions, ValueTypes } from './column-types.ts';
 import { DrawingChoices } from './drawing-choices.ts';
 import type { Drawing, EdgeDraft, NodeDraft, TableDraft, UnfoldedChild } from './model-builder.ts';
 import type { HeldKeys } from './earlier-folds.ts';
-import { MetChildren } from './met-children.ts';
-import { withoutUnmetPlaces } from './unmet-places.ts';
+import { ObservedChildren } from './observed-children.ts';
+import { withoutUnobservedPlaces } from './unobserved-places.ts';
 import { analyseTypes } from './type-graph.ts';
 
 /** The content that documents of a pruned model had. */
-export interface MetContent {
+export interface ObservedContent {
   readonly statistics: DocumentStatistics;
   /** the model before it was pruned */
   readonly declared: SourceModel;
@@ -42,7 +42,7 @@ export interface DrawingOptions {
   /** the model before similar types became one; default: the model itself */
   readonly declaredIn?: SourceModel;
   /** the content of the documents; content that they never have at a place is not drawn there */
-  readonly met?: MetContent | undefined;
+  readonly met?: ObservedContent | undefined;
   /** types of elements that are read as a value; default: none */
   readonly valueTypes?: Pick<ValueTypes, 'types' | 'keptOf'>;
   /** places that an earlier version folded; null: it folded only by type, and its rows are in the target. Default: none */
@@ -131,7 +131,7 @@ class ModelDrawing implements DrawingContext {
       roots,
       valueTypes: valueTypes?.types ?? new Set(),
       declared: this.declared,
-      met: met === undefined || foldedPlaces === null ? null : new MetChildren(model, met.statistics),
+      met: met === undefined || foldedPlaces === null ? null : new ObservedChildren(model, met.statistics),
       folded: {
         places: new Set([...(foldedPlaces ?? []), ...foldedTables, ...keptFolds]),
         kept: keptFolds,
@@ -198,8 +198,8 @@ class ModelDrawing implements DrawingContext {
       unfolded: this.#unfolded,
     };
     if (this.#met === undefined) return drawing;
-    const prunedOf = withMetAttributes(this.declared, this.model);
-    return { ...withoutUnmetPlaces(drawing, this.#met, this.paths), prunedOf };
+    const prunedOf = withObservedAttributes(this.declared, this.model);
+    return { ...withoutUnobservedPlaces(drawing, this.#met, this.paths), prunedOf };
   }
 
   #rootTable(element: number): TableDraft {
@@ -232,7 +232,7 @@ class ModelDrawing implements DrawingContext {
 }
 
 /** Adds the attributes that documents had and that the schema allows only by a wildcard. */
-function withMetAttributes(declared: SourceModel, met: SourceModel): SourceModel {
+function withObservedAttributes(declared: SourceModel, met: SourceModel): SourceModel {
   return {
     ...declared,
     types: declared.types.map((type, at) => {

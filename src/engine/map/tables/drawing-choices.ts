@@ -2,7 +2,7 @@
 import type { MapLevel } from '../../model/relational-model.ts';
 import { clarkName, type SourceChild, type SourceModel } from '../../model/source-model.ts';
 import { EarlierFolds, type FoldedPlaces } from './earlier-folds.ts';
-import type { ChildKinds, MetChild, MetChildren } from './met-children.ts';
+import type { ChildKinds, ObservedChild, ObservedChildren } from './observed-children.ts';
 import {
   countPlaces,
   derivedTypesOf,
@@ -30,7 +30,7 @@ export class DrawingChoices {
   /** types of elements that are read as values: folded at most once, or else rows of their own place */
   readonly #valueTypes: ReadonlySet<number>;
   readonly #declared: SourceModel;
-  readonly #met: MetChildren | null;
+  readonly #met: ObservedChildren | null;
   readonly #earlier: EarlierFolds;
   /** By type: 1 if it is at some place the type of a root or of a repeating element, so that it has rows. */
   readonly #repeats: Uint8Array;
@@ -52,7 +52,7 @@ export class DrawingChoices {
       /** the model before it was pruned */
       readonly declared: SourceModel;
       /** the content that documents had; null: everything in the model is drawn */
-      readonly met: MetChildren | null;
+      readonly met: ObservedChildren | null;
       readonly folded: FoldedPlaces;
     },
   ) {
@@ -144,7 +144,7 @@ export class DrawingChoices {
   }
 
   /** Returns the content that documents had in the child, or null if it is not known or if the child needs rows of its own. */
-  metAt(type: number, child: SourceChild): MetChild | null {
+  observedContentOf(type: number, child: SourceChild): ObservedChild | null {
     const met = this.#met?.at(type, child, this.#childKinds) ?? null;
     return met === null || met.makesRows ? null : met;
   }
@@ -161,7 +161,7 @@ export class DrawingChoices {
    */
   #mayFold(type: number, child: SourceChild): boolean {
     if (!this.#elevate) return false;
-    return this.metAt(type, child) !== null || this.#mayFoldType(child.element);
+    return this.observedContentOf(type, child) !== null || this.#mayFoldType(child.element);
   }
 
   #mayFoldType(element: number): boolean {
@@ -251,7 +251,7 @@ export class DrawingChoices {
   readonly #makesRows: Uint8Array;
   /** By type: the number of columns of a row that holds an element of it and everything that is folded into it; -1: not computed yet. */
   readonly #widths: Float64Array;
-  /** By type: the most columns that a child may add if it is folded. */
+  /** Keyed by type: the most columns that a child may add if it is folded. */
   readonly #widestFold = new Map<number, number>();
 
   /**
@@ -286,7 +286,7 @@ export class DrawingChoices {
     return children.some(
       (child) =>
         !this.isFolded(type, child) ||
-        (this.metAt(type, child) === null &&
+        (this.observedContentOf(type, child) === null &&
           this.#graph
             .childTypes(child.element)
             .some((inner) => this.#makesRows[inner] === 1 && !this.#valueTypes.has(inner))),
@@ -300,7 +300,7 @@ export class DrawingChoices {
   }
 
   #columnsAt(type: number, child: SourceChild): number {
-    return this.metAt(type, child)?.columns ?? this.#columnsOfChild(child.element);
+    return this.observedContentOf(type, child)?.columns ?? this.#columnsOfChild(child.element);
   }
 
   readonly #childColumns = new Map<number, number>();

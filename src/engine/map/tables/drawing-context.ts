@@ -10,7 +10,7 @@ export interface DrawingContext {
   readonly model: SourceModel;
   /** the model with everything that the schema declares, with the same type indexes, if `model` was pruned */
   readonly declared: SourceModel;
-  /** by type: see PlanNode.keptBeside */
+  /** keyed by type: see PlanNode.keptBeside */
   readonly keptBeside: ReadonlyMap<number, number>;
   /** options that the types of columns depend on, besides the types of values */
   readonly columnTypes: ColumnTypeOptions;

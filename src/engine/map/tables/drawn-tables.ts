@@ -18,7 +18,7 @@ import {
   type TableOrigin,
 } from './model-builder.ts';
 import { roleStep } from '../../model/keys.ts';
-import type { MetChild } from './met-children.ts';
+import type { ObservedChild } from './observed-children.ts';
 
 /** Says whether several rows may occur at the place of an identity. */
 interface Repeating {
@@ -52,9 +52,9 @@ export class DrawnTables {
   readonly #earlier: EarlierTables;
   readonly #tablePaths: TablePaths;
   readonly #typeNames: () => ReadonlyMap<number, string>;
-  /** by the identity that makes two rows belong to one table: their type if it is shared, or else their place */
+  /** keyed by the identity that makes two rows belong to one table: their type if it is shared, or else their place */
   readonly #tableByIdentity = new Map<string, TableDraft>();
-  /** by the identity of a shared table: the path of the earlier table that it continues, besides EarlierTables.continued */
+  /** keyed by the identity of a shared table: the path of the earlier table that it continues, besides EarlierTables.continued */
   readonly #continued = new Map<string, string>();
 
   /** `apart`: see DrawingOptions. */
@@ -443,7 +443,7 @@ export interface RowContext {
   /** the documentation of the element that is folded here; the documentation of a row's own element is in its table */
   readonly documentation?: string | undefined;
   /** the content that documents had in the element that is folded here; other content of it is not drawn */
-  readonly met?: MetChild | null;
+  readonly met?: ObservedChild | null;
   /** elements, by index, that have rows of their own in one of the types that share this row, and so in all of these types */
   readonly apart?: ReadonlySet<number>;
 }

@@ -20,9 +20,9 @@ export class EarlierFolds {
   readonly #folded: FoldedPlaces;
   #endless: Uint8Array | null = null;
   #endlessInRows: Uint8Array | null = null;
-  /** by type: the elements of its children that are read in its row */
+  /** keyed by type: the elements of its children that are read in its row */
   readonly #ofTypes = new Map<number, ReadonlySet<number>>();
-  /** by type: its base types */
+  /** keyed by type: its base types */
   #bases: ReadonlyMap<number, readonly number[]> | null = null;
 
   constructor(model: SourceModel, graph: TypeGraph, folded: FoldedPlaces) {

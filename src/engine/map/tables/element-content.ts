@@ -199,7 +199,7 @@ function drawAttributes(drawing: DrawingContext, node: NodeDraft, row: RowContex
       ...formOf(attribute.type, drawing.columnTypes),
       hasOffsets: attribute.type.offsets === true,
       members: attribute.type.memberTypes,
-      documentation: attribute.documentation ?? saidOfValue(type, attribute, row),
+      documentation: attribute.documentation ?? documentationOfValue(type, attribute, row),
       constraint: constraintOf(attribute),
     });
     const isSure = attribute.required && attribute.type.mayBeEmpty !== true;
@@ -217,7 +217,7 @@ function constraintOf({
 }
 
 /** Returns the documentation of an element whose value is an attribute, for use if the attribute itself has none. */
-export function saidOfValue(
+export function documentationOfValue(
   type: SourceType,
   { name }: SourceAttribute,
   { documentation }: Pick<RowContext, 'documentation'>,

@@ -18,8 +18,8 @@ import {
   rememberedIdentifiers,
   type NamingOptions,
 } from '../names/identifiers.ts';
-import { nameColumns, unsaidSteps, type ReadableNames } from '../names/columns.ts';
-import { createNamespaceTeller } from '../names/words.ts';
+import { nameColumns, omittedSteps, type ReadableNames } from '../names/columns.ts';
+import { createNamespaceWordChooser } from '../names/words.ts';
 import { nameContinuations, nameTables } from '../names/tables.ts';
 import { noPreviousNames, type PreviousNames, useOfDraft } from '../names/history.ts';
 import { createRoles } from '../names/type-names.ts';
@@ -50,7 +50,7 @@ export function finishTables(
     identifiers,
     previous,
     roles,
-    tellNamespaces: createNamespaceTeller(drawing, source.namespaces, identifiers),
+    chooseNamespaceWords: createNamespaceWordChooser(drawing, source.namespaces, identifiers),
   });
   // values are identified by position: those of every table come first
   const ordered = extras.toSorted((a, b) => Number(a.rootsOnly ?? false) - Number(b.rootsOnly ?? false));
@@ -60,7 +60,7 @@ export function finishTables(
         table.columns.push(newColumn({ role: 'extra', type, nameParts: [name], isOptional }));
   }
   const unsaid = new Map(
-    drawing.tables.map((table) => [table, unsaidSteps(table.columns, naming, identifiers)]),
+    drawing.tables.map((table) => [table, omittedSteps(table.columns, naming, identifiers)]),
   );
   const keys = new Set(drawing.tables.map(({ name }) => `${name}_key`.toLowerCase()));
   const readable: ReadableNames = {

@@ -87,7 +87,7 @@ export function passes(test: NameTest, name: QName): boolean {
 class PlanSearch {
   readonly #plan: Plan;
   readonly #rows: (table: number) => readonly RowColumn[];
-  /** by node: the edges below it at any depth, by local name of the child */
+  /** keyed by node: the edges below it at any depth, by local name of the child */
   readonly #below = new Map<number, ReadonlyMap<string, readonly PlanEdge[]>>();
 
   constructor(plan: Plan) {

@@ -4,12 +4,12 @@ import type { SourceModel } from '../../model/source-model.ts';
 import { isUrType } from './type-graph.ts';
 
 /** the most columns that such a table may add to a row, and that the row may then have */
-const mostColumns = 24;
-const mostColumnsOfRow = 240;
+const maxColumns = 24;
+const maxColumnsOfRow = 240;
 /** the most elements in one row: they may be nested, and a drawing descends through all of them in one step */
-const mostElementsOfRow = 400;
+const maxElementsOfRow = 400;
 /** the most tables that keys of one table may refer to after folding: more are worse than one table in between */
-const mostParents = 8;
+const maxParents = 8;
 
 /** The elements whose rows are in one table. */
 interface Uses {
@@ -41,9 +41,9 @@ export function needlessPlaces(drawing: Drawing): string[] {
     const hanging = below.get(table) ?? new Set();
     const isNeedless =
       used.keys.size === 1
-        ? own <= mostColumns
+        ? own <= maxColumns
         : own === 0 && [...hanging].every((child) => mayHang(child, table, used, below));
-    const fits = [...used.holders].every((holder) => widths.get(holder)! + own <= mostColumnsOfRow);
+    const fits = [...used.holders].every((holder) => widths.get(holder)! + own <= maxColumnsOfRow);
     if (!isNeedless || !fits || !rows.fold(table, used.holders)) continue;
     places.push(...used.places);
     for (const holder of used.holders) {
@@ -67,7 +67,7 @@ class FoldedRows {
   fold(table: TableDraft, holders: ReadonlySet<TableDraft>): boolean {
     const own = this.#count(table);
     const rows = new Set([...holders].map((holder) => this.#row(holder)));
-    if ([...rows].some((row) => this.#count(row) + own > mostElementsOfRow)) return false;
+    if ([...rows].some((row) => this.#count(row) + own > maxElementsOfRow)) return false;
     for (const row of rows) this.#counts.set(row, this.#count(row) + own);
     const [row] = rows;
     if (row !== undefined) this.#rowOf.set(table, row);
@@ -100,7 +100,7 @@ function mayHang(
   if ('under' in child.origin) return keys.size === 2 && below.get(above)!.size === 1 && !below.has(child);
   const parents = new Set(child.columns.flatMap(({ parent }) => (parent === null ? [] : [parent])));
   for (const holder of holders) parents.add(holder);
-  return parents.size - 1 <= mostParents;
+  return parents.size - 1 <= maxParents;
 }
 
 function usesOf({ nodes, placeOf }: Drawing): ReadonlyMap<TableDraft, Uses> {
@@ -147,7 +147,7 @@ function tablesBelow({ tables }: Drawing): Map<TableDraft, Set<TableDraft>> {
 // gets a table of its own instead.
 
 /** the most tables that the keys of one table refer to: with more, a reader can no longer see how they belong together */
-const mostParentsOfLeaf = 16;
+const maxParentsOfLeaf = 16;
 
 /** Returns the first paths of such tables. A table with rows below it stays one table, because the tables below would multiply as well. */
 export function crowdedLeaves({ tables }: Drawing, { types }: SourceModel): string[] {
@@ -164,6 +164,6 @@ export function crowdedLeaves({ tables }: Drawing, { types }: SourceModel): stri
     const parents = new Set(keys.map(({ parent }) => parent));
     const hangs = keys.some(({ via }) => via[0] === hangsFromHead);
     const hasNoType = [...table.openers].some(({ type }) => isUrType(types[type]!));
-    return (parents.size > mostParentsOfLeaf || hasNoType) && !hangs ? origin.declared.slice(0, 1) : [];
+    return (parents.size > maxParentsOfLeaf || hasNoType) && !hangs ? origin.declared.slice(0, 1) : [];
   });
 }

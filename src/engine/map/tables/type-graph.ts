@@ -215,7 +215,7 @@ export interface Places {
 
 export const noPlaces: Places = { types: new Float64Array(0), elements: new Float64Array(0) };
 
-const mostPlaces = 1e9;
+const maxPlaces = 1e9;
 
 /** `isCopied`: whether the content of a child of a type exists once more for each place of the type. */
 export function countPlaces(
@@ -233,9 +233,9 @@ export function countPlaces(
   for (const type of graph.reachable)
     for (const child of model.types[type]!.children) {
       const copies = isCopied(type, child) ? Math.max(1, types[type]!) : 1;
-      elements[child.element] = Math.min(elements[child.element]! + copies, mostPlaces);
+      elements[child.element] = Math.min(elements[child.element]! + copies, maxPlaces);
       for (const childType of graph.childTypes(child.element))
-        types[childType] = Math.min(types[childType]! + copies, mostPlaces);
+        types[childType] = Math.min(types[childType]! + copies, maxPlaces);
     }
   return { types, elements };
 }

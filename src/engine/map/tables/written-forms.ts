@@ -3,7 +3,7 @@ import type { ColumnType, WrittenForm } from '../../model/relational-model.ts';
 import type { ValueType } from '../../model/source-model.ts';
 import { mayAllowText } from '../../xsd/values/pattern.ts';
 import { numberTexts } from '../../xsd/values/number-texts.ts';
-import { secondTexts } from '../../xsd/values/second-texts.ts';
+import { secondsTexts } from '../../xsd/values/seconds-texts.ts';
 
 export interface FormOfValues {
   /** the forms in which values are written; null: any lexical form is valid */
@@ -49,7 +49,7 @@ function foundForm(value: ValueType, { kind }: ColumnType): FormOfValues {
     case 'timestamp':
     case 'timestamptz':
       return secondForm(facets.patterns, base === 'time' ? 'time' : 'dateTime');
-    // these have one form; zones are kept
+    // dates and text have only one written form; zones of dates are kept
     case 'date':
     case 'text':
       return anyForm;
@@ -79,7 +79,7 @@ function numberForm(patterns: Patterns, isWhole: boolean): FormOfValues {
 }
 
 function secondForm(patterns: Patterns, base: 'time' | 'dateTime'): FormOfValues {
-  const texts = secondTexts(patterns, base);
+  const texts = secondsTexts(patterns, base);
   if (texts === null) return { writtenAs: {}, keepsForm: true };
   // for times, the database's own form has as few digits as possible
   if (texts.isPrintable && texts.leastFraction === 0) return anyForm;

@@ -1,5 +1,5 @@
 /** Models in packed form: to be stored, and to be handed from one thread to another. */
-import { membersOf, heldKey, lookedAt, withHeldKeys } from './reader.ts';
+import { membersOf, hasKeyUndecoded, peekMember, withKnownKeys } from './reader.ts';
 import type { RelationalModel, Column, MappingEntry, Table } from '../relational-model.ts';
 import { factsOf, withFacts, type ModelFacts } from '../facts.ts';
 import { mapInSlices } from '../../in-slices.ts';
@@ -60,8 +60,8 @@ export function withOtherColumns(
   other: (columns: Table['columns']) => Table['columns'],
 ): Table {
   let made: Table['columns'] | null = null;
-  const look = (): Table['columns'] => made ?? other(lookedAt(table, 'columns'));
-  const get = withHeldKeys(() => (made ??= look()), look, table, 'columns');
+  const look = (): Table['columns'] => made ?? other(peekMember(table, 'columns'));
+  const get = withKnownKeys(() => (made ??= look()), look, table, 'columns');
   return Object.defineProperties(
     {},
     {
@@ -88,7 +88,8 @@ export function withColumns(
 /** True if the table has list columns. Does not decode the columns of an unpacked table. */
 export function hasLists(table: Table): boolean {
   return (
-    heldKey(table, 'columns', 'listNames') ?? table.columns.some(({ listNames }) => listNames !== undefined)
+    hasKeyUndecoded(table, 'columns', 'listNames') ??
+    table.columns.some(({ listNames }) => listNames !== undefined)
   );
 }
 

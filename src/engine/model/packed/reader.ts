@@ -50,16 +50,16 @@ interface Maker {
   readonly member: ((index: number, key: string) => unknown) | null;
 }
 
-/** by array: the function that makes an element */
+/** keyed by array: the function that makes an element */
 const makers = new WeakMap<readonly unknown[], Maker>();
 
 /** Yields the elements of an array for one pass. Elements that are made for it are not kept. */
-export function* passing<T>(array: readonly T[]): Generator<T, void, void> {
-  for (let index = 0; index < array.length; index += 1) yield passed(array, index);
+export function* peekElements<T>(array: readonly T[]): Generator<T, void, void> {
+  for (let index = 0; index < array.length; index += 1) yield peekElement(array, index);
 }
 
 /** Returns an element for one use. If it is made for that, it is not kept. */
-export function passed<T>(array: readonly T[], index: number): T {
+export function peekElement<T>(array: readonly T[], index: number): T {
   const maker = makers.get(array);
   return maker === undefined || Object.hasOwn(array, index) ? array[index]! : (maker.make(index) as T);
 }
@@ -74,7 +74,7 @@ export function memberOf<T extends object, Key extends keyof T & string>(
   key: Key,
 ): T[Key] {
   const member = makers.get(array)?.member ?? null;
-  if (member === null || Object.hasOwn(array, index)) return passed(array, index)[key];
+  if (member === null || Object.hasOwn(array, index)) return peekElement(array, index)[key];
   return member(index, key) as T[Key];
 }
 
@@ -122,7 +122,7 @@ export function lazyArray<T>(
 // The reader.
 
 /** Decodes a member that has not been read yet. */
-interface HeldMember {
+interface UndecodedMember {
   (): unknown;
   /** true if an object in it has that key */
   holdsKey(key: string): boolean;
@@ -134,33 +134,33 @@ interface HeldMember {
  * Returns whether an object in that member of an unpacked object has a key, or null if that is unknown without decoding the member, or if
  * it has been decoded.
  */
-export function heldKey(object: object, member: string, key: string): boolean | null {
-  const get = Object.getOwnPropertyDescriptor(object, member)?.get as Partial<HeldMember> | undefined;
+export function hasKeyUndecoded(object: object, member: string, key: string): boolean | null {
+  const get = Object.getOwnPropertyDescriptor(object, member)?.get as Partial<UndecodedMember> | undefined;
   return get?.holdsKey?.(key) ?? null;
 }
 
 /** Returns a member of an unpacked object for one use. Parts that are decoded for it are not kept. */
-export function lookedAt<T extends object, Member extends keyof T>(object: T, member: Member): T[Member] {
-  const get = Object.getOwnPropertyDescriptor(object, member)?.get as Partial<HeldMember> | undefined;
+export function peekMember<T extends object, Member extends keyof T>(object: T, member: Member): T[Member] {
+  const get = Object.getOwnPropertyDescriptor(object, member)?.get as Partial<UndecodedMember> | undefined;
   return get?.look === undefined ? object[member] : (get.look() as T[Member]);
 }
 
 /**
- * Returns a getter for a member that replaces a member of `object` with the same keys, so that `heldKey` has the same result for both.
- * `look`: implements `lookedAt`.
+ * Returns a getter for a member that replaces a member of `object` with the same keys, so that `hasKeyUndecoded` has the same result for both.
+ * `look`: implements `peekMember`.
  */
-export function withHeldKeys<Value>(
+export function withKnownKeys<Value>(
   get: () => Value,
   look: () => Value,
   object: object,
   member: string,
 ): () => Value {
-  const held = Object.getOwnPropertyDescriptor(object, member)?.get as Partial<HeldMember> | undefined;
+  const held = Object.getOwnPropertyDescriptor(object, member)?.get as Partial<UndecodedMember> | undefined;
   return held?.holdsKey === undefined ? get : Object.assign(get, { holdsKey: held.holdsKey, look });
 }
 
 /** keys of an object that may be shared */
-const mostSharedKeys = 4;
+const maxSharedKeys = 4;
 /** a power of two */
 const sharedSlots = 1024;
 
@@ -181,7 +181,7 @@ export class PackedReader {
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
-    if (this.#byte() !== version) throw new RangeError('not packed JSON of this version');
+    if (this.#byte() !== version) throw new RangeError('the packed JSON is not of this version');
     const isUtf8 = this.#byte() === 0;
     const shapes = Array.from({ length: this.#varint() }, () =>
       Array.from({ length: this.#varint() }, () => this.#varint()),
@@ -235,7 +235,7 @@ export class PackedReader {
   *elements(): Generator<unknown, void, void> {
     const tag = this.#byte();
     if (tag !== tags.array && (tag < tags.smallArray || tag >= tags.null))
-      throw new RangeError('the packed JSON is no array');
+      throw new RangeError('the packed JSON is not an array');
     const length = tag === tags.array ? this.#varint() : tag - tags.smallArray;
     for (let index = 0; index < length; index += 1) yield this.value();
   }
@@ -276,7 +276,7 @@ export class PackedReader {
     const tag = bytes[start]!;
     if (tag < tags.smallShape || tag >= tags.smallArray) return -1;
     const { length } = this.#shapes[tag - tags.smallShape]!;
-    if (length > mostSharedKeys) return -1;
+    if (length > maxSharedKeys) return -1;
     let at = start + 1;
     for (let member = 0; member < length; member += 1) {
       const value = bytes[at]!;
@@ -312,7 +312,7 @@ export class PackedReader {
       return value;
     };
     const holdsKey = (name: string): boolean => this.#holdsKey(start, name);
-    const held: HeldMember = Object.assign(get, { holdsKey, look });
+    const held: UndecodedMember = Object.assign(get, { holdsKey, look });
     Object.defineProperty(object, key, { configurable: true, enumerable: true, get: held });
   }
 

@@ -84,7 +84,7 @@ class PackedWriter {
         return out.byte(value ? tags.true : tags.false);
       default:
         if (value === null) return out.byte(tags.null);
-        if (typeof value !== 'object') throw new TypeError(`a ${typeof value} is no JSON`);
+        if (typeof value !== 'object') throw new TypeError(`a ${typeof value} is not JSON`);
         if (Array.isArray(value)) return this.#array(value);
         return this.#object(value as Readonly<Record<string, unknown>>, outermost);
     }

@@ -50,7 +50,7 @@ const readers = {
 export type ReadKind = keyof typeof readers;
 
 /** The capacity of the kernel's memory for one call. */
-export interface Room {
+export interface Capacity {
   readonly columns: number;
   readonly rows: number;
   readonly textBytes: number;
@@ -84,7 +84,7 @@ export class ColumnsMemory {
 }
 
 export class ColumnsKernel {
-  readonly room: Room;
+  readonly room: Capacity;
   readonly #memory: WebAssembly.Memory;
   readonly #exports: Exports;
   readonly #text: number;
@@ -103,7 +103,7 @@ export class ColumnsKernel {
   #control!: Int32Array;
   #view!: DataView;
 
-  constructor(room: Room, within: ColumnsMemory) {
+  constructor(room: Capacity, within: ColumnsMemory) {
     this.room = room;
     let used = layout.HEAP_AT;
     const place = (bytes: number): number => {

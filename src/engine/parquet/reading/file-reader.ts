@@ -162,7 +162,7 @@ export class ParquetRows {
   #block(rows: number): RowBlock {
     const kernel = this.#kernel;
     const { width } = this.#wanted;
-    const most = this.#columns.reduce((sum, { stored }) => sum + stored.mostBytes(rows), 0);
+    const most = this.#columns.reduce((sum, { stored }) => sum + stored.maxBytes(rows), 0);
     const { texts, cells } = kernel.blockRoom(most, rows * width);
     const cellsEnd = cells + rows * width * 8;
     if (this.#columns.length < width) kernel.bytes.fill(0xff, cells, cellsEnd);

@@ -97,7 +97,7 @@ function storedGroup(group: ThriftFields, size: number, columns: number): Omit<S
     const facts = structOf(column.get(3)) ?? new Map();
     const at = numberOf(facts, 11) ?? countOf(facts, 9);
     const end = at + countOf(facts, 7);
-    if (at < 4 || end > size) throw new RangeError('a column lies outside of the file');
+    if (at < 4 || end > size) throw new RangeError('a column is outside the file');
     return { at, end, isCompressed: countOf(facts, 4) !== 0 };
   });
   if (chunks.length !== columns) throw new RangeError('a row group has other columns than the file');
@@ -131,7 +131,7 @@ function numberOf(fields: ThriftFields, field: number): number | null {
 /** Returns a count or a position in a file. Throws RangeError if the field is missing or negative. */
 export function countOf(fields: ThriftFields, field: number): number {
   const value = numberOf(fields, field);
-  if (value === null || value < 0) throw new RangeError(`field ${field} of a structure is no count`);
+  if (value === null || value < 0) throw new RangeError(`field ${field} of a structure is not a count`);
   return value;
 }
 
@@ -216,7 +216,7 @@ class ThriftReader {
     return byte;
   }
 
-  /** Beyond 2^53 not exact: no place of a file is there. */
+  /** Not exact beyond 2^53, which exceeds every offset in a file. */
   #varint(): number {
     let value = 0;
     for (let factor = 1; ; factor *= 128) {

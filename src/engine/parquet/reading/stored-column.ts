@@ -34,7 +34,7 @@ export interface ColumnRows {
   /** Reads the next page with rows. Throws RangeError if the file is damaged. */
   nextPage(): Promise<void>;
   /** Returns the most bytes that the texts of the page's next rows may have. */
-  mostBytes(rows: number): number;
+  maxBytes(rows: number): number;
   /** Returns an estimate of the bytes of `rows` rows. */
   usualBytes(rows: number): number;
   /** Writes the texts of the next rows of the page at `out`, and their cells. Returns the end of the texts. */
@@ -75,7 +75,7 @@ const encodings: Readonly<Record<number, number>> = {
 
 /** bytes to read at once while a page's length is unknown */
 const usualPageBytes = 16 * 1024;
-const mostHeaderBytes = 256;
+const maxHeaderBytes = 256;
 
 export class StoredColumn implements ColumnRows {
   rowsLeft = 0;
@@ -128,14 +128,14 @@ export class StoredColumn implements ColumnRows {
     }
   }
 
-  mostBytes(rows: number): number {
+  maxBytes(rows: number): number {
     if (this.#encoding === layout.IN_DICTIONARY) return rows * this.#get(layout.COLUMN_LONGEST);
     return this.#form.form === layout.FORM_TEXT ? this.#plainLeft() : rows * layout.LONGEST_VALUE;
   }
 
   usualBytes(rows: number): number {
     if (this.#encoding === layout.IN_DICTIONARY || this.#form.form !== layout.FORM_TEXT)
-      return this.mostBytes(rows);
+      return this.maxBytes(rows);
     return this.#plainLeft() * (rows / Math.max(1, this.rowsLeft));
   }
 
@@ -183,7 +183,7 @@ export class StoredColumn implements ColumnRows {
   }> {
     const { end } = this.#chunk!;
     if (this.#at >= end) throw damaged();
-    const expected = Math.max(usualPageBytes, this.#pageBytes + mostHeaderBytes);
+    const expected = Math.max(usualPageBytes, this.#pageBytes + maxHeaderBytes);
     let bytes = await this.#source.read(this.#at, Math.min(expected, end - this.#at));
     const { fields: header, end: from } = readThrift(bytes);
     const to = from + countOf(header, 3);
@@ -305,9 +305,9 @@ export class StoredLists implements ColumnRows {
     return this.#items.nextPage();
   }
 
-  mostBytes(rows: number): number {
+  maxBytes(rows: number): number {
     const items = this.#itemCount(rows);
-    return this.#items.mostBytes(items) + items;
+    return this.#items.maxBytes(items) + items;
   }
 
   usualBytes(rows: number): number {
@@ -350,7 +350,7 @@ export class StoredLists implements ColumnRows {
 
   #takeItems(items: number): void {
     const kernel = this.#kernel;
-    this.#texts = kernel.grown(this.#texts, this.#items.mostBytes(items));
+    this.#texts = kernel.grown(this.#texts, this.#items.maxBytes(items));
     this.#cells = kernel.grown(this.#cells, items * cellBytes);
     this.#items.take(items, this.#cells.at, cellBytes, this.#texts.at);
   }
@@ -361,7 +361,7 @@ export class StoredLists implements ColumnRows {
     return items;
   }
 
-  /** The page as one of items, each of which is there. */
+  /** Converts a page of lists to a page of their items, none of which is NULL. */
   #itemsOf(page: Uint8Array, entries: number): { readonly page: Uint8Array; readonly rows: number } {
     const repetitions = readLevels(page, 0, entries, 1);
     const definitions = readLevels(page, repetitions.end, entries, 2);

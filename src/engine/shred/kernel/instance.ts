@@ -14,7 +14,7 @@ import {
   type RowOutput,
   type RowEncoder,
 } from '../row-output.ts';
-import { partText, type PartsOfFile, type PartsTaken } from '../row-tag/parts.ts';
+import { partText, type PartsOfFile, type PartProgress } from '../row-tag/parts.ts';
 import type { KernelMemory } from './layout.ts';
 import { compileModule } from '../../compile-module.ts';
 import type { PlanEdge } from '../../model/relational-model.ts';
@@ -186,7 +186,7 @@ export interface ShredKernel {
     scopeSize: number,
     parts: PartsOfFile,
     lastDocument: number,
-  ): PartsTaken;
+  ): PartProgress;
   /** The number of the last document that `runParts` has begun, and the base that is added to the numbers of its rows. */
   readonly lastPart: { readonly document: number; readonly keyBase: bigint };
   /** Returns the NOT NULL columns that the kernel's rows left empty for the first time. */
@@ -398,7 +398,7 @@ class SharedKernel implements ShredKernel {
     scopeSize: number,
     parts: PartsOfFile,
     lastDocument: number,
-  ): PartsTaken {
+  ): PartProgress {
     const control = this.#control;
     const rows = this.#partDocuments;
     if (!rows.describe(parts)) return { next: from, ended: 0, openFrom: -1, depth: 0 };

@@ -19,7 +19,7 @@ import { xmlNamespace } from '../../model/name-labels.ts';
 import { spaceOf } from '../open-elements.ts';
 import { NamespaceScope } from '../namespace-scope.ts';
 import { rangeText } from '../xml-capture.ts';
-import type { PartsTaken, Surroundings } from './parts.ts';
+import type { PartProgress, Surroundings } from './parts.ts';
 
 // A view of a part of a token batch, for consumers that must not see the rest.
 
@@ -60,7 +60,7 @@ interface RowElementReader {
    * Replaces `begin`, `consume` and `end` for the elements that follow one another from record `at` of a batch on. Returns null if the
    * caller must begin the element there.
    */
-  take?(batch: TokenBatch, at: number, inherited: Surroundings): PartsTaken | null;
+  take?(batch: TokenBatch, at: number, inherited: Surroundings): PartProgress | null;
   /** `first`: index of the first record that has not been handled */
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation, first: number): void;
   /** `bytes`: of the element, in UTF-8 */
@@ -112,7 +112,7 @@ class RowElementCutter implements RowElements {
   readonly #names: NameTable;
   readonly #reader: RowElementReader;
   readonly #scope = new NamespaceScope();
-  /** declarations of the elements around; null: must be asked again */
+  /** namespace declarations of the enclosing elements; null: must be collected again */
   #declared: Surroundings | null = null;
   readonly #xmlSpace: number;
   /** xml:space is `preserve`, by open element around */

@@ -20,7 +20,7 @@ export interface PartsOfFile {
 }
 
 /** Parts that have been handled. */
-export interface PartsTaken {
+export interface PartProgress {
   /** index of the first record that is left */
   readonly next: number;
   /** number of parts that have ended */

@@ -61,14 +61,14 @@ export const firstPiece: PieceStart = {
   around: [],
 };
 
-export interface PiecePlaced {
+export interface PlacedPiece {
   readonly cuts: readonly RowCut[];
   /** null: the document has ended */
   readonly next: PieceStart | null;
 }
 
 /** Returns the placed piece, assuming that it begins at `start`. Returns null if it does not, or if the document is not well-formed. */
-export function placePiece(start: PieceStart, piece: PieceOfRows): PiecePlaced | null {
+export function placePiece(start: PieceStart, piece: PieceOfRows): PlacedPiece | null {
   if (piece.from !== start.location.offset) return null;
   if (piece.outer !== null && piece.outer.join('') !== start.around.join('')) return null;
   const cuts: RowCut[] = [];
@@ -76,7 +76,7 @@ export function placePiece(start: PieceStart, piece: PieceOfRows): PiecePlaced |
   for (const cut of piece.cuts) {
     next = placeOfCut(start, cut);
     if (next === null) return null;
-    cuts.push(cutAt(next));
+    cuts.push(rowCutOf(next));
   }
   if (piece.end === null) return { cuts, next };
   return tagsAt(start, piece.end)?.length === 0 ? { cuts, next: null } : null;
@@ -94,7 +94,7 @@ export function placeOfCut(start: PieceStart, cut: PieceCut): PieceStart | null 
   };
 }
 
-export function cutAt({ location, number, around }: PieceStart): RowCut {
+export function rowCutOf({ location, number, around }: PieceStart): RowCut {
   const attributes = around.flatMap((tag) => [...attributesOf(tag)]);
   return {
     location,

@@ -16,7 +16,7 @@ import {
   type PieceOfRows,
   firstPiece,
   placePiece,
-  cutAt,
+  rowCutOf,
   placeOfCut,
 } from './pieces.ts';
 import type { RowCut } from './ranges.ts';
@@ -492,7 +492,7 @@ export function createQuickCuts(
     take() {
       const places = reader.cuts.slice(taken).map((cut) => placeOfCut(firstPiece, cut));
       taken += places.length;
-      return places.includes(null) ? null : places.map((place) => cutAt(place!));
+      return places.includes(null) ? null : places.map((place) => rowCutOf(place!));
     },
     get prologBytes() {
       return reader.prologBytes;

@@ -29,7 +29,7 @@ interface Keeper {
 /** Prefixes in UTF-8 that are looked for; `any`: there are too many to look for each. */
 export type WantedPrefixes = readonly Uint8Array[] | 'any';
 
-const mostWanted = 32;
+const maxWanted = 32;
 const noPrefixes: readonly Uint8Array[] = [];
 const utf8 = new TextEncoder();
 const COLON = 0x3a;
@@ -118,8 +118,7 @@ export class ContentPrefixes {
     if (isWanted === this.#wanted.has(prefix)) return;
     if (isWanted) this.#wanted.add(prefix);
     else this.#wanted.delete(prefix);
-    this.wanted =
-      this.#wanted.size > mostWanted ? 'any' : Array.from(this.#wanted, (one) => utf8.encode(one));
+    this.wanted = this.#wanted.size > maxWanted ? 'any' : Array.from(this.#wanted, (one) => utf8.encode(one));
   }
 
   #keep(prefix: string, unmapped: Keeper): void {

@@ -432,7 +432,7 @@ function typeEdgeOf(node: CompiledNode, name: QName): CompiledNode['plan']['type
 
 /** The most bytes of a document that is kept whole because its root is not one of the model's. It is in memory until it ends. */
 const longestRoot = 32 * 1024 * 1024;
-const tooLongToKeep = `, and it is too long to be kept whole: more than ${longestRoot >> 20} MiB`;
+const tooLongToKeep = `, and it is too long to be stored as a whole: more than ${longestRoot >> 20} MiB`;
 
 /** The element that is being captured. */
 interface CaptureTarget {

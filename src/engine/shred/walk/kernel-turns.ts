@@ -7,7 +7,7 @@ import {
 import type { TokenBatch } from '../../xml/tokens.ts';
 import { createShredKernel, type ShredKernel } from '../kernel/instance.ts';
 import { FRAME_NODE, FRAME_ROW, FRAME_ROW_COUNT } from '../open-elements.ts';
-import type { PartsOfFile, PartsTaken } from '../row-tag/parts.ts';
+import type { PartsOfFile, PartProgress } from '../row-tag/parts.ts';
 import type { WantedPrefixes } from './content-prefixes.ts';
 import type { WalkContext } from './context.ts';
 import type { ElementRows } from './element-rows.ts';
@@ -83,7 +83,7 @@ export class KernelTurns {
    * Does the same as `take` for consecutive parts when no document is open. Returns null if it cannot. `lastDocument`: number of the
    * previous document.
    */
-  takeParts(batch: TokenBatch, from: number, parts: PartsOfFile, lastDocument: number): PartsTaken | null {
+  takeParts(batch: TokenBatch, from: number, parts: PartsOfFile, lastDocument: number): PartProgress | null {
     this.#makeFor(batch);
     const { kernel } = this;
     if (kernel?.holds(batch) !== true || !kernel.serves()) return null;

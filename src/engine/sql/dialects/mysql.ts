@@ -10,7 +10,7 @@ export function doubleForReal(column: Column): Column {
   return column.type.kind === 'real' ? { ...column, type: { ...column.type, kind: 'double' } } : column;
 }
 
-/** A value of COPY text as one of the column's type. */
+/** Returns an SQL expression that converts a value in the text format of COPY to the type of the column. */
 export function convertedText({ kind }: ColumnType, value: string): string {
   switch (kind) {
     case 'boolean':

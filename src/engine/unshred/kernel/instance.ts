@@ -46,9 +46,9 @@ const outBytes = 32 * 1024;
 const outMargin = 256;
 const scratchBytes = 256 * 1024;
 /** most bytes of blocks if there are many tables; TypeScript reads the blocks that do not fit */
-const mostBytes = 32 * 1024 * 1024;
+const maxBytes = 32 * 1024 * 1024;
 /** elements of a node that are left to TypeScript after one that was refused: twice as many each time */
-const mostPassedOver = 64;
+const maxPassedOver = 64;
 
 interface Loaded {
   /** the block whose rows are in this memory */
@@ -132,7 +132,7 @@ export class ElementsKernel {
         return end;
       }
       if (this.#mend(standing)) continue;
-      const passed = Math.min(mostPassedOver, (this.#passedOver[node] ?? 0) * 2 + 1);
+      const passed = Math.min(maxPassedOver, (this.#passedOver[node] ?? 0) * 2 + 1);
       this.#passOver[node] = this.#passedOver[node] = passed;
       return 0;
     }
@@ -204,8 +204,8 @@ export class ElementsKernel {
     const { at, end } = rows;
     const isLast = rows.isLast ? 1 : 0;
     // the table was already there, and the element needs rows of the next block
-    const isThere = loaded.cells === rows.cells && memory.get(record, layout.TABLE_END) === end;
-    if (isThere && memory.get(record, layout.TABLE_IS_LAST) === isLast) return false;
+    const isPresent = loaded.cells === rows.cells && memory.get(record, layout.TABLE_END) === end;
+    if (isPresent && memory.get(record, layout.TABLE_IS_LAST) === isLast) return false;
     if (loaded.cells !== rows.cells && !this.#load(loaded, rows)) return false;
     const values: readonly [field: number, value: number][] = [
       [layout.TABLE_BYTES, loaded.bytesAt],
@@ -227,12 +227,12 @@ export class ElementsKernel {
     loaded.cells = null;
     // a quarter more, because blocks differ in size
     if (loaded.bytesRoom < bytes.length) {
-      if (memory.used + bytes.length * 1.25 > mostBytes) return false;
+      if (memory.used + bytes.length * 1.25 > maxBytes) return false;
       loaded.bytesRoom = Math.ceil(bytes.length * 1.25);
       loaded.bytesAt = memory.allocate(loaded.bytesRoom);
     }
     if (loaded.cellsRoom < end * 4) {
-      if (memory.used + end * 5 > mostBytes) return false;
+      if (memory.used + end * 5 > maxBytes) return false;
       loaded.cellsRoom = end * 5;
       loaded.cellsAt = memory.allocate(loaded.cellsRoom);
     }

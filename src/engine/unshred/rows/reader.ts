@@ -78,7 +78,7 @@ function elementAt(kept: Map<string, KeptElement>, steps: readonly string[]): Ke
 const aheadBytes = 1024 * 1024;
 
 /** blocks that wait for being given back: those that rows of deep documents keep for long are left to the garbage collector */
-const mostPassed = 4;
+const maxPassed = 4;
 
 interface CursorOptions {
   /** whether rows of a block may still be needed after the table has moved past it; null: rows of any block */
@@ -178,7 +178,7 @@ class RowCursor implements RowBytes {
   #pass(): void {
     if (this.#block === null || this.#isKept === null || this.#blocks.giveBack === undefined) return;
     this.#passed.push(this.#block);
-    if (this.#passed.length > mostPassed) this.#passed.shift();
+    if (this.#passed.length > maxPassed) this.#passed.shift();
   }
 
   /**
@@ -212,14 +212,14 @@ interface StrayChild {
   readonly position: number;
 }
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 export class Strays {
   /** number of rows of each table that are stored where they are written */
   readonly inPlace: Float64Array;
   readonly #rows: readonly StrayRow[];
   readonly #left: Set<StrayRow>;
-  /** by table and column, then by the column's value; in the order of the rows */
+  /** keyed by table and column, then by the column's value; in the order of the rows */
   readonly #indexes = new Map<string, ReadonlyMap<string | null, readonly StrayRow[]>>();
 
   /** `rows`: of each table in the order of their keys. */
@@ -269,11 +269,11 @@ export class Strays {
     const keys = [...this.#left]
       .filter(({ table }) => table === first.table)
       .map(({ bytes, keyFrom, keyTo }) => textOf(bytes, keyFrom, keyTo));
-    const more = this.#left.size - Math.min(mostNamed, keys.length);
+    const more = this.#left.size - Math.min(maxNamed, keys.length);
     const rows = keys.length === 1 ? `the row of ${name} with key` : `the rows of ${name} with the keys`;
     const others = more === 0 ? '' : ` and ${more} more`;
     throw unplacedRows(
-      `${rows} ${keys.slice(0, mostNamed).join(', ')}${others} ${this.#left.size === 1 ? 'has' : 'have'} no place in the document: no row of it that may have such rows below it has the key that they name above them; correct that key, and document_key, or take the rows out`,
+      `${rows} ${keys.slice(0, maxNamed).join(', ')}${others} ${this.#left.size === 1 ? 'has' : 'have'} no place in the document: no parent row in the document has their parent key; correct that key and document_key, or delete the rows`,
     );
   }
 
@@ -294,7 +294,7 @@ function unplacedRows(message: string): InputError {
 
 // The rows of all tables.
 
-export interface TakenRow extends RowBytes {
+export interface CurrentRow extends RowBytes {
   /** start and end of the row's key in `bytes` */
   readonly keyFrom: number;
   readonly keyTo: number;
@@ -318,11 +318,11 @@ interface OpenTable {
   /** the next row comes too late in its table: it and all rows after it are strays */
   isBlocked: boolean;
   /** the last row read, which has the highest key */
-  last: TakenRow | null;
+  last: CurrentRow | null;
 }
 
 /** the most tables with rows for which a block is read ahead while another is used, which doubles the memory */
-const mostAhead = 256;
+const maxAhead = 256;
 
 export class RowReader {
   readonly #model: RelationalModel;
@@ -376,7 +376,7 @@ export class RowReader {
   }
 
   /** Reads the head of a table with its entries of the side tables. `depth`: depth of its element; the root's is 1. */
-  take(table: number, depth: number): TakenRow | Promise<TakenRow> {
+  take(table: number, depth: number): CurrentRow | Promise<CurrentRow> {
     const open = this.#tables[table]!;
     const row = rowAt(open);
     open.taken += 1;
@@ -421,7 +421,7 @@ export class RowReader {
     this.#isOpen = isOpen;
   }
 
-  readonly #readsAhead = (): boolean => this.#openTables <= mostAhead;
+  readonly #readsAhead = (): boolean => this.#openTables <= maxAhead;
 
   readonly #standing: StandingTables = (table) => {
     const open = this.#tables[table];
@@ -449,11 +449,11 @@ export class RowReader {
   /** The row with its entries, those that have been found before included. */
   #withBeside(
     open: OpenTable,
-    row: TakenRow,
+    row: CurrentRow,
     depth: number,
     found: Map<string, string> | null,
     foundUnmapped: UnmappedRow[] | null,
-  ): TakenRow | Promise<TakenRow> {
+  ): CurrentRow | Promise<CurrentRow> {
     const number = numberIn(row.bytes, row.keyFrom, row.keyTo);
     let key: string | null = null;
     // beyond 2^53 numbers are equal that are not the same
@@ -503,7 +503,7 @@ export class RowReader {
   }
 
   /** Does the same as `take` for a row that is stored elsewhere. */
-  takeStray(stray: StrayRow, depth: number): TakenRow {
+  takeStray(stray: StrayRow, depth: number): CurrentRow {
     this.strays!.take(stray);
     return { ...stray, kept: keptOf(stray.unmapped, depth) };
   }
@@ -534,7 +534,7 @@ export class RowReader {
     for (const [index, table] of this.#tables.entries()) {
       if (table === null || table === undefined) continue;
       const { name } = this.#model.tables[index]!;
-      let lastWritten: { readonly row: TakenRow | null } | null = null;
+      let lastWritten: { readonly row: CurrentRow | null } | null = null;
       for (let head = this.head(index); head !== null && this.#isBehind(index, head, document);) {
         const of = this.#documentOf(index, head);
         late.add(of);
@@ -652,13 +652,13 @@ export class RowReader {
 }
 
 /** Returns the present row of the table, without the content kept beside it. */
-function rowAt({ cursor: { bytes, cells, at }, keyCell }: OpenTable): TakenRow {
+function rowAt({ cursor: { bytes, cells, at }, keyCell }: OpenTable): CurrentRow {
   const [keyFrom, keyTo] = [cells[at + keyCell]!, cells[at + keyCell + 1]!];
   return { bytes, cells, at, keyFrom, keyTo, lexical: null, kept: null, unmapped: null };
 }
 
 /** The row with its key alone, apart from its block. */
-function keyAlone(row: TakenRow): TakenRow {
+function keyAlone(row: CurrentRow): CurrentRow {
   // a Buffer's own slice shares its memory
   const bytes = new Uint8Array(row.bytes.subarray(row.keyFrom, row.keyTo));
   return { ...row, bytes, cells: new Int32Array(0), at: 0, keyFrom: 0, keyTo: bytes.length };
@@ -670,13 +670,13 @@ function keptOf(unmapped: readonly UnmappedRow[] | null, depth: number): KeptEle
 
 function unplaced(table: string, row: string): InputError {
   return unplacedRows(
-    `the row of ${table} with ${row} has no place in the document: it was changed, or its document_key does not tell the document; correct document_key, or take the row out`,
+    `the row of ${table} with ${row} has no place in the document: it was changed, or its document_key is wrong; correct document_key, or delete the row`,
   );
 }
 
 // Joins the rows of a wide table, which are stored in several tables (src/engine/model/wide-rows.ts), by their row key.
 
-/** Returns the rows of the first of `parts` with the columns of the others, or null if that table does not exist. */
+/** Returns the rows of the first table of `parts`, with the columns of the other tables added; null if the first table does not exist. */
 async function joinedRows(
   { tables }: RelationalModel,
   rows: DocumentRows,

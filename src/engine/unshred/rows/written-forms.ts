@@ -584,7 +584,7 @@ function atOffsets(
 }
 
 /** 14:00, the most that an offset may be */
-const mostMinutes = 840;
+const maxMinutes = 840;
 
 const MINUS = 45;
 const ZERO = 48;
@@ -598,7 +598,7 @@ function minutesIn(bytes: Uint8Array, from: number, to: number): number {
     if (digit < 0 || digit > 9) return NaN;
     minutes = minutes * 10 + digit;
   }
-  return minutes > mostMinutes ? NaN : isNegative ? -minutes : minutes;
+  return minutes > maxMinutes ? NaN : isNegative ? -minutes : minutes;
 }
 
 function twoDigits(bytes: Uint8Array, at: number): number {

@@ -218,7 +218,7 @@ export class DeclarationReader {
       if (!isPublicIdCharacter(this.bytes[i]!))
         this.fail(
           'xml_syntax',
-          `${this.state.shown(this.bytes, i, to)} may not stand in a public identifier`,
+          `${this.state.shown(this.bytes, i, to)} is not allowed in a public identifier`,
           i,
         );
     }
@@ -265,7 +265,7 @@ export class DeclarationReader {
     const at = this.pos;
     const target = this.plainName();
     if (/^xml$/i.test(target))
-      this.fail('xml_syntax', 'an XML declaration may stand only at the very start', at);
+      this.fail('xml_syntax', 'an XML declaration is allowed only at the very start', at);
     if (this.accept('?>')) return;
     this.requireSpace();
     while (!this.accept('?>')) {

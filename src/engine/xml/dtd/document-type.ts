@@ -58,7 +58,7 @@ export interface AttributeDefinition {
 
 /** All attribute declarations of one element. */
 interface AttributeList {
-  /** by raw attribute name id; the first declaration binds (XML 1.0 §3.3) */
+  /** keyed by raw attribute name id; the first declaration binds (XML 1.0 §3.3) */
   readonly definitions: Map<number, AttributeDefinition>;
   /** attributes with a default value, in the order of declaration */
   readonly defaults: AttributeDefinition[];
@@ -68,7 +68,7 @@ interface AttributeList {
 export interface DocumentType {
   readonly generalEntities: Map<string, Entity>;
   readonly parameterEntities: Map<string, Entity>;
-  /** by raw element name id */
+  /** keyed by raw element name id */
   readonly attributeLists: Map<number, AttributeList>;
   /** an external subset or an external parameter entity was not read: declarations may be missing */
   incomplete: boolean;

@@ -44,7 +44,7 @@ export function readExternal(
   reader.write(bytes);
   reader.end();
   const { text, linesBefore } = entityText(pieces, (declared) =>
-    s.fail(faultOffset, 'xml_syntax', `${declared} is no text declaration (in ${base})`),
+    s.fail(faultOffset, 'xml_syntax', `${declared} is not a text declaration (in ${base})`),
   );
   return { text, part: found, linesBefore };
 }

@@ -194,7 +194,7 @@ function checkPredefined(reader: DeclarationReader, name: string, text: Uint8Arr
     value === null ||
     !forms.includes(value.replace(/&#0+|&#x0+/i, (zeros) => zeros.replaceAll('0', '')).toLowerCase())
   )
-    reader.fail('xml_syntax', `the entity "${name}" may be declared only as the character it stands for`, at);
+    reader.fail('xml_syntax', `the entity "${name}" may be declared only as its predefined character`, at);
 }
 
 /**
@@ -433,7 +433,7 @@ function addValue(
       if (!reader.origin.isExternal)
         reader.fail(
           'xml_syntax',
-          'a parameter entity reference may not stand within a declaration of the internal subset',
+          'a parameter entity reference is not allowed within a declaration of the internal subset',
           at,
         );
       out.add(value, copied, i);

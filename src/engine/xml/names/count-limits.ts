@@ -3,27 +3,27 @@ import { longNameLength } from './interned.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
 
 /** A document with more distinct names than this is an attack, not data. */
-const mostNames = 1_000_000;
+const maxNames = 1_000_000;
 
 /** names and namespaces so long, of all documents that share a table of names */
-const mostLongNames = 100;
+const maxLongNames = 100;
 
 export function checkNameCount(s: TokenizerState, at: number): void {
   const { raw, contexts } = s;
-  if (raw.interner.size > mostNames || contexts.size > mostNames)
+  if (raw.interner.size > maxNames || contexts.size > maxNames)
     s.fail(
       at,
       'xml_name_count_limit',
-      `there are more than ${mostNames} distinct names or namespace contexts`,
+      `there are more than ${maxNames} distinct names or namespace contexts`,
     );
   if (
-    raw.interner.longNames > mostLongNames ||
-    contexts.longUris > mostLongNames ||
-    s.settings.names.longNames > mostLongNames
+    raw.interner.longNames > maxLongNames ||
+    contexts.longUris > maxLongNames ||
+    s.settings.names.longNames > maxLongNames
   )
     s.fail(
       at,
       'xml_name_count_limit',
-      `more than ${mostLongNames} names or namespaces are longer than ${longNameLength} bytes`,
+      `more than ${maxLongNames} names or namespaces are longer than ${longNameLength} bytes`,
     );
 }

@@ -112,7 +112,7 @@ export function scanOutsideRoot(s: TokenizerState): Outcome {
 function scanDoctype(s: TokenizerState): Outcome {
   if (s.stage === IN_EPILOG) failSecondDocument(s, s.pos);
   if (s.documentType !== null)
-    s.fail(s.pos, 'xml_syntax', 'a document type declaration may stand only once, before the root element');
+    s.fail(s.pos, 'xml_syntax', 'a document type declaration is allowed only once, before the root element');
   return scanDocumentType(s) ? GOES_ON : NEEDS_INPUT;
 }
 
@@ -213,7 +213,7 @@ function checkTarget(s: TokenizerState, target: string, at: number): void {
     s.fail(
       at,
       'xml_syntax',
-      'an XML declaration may stand only at the very start, and no processing instruction may be named so',
+      'an XML declaration is allowed only at the very start, and no processing instruction may have this name',
     );
   if (target.includes(':'))
     s.fail(

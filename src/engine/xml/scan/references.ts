@@ -113,7 +113,7 @@ function findEntity(s: TokenizerState, name: string, faultOffset: number): Entit
     s.fail(
       faultOffset,
       'xml_undeclared_entity',
-      `the entity "${name}" is declared outside of the document, which says standalone="yes": remove that, or declare the entity in the document`,
+      `the entity "${name}" is declared outside the document, which has standalone="yes": remove that, or declare the entity in the document`,
     );
   const refused = [...(s.documentType?.refused ?? [])];
   const where =

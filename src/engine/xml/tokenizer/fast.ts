@@ -119,8 +119,8 @@ export interface TokenizerKernels {
 }
 
 /**
- * Returns a function that decides from which document on a kernel is worth it: one whose first piece has `fromBytes`, or when many short
- * ones together have as much.
+ * Returns a function that receives the size of each document's first piece and returns whether to use a kernel from this document on: when
+ * the pieces together have `fromBytes`.
  */
 export function createKernelThreshold(fromBytes = 16 * 1024): (firstBytes: number) => boolean {
   let seen = 0;

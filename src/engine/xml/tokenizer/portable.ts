@@ -141,7 +141,7 @@ export function createXmlTokenizer(options: XmlTokenizerOptions): XmlTokenizer {
 export function settingsOf(
   options: XmlTokenizerOptions,
   memory: TokenizerMemory,
-  mostWindowBytes: number = Infinity,
+  maxWindowBytes: number = Infinity,
 ): TokenizerSettings {
   return {
     names: options.names ?? createNameTable(),
@@ -149,7 +149,7 @@ export function settingsOf(
     fileName: options.fileName,
     start: options.start,
     comments: options.comments ?? false,
-    windowBytes: Math.min(options.windowBytes ?? WINDOW_BYTES, mostWindowBytes),
+    windowBytes: Math.min(options.windowBytes ?? WINDOW_BYTES, maxWindowBytes),
     memory,
     external: options.external,
     onBatch: options.onBatch,

@@ -108,7 +108,7 @@ export class TokenizerState {
   inside: OpenConstruct = IN_NOTHING;
   readonly raw: RawNames;
   readonly contexts: NamespaceContexts = new NamespaceContexts();
-  /** by context * 2^26 + raw id: expanded name ids, for names that alternate between contexts */
+  /** keyed by context * 2^26 + raw id: expanded name ids, for names that alternate between contexts */
   readonly resolved: Map<number, number> = new Map();
   depth = 0;
   /** open elements, from index 1; [0] holds the context outside the root */

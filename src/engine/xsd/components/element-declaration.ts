@@ -94,7 +94,7 @@ export function readElement(element: ElementDeclaration, reading: XsdReading): v
   if (head !== undefined) {
     const names = collapse(head).split(' ');
     if (names.length > 1 && !reading.later) {
-      const message = 'XSD 1.0 knows one head of a substitution group; all of these are taken, as in XSD 1.1';
+      const message = 'XSD 1.0 allows one head of a substitution group; all of these are used, as in XSD 1.1';
       reading.report.error('xsd_several_heads', message, origin, element.key);
     }
     element.heads = names.flatMap(
@@ -126,7 +126,7 @@ function readAlternatives({ origin, key }: ElementDeclaration, reading: XsdReadi
   }
   if (types.length === 0) return null;
   const message =
-    'Tests of type alternatives (XSD 1.1) are not evaluated; the element has what any of its types has';
+    'Tests of type alternatives (XSD 1.1) are not evaluated; the element gets the content of all its alternative types';
   reading.report.info('xsd_alternative_tests_ignored', message, origin, key);
   return { types, exhaustive };
 }

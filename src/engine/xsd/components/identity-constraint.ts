@@ -103,7 +103,7 @@ function checkXPath(xpath: string, role: 'selector' | 'field', at: Origin, readi
         test === '*' ||
         (test.endsWith(':*') ? qualifiedName.test(`${test.slice(0, -1)}x`) : qualifiedName.test(test));
       if ((step !== '.' && !named) || misplaced) {
-        reading.report.error('xsd_bad_xpath', `"${xpath}" is no ${role} path`, at);
+        reading.report.error('xsd_bad_xpath', `"${xpath}" is not a ${role} path`, at);
         return;
       }
       const colon = test.indexOf(':');

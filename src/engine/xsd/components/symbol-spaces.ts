@@ -246,7 +246,7 @@ export function createReferenceResolver(
     }
     const { location } = missing.reference;
     const where = location === null ? `of the namespace ${name.namespaceUri}` : `"${location}"`;
-    const message = `The ${space} ${path} is not in the set; the document ${where}, which may hold it, is missing`;
+    const message = `The ${space} ${path} is not in the set; the document ${where}, which may declare it, is missing`;
     if (missingIs === 'wildcard') {
       report.warning('xsd_missing_component', `${message}; anything is allowed in its place`, at, path);
       return;
@@ -270,7 +270,7 @@ export function createReferenceResolver(
       if (name.namespaceUri === xsdNamespace) {
         const component = builtIn(space, name.localName) as ComponentKinds[S] | null;
         if (component !== null && name.localName === 'precisionDecimal') {
-          const message = 'XSD has no type precisionDecimal; decimal stands in for it';
+          const message = 'XSD has no type precisionDecimal; decimal is used instead';
           report.error('xsd_unknown_component', message, at, clarkName(name));
         }
         if (component !== null) return { component, name };
@@ -335,7 +335,7 @@ function fileOf({ document }: Origin): Origin['document']['file'] {
   return document.file;
 }
 
-const entryAdvice = '; --entry FILE names the one to enter the set by';
+const entryAdvice = '; --entry FILE names the file at which to enter the set';
 
 function say(report: XsdReport, duplicates: readonly Duplicate[]): void {
   const [{ second, first }, ...others] = duplicates as [Duplicate, ...Duplicate[]];
@@ -345,7 +345,7 @@ function say(report: XsdReport, duplicates: readonly Duplicate[]): void {
     others.length === 0
       ? `${what}; the first, at ${location}, is kept${fileOf(first) === fileOf(second) ? '' : entryAdvice}`
       : `${what}, and ${others.length} more that both files declare; the first, at ${location}, is kept, and so are the ` +
-        `others there: leave one of the two files out${entryAdvice}`;
+        `others there: omit one of the two files${entryAdvice}`;
   report.error('xsd_duplicate_component', message, second, clarkName(second.name));
 }
 

@@ -122,7 +122,7 @@ export interface ElementDeclaration {
 /** XSD 1.1 type alternatives of an element. Each instance has the first alternative whose test is true. */
 export interface TypeAlternatives {
   readonly types: readonly TypeDefinition[];
-  /** one of them has no test, so that the declared type is that of no instance */
+  /** one of them has no test, so no instance has the declared type */
   readonly exhaustive: boolean;
 }
 

@@ -361,9 +361,9 @@ function checkAttributeWildcard(
   let message = '';
   if (inherited === null) message = 'The base has no anyAttribute';
   else if (!isNamespaceSubset(wildcard.namespaces, inherited.namespaces)) {
-    message = 'anyAttribute allows more namespaces than that of the base';
+    message = 'anyAttribute allows more namespaces than in the base';
   } else if (strictness.indexOf(wildcard.processContents) < strictness.indexOf(inherited.processContents)) {
-    message = 'anyAttribute is laxer than that of the base';
+    message = 'anyAttribute is laxer than in the base';
   }
   if (message !== '') reading.report.error('xsd_bad_restriction', message, wildcard.origin ?? origin, path);
 }

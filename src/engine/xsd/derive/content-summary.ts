@@ -33,7 +33,7 @@ export interface WildcardSummary {
 
 /** A content model without its structure: per child element name, and all wildcards united. */
 export interface ContentSummary {
-  /** by expanded name, in the implied order; otherwise in the order of the first particles */
+  /** keyed by expanded name, in the implied order; otherwise in the order of the first particles */
   readonly children: ReadonlyMap<string, ChildSummary>;
   readonly wildcard: WildcardSummary | null;
 }

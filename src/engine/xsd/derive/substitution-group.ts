@@ -108,7 +108,7 @@ export function checkSubstitutionGroups(reading: XsdReading): void {
     const { origin, key, type } = element;
     const methods = derivationMethods(type, head.type);
     if (methods === null) {
-      const message = `Its type is not derived from that of ${head.name.localName}, for which it substitutes`;
+      const message = `Its type is not derived from the type of ${head.name.localName}, for which it substitutes`;
       reading.report.error('xsd_not_derived', message, origin, key);
     } else if ([...methods].some((method) => head.final.has(method))) {
       const message = `${head.name.localName} is final: no element of such a type may substitute for it`;

@@ -20,10 +20,10 @@ import { uniteNamespaces } from '../components/attributes.ts';
 import { derivationMethods } from './substitution-group.ts';
 
 const tooMany =
-  'Type alternatives within type alternatives combine in too many ways: from here on, elements have what the first of their types has';
+  'Type alternatives within type alternatives have too many combinations: nested elements get only the content of their first type';
 
 /** The most types that are compared. Among more types, none is left out because another one covers it. */
-const mostCompared = 500;
+const maxCompared = 500;
 
 /** The most types that combine several, for each element of the set, and an additional number for small sets. */
 const unionsForElement = 4;
@@ -202,7 +202,7 @@ function uncovered(types: readonly TypeDefinition[], reading: XsdReading): reado
   const distinct = [...new Set(types)];
   const concrete = distinct.filter((type) => type.kind === 'simple' || !type.abstract);
   const possible = concrete.length === 0 ? distinct : concrete;
-  if (possible.length > mostCompared) return possible;
+  if (possible.length > maxCompared) return possible;
   return possible.filter((type) => !possible.some((other) => other !== type && covers(other, type, reading)));
 }
 

@@ -144,7 +144,11 @@ export function loadDocuments(
         const message = `The document "${reference.location}" is not in the set`;
         if (missingIs === 'fail' && leavesSet(from.file.name, reference.location)) {
           const advice = 'give the folder that holds both, as an archive or by its path';
-          report.fatal('xsd_missing_document', `${message}, and its location lies outside it: ${advice}`, at);
+          report.fatal(
+            'xsd_missing_document',
+            `${message}, and its location is outside the set: ${advice}`,
+            at,
+          );
         } else report.warning('xsd_missing_document', message, at);
         continue;
       }
@@ -176,7 +180,7 @@ function reportMapping(
   report: XsdReport,
 ): void {
   const what = location === null || location === '' ? namespace : location;
-  const where = path === null ? 'which lies outside of the set' : `and ${path} is not in the set`;
+  const where = path === null ? 'which is outside the set' : `and ${path} is not in the set`;
   report.warning(
     'xsd_catalog_target',
     `${catalog}, line ${line}, says that "${what}" is "${uri}", ${where}`,

@@ -87,7 +87,7 @@ const laterAttributes: ReadonlySet<string> = new Set([
 
 /** True if it has an element or attribute that XSD 1.0 does not have, or excludes something for processors of 1.0. */
 function usesLaterVersion(root: XmlElement): boolean {
-  // elements may nest deeper than calls
+  // a loop, because elements may nest deeper than recursive calls can
   const open = [root];
   for (let element = open.pop(); element !== undefined; element = open.pop()) {
     if (element.name.namespaceUri !== xsdNamespace || element.name.localName === 'annotation') continue;

@@ -38,7 +38,7 @@ export function createSyntaxChecker(report: XsdReport): (file: SchemaFile) => vo
             at,
           );
         } else if (!hasForm(form, value)) {
-          report.error('xsd_bad_attribute_value', `"${value}" is no value for ${name.localName}`, at);
+          report.error('xsd_bad_attribute_value', `"${value}" is not a value of ${name.localName}`, at);
         }
         if (name.localName !== 'id') continue;
         const id = collapse(value);
@@ -84,7 +84,7 @@ export function createSyntaxChecker(report: XsdReport): (file: SchemaFile) => vo
         else if (/[^ \t\r\n]/u.test(child)) {
           report.error(
             'xsd_unexpected_text',
-            `Text in ${node.name.localName}: "${child.trim().slice(0, 40)}"`,
+            `Text is not allowed in ${node.name.localName}: "${child.trim().slice(0, 40)}"`,
             { node, document },
           );
         }
@@ -94,7 +94,7 @@ export function createSyntaxChecker(report: XsdReport): (file: SchemaFile) => vo
         const child = children[best.length]!;
         const { namespaceUri, localName } = child.name;
         const name = namespaceUri === xsdNamespace ? localName : clarkName(child.name);
-        report.error('xsd_unexpected_element', `${name} may not stand here in ${node.name.localName}`, {
+        report.error('xsd_unexpected_element', `${name} is not allowed here in ${node.name.localName}`, {
           node: child,
           document,
         });

@@ -50,7 +50,7 @@ const signs: readonly Sign[] = ['-', '.', '0', '1'];
 const numerals = '-.0123456789';
 
 /** digits of whole numbers and of fractions, each */
-const mostDigits = 30;
+const maxDigits = 30;
 
 function numbersOf(states: readonly State[]): DecimalTexts | null {
   if (!states.every(({ phase }) => phase === 'whole' || phase === 'fraction')) return null;
@@ -83,9 +83,9 @@ function follow(state: State, sign: Sign): State | null {
       return phase === 'whole' ? { ...state, phase: 'point' } : null;
     default:
       if (phase === 'point' || phase === 'fraction')
-        return fraction === mostDigits ? null : { ...state, phase: 'fraction', fraction: fraction + 1 };
+        return fraction === maxDigits ? null : { ...state, phase: 'fraction', fraction: fraction + 1 };
       if (phase === 'whole')
-        return whole === 0 || whole === mostDigits ? null : { ...state, whole: whole + 1 };
+        return whole === 0 || whole === maxDigits ? null : { ...state, whole: whole + 1 };
       return { ...state, phase: 'whole', whole: sign === '0' ? 0 : 1 };
   }
 }

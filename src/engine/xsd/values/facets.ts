@@ -104,7 +104,7 @@ export function deriveFacets(
       if (base.variety === 'atomic' && base.builtIn === 'NOTATION') {
         const name = reading.references.expand(value, origin);
         if (name !== null && !reading.references.has('notation', name))
-          wrong(`there is no notation ${value}`);
+          wrong(`the notation ${value} is not declared`);
       }
       enumeration.push(value);
       const documentation = readDocumentation(facet.node);
@@ -166,7 +166,7 @@ function mergeWhiteSpace(
   const value = collapse(facet.value);
   if (!looseness.includes(value)) return wrong(`"${value}" is not preserve, replace or collapse`);
   if (looseness.indexOf(value) < looseness.indexOf(whiteSpaceOf(base)))
-    return wrong('looser than that of the base type');
+    return wrong('looser than in the base type');
   merged.whiteSpace = value as 'preserve' | 'replace' | 'collapse';
 }
 
@@ -186,7 +186,7 @@ function mergeCount(
   if (before !== undefined) {
     const loosens =
       name === 'minLength' ? value < before : name === 'length' ? value !== before : value > before;
-    if (loosens) wrong(`${value} is not within ${before}, that of the base type`);
+    if (loosens) wrong(`${value} is not within ${before}, the value in the base type`);
   }
   const integral =
     base.variety === 'atomic' && base.builtIn !== 'decimal' && primitiveOf(base.builtIn) === 'decimal';
@@ -241,12 +241,12 @@ function whyInconsistent(
   if (step.has('length') && (step.has('minLength') || step.has('maxLength')))
     return 'length excludes minLength and maxLength';
   if (minLength !== undefined && maxLength !== undefined && minLength > maxLength)
-    return 'minLength is over maxLength';
+    return 'minLength is greater than maxLength';
   if (length !== undefined && ((minLength ?? 0) > length || (maxLength ?? Infinity) < length)) {
     return 'length is not between minLength and maxLength';
   }
   if (totalDigits !== undefined && fractionDigits !== undefined && fractionDigits > totalDigits) {
-    return 'fractionDigits is over totalDigits';
+    return 'fractionDigits is greater than totalDigits';
   }
   if (step.has('minInclusive') && step.has('minExclusive')) return 'minInclusive excludes minExclusive';
   if (step.has('maxInclusive') && step.has('maxExclusive')) return 'maxInclusive excludes maxExclusive';
@@ -425,7 +425,7 @@ export function whyInvalid(type: SimpleType, text: string): string | null {
     }
     return whyOutsideFacets(type.facets, value, items, 'string');
   }
-  if (!hasLexicalForm(type.builtIn, value)) return `"${value}" is not of the form of ${type.builtIn}`;
+  if (!hasLexicalForm(type.builtIn, value)) return `"${value}" is not a valid ${type.builtIn}`;
   return whyOutsideFacets(type.facets, value, null, primitiveOf(type.builtIn));
 }
 

@@ -4,8 +4,8 @@ import { isOneOf, partsOf, ascii, endsOfTexts, type TextKind } from './pattern.t
 
 /** The facts that patterns state about the lexical forms of a number. Infinity: any number of digits. */
 export interface NumberTexts {
-  readonly mostWhole: number;
-  readonly mostFraction: number;
+  readonly maxWhole: number;
+  readonly maxFraction: number;
   /** the fewest digits to print before the point, and after it */
   readonly leastWhole: number;
   readonly leastFraction: number;
@@ -32,8 +32,8 @@ export function numberTexts(patterns: NonNullable<Facets['patterns']>): NumberTe
   const usual = behindPoint.length === 1 ? behindPoint[0]! : candidates[0]!;
   const leastFraction = printable ?? usual;
   return {
-    mostWhole: bounded(Math.max(...wholes)),
-    mostFraction: bounded(Math.max(...fractions)),
+    maxWhole: bounded(Math.max(...wholes)),
+    maxFraction: bounded(Math.max(...fractions)),
     leastWhole: leastWhole === MOST_DIGITS ? 1 : leastWhole,
     leastFraction: leastFraction === MOST_DIGITS ? 0 : leastFraction,
     isPrintable: isWholeSearch && printable !== undefined && leastWhole < MOST_DIGITS,
@@ -73,7 +73,7 @@ function readForm(key: string): Form {
   };
 }
 
-/** By key: true if all texts of the form are allowed, false if only some are. */
+/** Keyed by key: true if all texts of the form are allowed, false if only some are. */
 type Forms = ReadonlyMap<string, boolean>;
 
 const FLOAT = 'float';
@@ -120,7 +120,7 @@ function isClosed(
     );
   };
   for (const sign of ['', '-'] as const) {
-    /** by significant digits before the point: the most digits that may follow it */
+    /** keyed by significant digits before the point: the most digits that may follow it */
     const reached = new Map<number, number>();
     for (const form of forms) {
       if ((form.sign === '-') !== (sign === '-')) continue;

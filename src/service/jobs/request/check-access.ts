@@ -51,7 +51,7 @@ export function catalogueLogin(
   if (outUser !== undefined)
     throw new AppError(
       'invalid_option',
-      '-u: a catalogue takes -u CLIENT with -p SECRET, or -p TOKEN alone; give -p, too',
+      '-u: a catalogue needs -u CLIENT with -p SECRET, or only -p TOKEN; give -p, too',
     );
   if (credential !== null) {
     const misfit = credentialMisfit(credential, parseRemoteLocation(address));
@@ -63,7 +63,7 @@ export function catalogueLogin(
   if (!isOperators)
     throw new AppError(
       'target_not_allowed',
-      `${address}: jobs may read there, and not write: the operator sets svc.sources.NAME.writable=true where they may, or -p gives a token of your own`,
+      `${address}: jobs may read but not write there: let the operator set svc.sources.NAME.writable=true, or give your own token with -p`,
     );
   return { ...secretOf(source.access), by: 'operator' };
 }
@@ -337,7 +337,7 @@ export function addressFault(
     if (isHostAllowed(allowedHosts, hostname, number)) return null;
     return {
       code: 'host_not_allowed',
-      detail: `jobs may not reach ${hostname}:${number}: the property svc.allow.hosts names the hosts they may`,
+      detail: `jobs may not reach ${hostname}:${number}: the property svc.allow.hosts lists the allowed hosts`,
     };
   } catch (error) {
     if (!(error instanceof AppError) || !faultsOfPaths.has(error.code)) throw error;
@@ -361,7 +361,7 @@ function bucketFault(
   if (!isWritten || source.writable === true) return null;
   return {
     code: 'target_not_allowed',
-    detail: `${location}: jobs may read there, and not write: the operator sets svc.sources.NAME.writable=true where they may`,
+    detail: `${location}: jobs may read but not write there: let the operator set svc.sources.NAME.writable=true`,
   };
 }
 
@@ -399,7 +399,7 @@ function hostFault(
   if (isHostAllowed(settings.allowedHosts, target.host, target.port)) return null;
   return {
     code: 'host_not_allowed',
-    detail: `jobs may not reach ${target.host}:${target.port}: the property svc.allow.hosts names the hosts they may`,
+    detail: `jobs may not reach ${target.host}:${target.port}: the property svc.allow.hosts lists the allowed hosts`,
   };
 }
 

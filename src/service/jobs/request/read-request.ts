@@ -189,7 +189,10 @@ function checkCombinations(request: RequestDraft, defaults: Omit<ToolRequest, 't
       fault(null, `${request.tool} needs an input`);
     faultsOfRows(request, fault);
     if (namesLogical && request.mapLevel !== undefined) {
-      fault('-g', '-g makes a new logical schema and -l names one: only one of them can be given');
+      fault(
+        '-g',
+        '-g makes a new logical schema but -l names an existing one: only one of them can be given',
+      );
     }
     if (!makesOrigin && request.parent !== undefined)
       fault('--parent', '--parent is for a new origin, not for one that -x or -l names');
@@ -205,7 +208,7 @@ function checkCombinations(request: RequestDraft, defaults: Omit<ToolRequest, 't
   } else {
     if (request.inputs.length > 0)
       fault(null, `${request.tool} reads rows (-i), not files: ${request.inputs[0]}`);
-    if (request.in === undefined) fault(null, `${request.tool} needs -i, where the rows are`);
+    if (request.in === undefined) fault(null, `${request.tool} needs -i, the target with the rows`);
     if (request.tool === 'er2xml' && request.out === undefined) fault(null, 'er2xml needs -o, a folder');
     if (request.tool === 'unload' && request.document === undefined)
       fault(null, 'unload needs -D, the document');
@@ -218,11 +221,11 @@ function checkCombinations(request: RequestDraft, defaults: Omit<ToolRequest, 't
     if (request.outPassword !== undefined) fault('-p', '-p needs -o');
   }
   if (request.parseMode === 'data' && makesOrigin && request.xsd === undefined)
-    fault('-e', '-e d takes no statistics and so needs -x or -l, or --xsd');
+    fault('-e', '-e d collects no statistics to make a schema from, so it needs -x, -l or --xsd');
   if (request.onDrift !== undefined && request.unmapped !== 'capture')
     fault(
       '--unmapped',
-      `--unmapped ${request.unmapped} and --on-drift ${request.onDrift} say two things of the same content: only one of them can be given`,
+      `--unmapped ${request.unmapped} and --on-drift ${request.onDrift} conflict: only one of them can be given`,
     );
   if (request.onDrift === 'evolve' && namesLogical)
     fault(
@@ -235,25 +238,25 @@ function checkCombinations(request: RequestDraft, defaults: Omit<ToolRequest, 't
       ['--delete-missing', request.deleteMissing === true],
       ['--history', request.history === true],
     ] as const)
-      if (isGiven) fault(flag, `${flag} says which documents -S m replaces, and needs it`);
+      if (isGiven) fault(flag, `${flag} identifies the documents that -S m replaces, so it needs -S m`);
   if (request.engine === 'spark' && request.inputs.includes('-'))
     fault('--engine', '--engine spark: other machines do not see the standard input: name a file');
   const isCatalogue = [request.in, request.out].some((text) => /^iceberg:/i.test(text ?? ''));
   const layout = layoutFacts(request.format ?? defaultLayout);
   const versions = isCatalogue ? layouts.iceberg.parquetVersions : layout.parquetVersions;
   if (request.partition !== undefined && !isCatalogue && layout.holds !== 'tables')
-    fault('--partition', '--partition is for tables of Delta and Iceberg: say -f delta or -f iceberg, too');
+    fault('--partition', '--partition is for tables of Delta and Iceberg: add -f delta or -f iceberg');
   if (request.parquetVersion !== undefined && versions.length === 0)
-    fault('--parquet-version', '--parquet-version is for Parquet files: say -f parquet or -f delta, too');
+    fault('--parquet-version', '--parquet-version is for Parquet files: add -f parquet or -f delta');
   else if (request.parquetVersion !== undefined && !versions.includes(request.parquetVersion))
     fault(
       '--parquet-version',
-      '--parquet-version 2: readers of Iceberg tables do not all know its encodings: leave it out, or say 1',
+      '--parquet-version 2: some readers of Iceberg tables do not support its encodings: omit it, or use 1',
     );
   if (!layout.isReadAgain && request.views === true)
     fault(
       '--views',
-      `--views writes views for databases that load the files, and none loads -f ${request.format}: leave it out`,
+      `--views writes views for databases that load the files, but none loads -f ${request.format}: omit it`,
     );
   if (!layout.isReadAgain)
     for (const [flag, isGiven] of [
@@ -263,7 +266,7 @@ function checkCombinations(request: RequestDraft, defaults: Omit<ToolRequest, 't
       if (isGiven)
         fault(
           flag,
-          `${flag} looks up which documents the target has, and -f ${request.format} is not read again: take -f csv or -f parquet, or leave ${flag} out`,
+          `${flag} needs to read the documents in the target, but -f ${request.format} cannot be read: use -f csv or -f parquet, or omit ${flag}`,
         );
   const isRemote = [...request.inputs, ...(request.xsd ?? []), request.from ?? ''].some(isRemoteLocation);
   if (request.credential !== undefined && !isRemote && !isCatalogue)
@@ -285,26 +288,25 @@ function faultsOfRows(request: RequestDraft, fault: (flag: string | null, detail
       ['--xml-column', xmlColumn !== undefined],
       ['--after', after !== undefined],
     ] as const)
-      if (isGiven) fault(flag, `${flag} says which rows --from takes, and needs it`);
+      if (isGiven) fault(flag, `${flag} selects rows of --from, so it needs --from`);
     return;
   }
-  if (inputs.length > 0)
-    fault('--from', `--from stands in place of inputs: leave it out, or ${inputs[0]!.slice(0, 200)}`);
+  if (inputs.length > 0) fault('--from', `--from replaces inputs: omit it, or ${inputs[0]!.slice(0, 200)}`);
   const source = rowSourceOf(from);
   const isFile = !('fault' in source) && source.kind === 'file';
   if (isFile && query !== undefined)
-    fault('--query', '--query asks a database: of a file all rows and columns are taken');
+    fault('--query', '--query is for databases: all rows and columns of a file are read');
   if (!isFile && query === undefined)
     fault('--from', '--from DATABASE needs --query, such as --query "SELECT id, payload FROM inbox"');
   if (after === undefined) return;
   if (saveMode !== 'append' && saveMode !== 'merge')
-    fault('--after', '--after adds to what is there: with -S a (append) or -S m (merge) alone');
+    fault('--after', '--after adds rows to the target: it needs -S a (append) or -S m (merge)');
   if (deleteMissing === true)
-    fault('--delete-missing', '--delete-missing would remove what was loaded before --after');
+    fault('--delete-missing', '--delete-missing would remove the documents loaded before --after');
 }
 
 function checkJob(request: RequestDraft, defaults: Omit<ToolRequest, 'tool'>): CombinationFault[] {
   const bare = { tool: request.tool, ...defaults, json: request.json, jobId: request.jobId };
   if (JSON.stringify(request) === JSON.stringify(bare)) return [];
-  return [{ flag: '-j', detail: '-j takes everything from the job record: only --json may stand beside it' }];
+  return [{ flag: '-j', detail: '-j takes everything from the job record: only --json may be added' }];
 }

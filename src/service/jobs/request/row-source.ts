@@ -18,11 +18,11 @@ export function rowSourceOf(text: string): RowSourceLocation | { readonly fault:
   if ('fault' in target) return target;
   switch (target.kind) {
     case 'metadb':
-      return { fault: 'the metadata database holds what is the service’s own: name a database of yours' };
+      return { fault: 'the metadata database is only for the service itself: name another database' };
     case 'iceberg':
-      return { fault: 'a catalogue of Iceberg tables is no place that documents are read from' };
+      return { fault: 'documents cannot be read from a catalogue of Iceberg tables' };
     case 'registered':
-      return { fault: `${target.location} is no place that documents are read from` };
+      return { fault: `documents cannot be read from ${target.location}` };
     case 'bucket':
       return fileOf(text, text);
     case 'folder':

@@ -61,7 +61,7 @@ const watchedFiles = z
       .readonly(),
     /** names of files that are gone, whose documents are removed (`--delete-missing`) */
     gone: z.array(z.string().min(1)).readonly().optional(),
-    /** the watch: of rows (`--from`) its mark is gone on from, of files it knows the earlier ones */
+    /** the watch that the job belongs to: for rows (`--from`), reading continues from its mark; for files, it has the earlier files */
     watch: id.optional(),
   })
   .readonly();
@@ -129,9 +129,9 @@ const storedRequest = z
     ]) satisfies z.ZodType<SaveMode>,
     /** `-S m`: paths that identify a document, as given; absent: its name */
     key: z.string().optional(),
-    /** `-S m`: documents that are replaced, or whose source is gone, stay, with the time until which they were valid */
+    /** `-S m`: replaced and missing documents stay, with the time until which they were valid */
     history: z.boolean().optional(),
-    /** `-S m`: documents whose source is gone go */
+    /** `-S m`: documents that are no longer among the inputs are removed */
     deleteMissing: z.boolean().optional(),
     prefix: z.string().optional(),
     suffix: z.string().optional(),
@@ -162,7 +162,7 @@ const storedRequest = z
     onError: z.enum(['fail', 'skip']),
     prune: z.boolean(),
     tables: z.enum(['used', 'all']),
-    /** absent: keys, on the tables and columns that the job makes; given: on those that are there, too */
+    /** absent: indexes on keys, but only for tables and columns that the job makes; given: also for existing ones */
     indexes: z.enum(['none', 'keys', 'all']).optional(),
     /** absent: tables and checks that earlier loads made in the target are kept up to date */
     codes: z.enum(['none', 'table', 'check']).optional(),

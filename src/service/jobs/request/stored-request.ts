@@ -2,7 +2,7 @@
  * The request as it is stored with its job: JSON in which every member that holds a secret is `{"sealed":"…"}`. Also lists the secrets of a
  * request, so that logs can mask them.
  */
-import { settingHoldsSecret, modesByName, parseModeLetters, saveModeLetters } from '../option-table.ts';
+import { settingHoldsSecret, withModeNames, parseModeLetters, saveModeLetters } from '../option-table.ts';
 import { passwordsIn, createMask } from '../mask-secrets.ts';
 import { type ToolRequest, requestDefaults } from './tool-request.ts';
 import { AppError } from '../../../errors.ts';
@@ -89,7 +89,7 @@ export async function openRequest(stored: string, secrets: SecretBox): Promise<T
     throw new AppError('internal_error', 'the stored request of the job cannot be read');
   }
   // Members added since the job was stored hold their defaults
-  return { ...requestDefaults, ...opened, ...modesByName(opened) } as ToolRequest;
+  return { ...requestDefaults, ...opened, ...withModeNames(opened) } as ToolRequest;
 }
 
 async function openMembers(value: unknown, secrets: SecretBox): Promise<unknown> {

@@ -120,8 +120,7 @@ function registered(scheme: string, text: string): Target | { readonly fault: st
     ];
     return { fault: `must be ${forms.join(', ')} or a folder` };
   }
-  if (hasHiddenCharacters(text))
-    return { fault: 'has characters that are not seen, or that turn text around' };
+  if (hasHiddenCharacters(text)) return { fault: 'has invisible or bidirectional characters' };
   return { kind: 'registered', scheme, text: text.slice(scheme.length + 1), location: text };
 }
 
@@ -140,7 +139,7 @@ export function fileNameFault(text: string, tool: string, isWritten: boolean): s
   const [, suffix] = fileNames.exec(text) ?? [];
   if (suffix === undefined) return null;
   const folder = text.slice(0, -suffix.length - 1) || text;
-  return `${JSON.stringify(text)} is the name of a file, and a target without a kind is a folder: write ${
+  return `${JSON.stringify(text)} looks like a file, but a target without a kind is a folder: write ${
     tool === 'er2xml' && isWritten ? folder : spellingOf(text, suffix, folder, target.kind)
   }`;
 }
@@ -149,7 +148,7 @@ function spellingOf(text: string, suffix: string, folder: string, kind: 'folder'
   const lower = suffix.toLowerCase();
   const layout = namedLayouts.find((name) => name === lower);
   if (layout !== undefined) return `${folder} with -f ${layout}, ${layouts[layout].insteadOfFile}`;
-  if (kind === 'bucket') return `${folder}: a file of a database is not written into a bucket`;
+  if (kind === 'bucket') return `${folder}: a database file cannot be written into a bucket`;
   if (lower === 'duckdb') return `duckdb:${text}`;
   return lower.startsWith('sqlite') ? `sqlite:${text}` : `sqlite:${text} or duckdb:${text}`;
 }
@@ -199,10 +198,11 @@ function icebergNamespace(text: string): Target | { readonly fault: string } {
   const url = /^https?:\/\/[^\s\\]+$/i.test(text) ? URL.parse(text) : null;
   if (url === null || url.hash !== '') return { fault: `must be ${icebergForm}` };
   if (url.username !== '' || url.password !== '' || text.includes('@'))
-    return { fault: `must be ${icebergForm}: user and password are told by -u and -p` };
+    return { fault: `must be ${icebergForm}: give user and password by -u and -p` };
   if (url.protocol === 'http:' && !isLoopbackName(url.hostname))
     return {
-      fault: 'names a catalogue without TLS: write iceberg:https://, only this machine is asked without',
+      fault:
+        'names a catalogue without TLS: write iceberg:https:// (only this machine may be used without TLS)',
     };
   for (const name of new Set(url.searchParams.keys())) {
     if (name !== 'warehouse' && name !== 'namespace')
@@ -217,7 +217,7 @@ function icebergNamespace(text: string): Target | { readonly fault: string } {
   if (warehouse === '' || levels.some((level) => level.trim() === ''))
     return { fault: 'has an empty warehouse, or an empty level of its namespace' };
   if (hasHiddenCharacters(namespace) || hasHiddenCharacters(warehouse ?? ''))
-    return { fault: 'has characters in its warehouse or namespace that are not seen' };
+    return { fault: 'has invisible characters in its warehouse or namespace' };
   const address = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
   const named = new URLSearchParams({ ...(warehouse === null ? {} : { warehouse }), namespace });
   return {
@@ -243,7 +243,7 @@ function metadb(name: string): Target | { readonly fault: string } {
 function sqlSchemaFault(name: string): string | null {
   if (name === '') return 'names no SQL schema: give one, as in metadb:orders';
   if (hasHiddenCharacters(name))
-    return 'has characters in the name of its SQL schema that are not seen, or that turn text around';
+    return 'has invisible or bidirectional characters in the name of its SQL schema';
   return new TextEncoder().encode(name).length > identifierBytes
     ? `has a name of its SQL schema that is longer than ${identifierBytes} bytes`
     : null;
@@ -303,7 +303,7 @@ function serverAddress(
 
   const decoded = { user: decode(user), password: decode(password), database: decode(database) };
   if (decoded.user === undefined || decoded.password === undefined || decoded.database === undefined) {
-    return { fault: 'has a % that is no escape' };
+    return { fault: 'has a % that does not begin an escape' };
   }
   // NUL ends a parameter of the protocol: text after it would be read as the next one
   if (Object.values(decoded).some((part) => part !== null && /\p{Cc}/u.test(part!)))
@@ -364,8 +364,7 @@ function mysql(text: string): Target | { readonly fault: string } {
   if ('fault' in server) return server;
   const { parameters: _, database, ...parts } = server;
   if (database === null) return { fault: 'names no database: give one, as in mysql://HOST/orders' };
-  if (hasHiddenCharacters(database))
-    return { fault: 'has characters in the name of its database that are not seen' };
+  if (hasHiddenCharacters(database)) return { fault: 'has invisible characters in the name of its database' };
   if (['mysql', 'sys', 'information_schema', 'performance_schema'].includes(database.toLowerCase()))
     return { fault: `the database ${database} is the server's own` };
   return {
@@ -424,7 +423,7 @@ export function registerTarget(target: RegisteredTarget): void {
   if (!/^[a-z][a-z0-9-]*$/.test(target.scheme) || ownSchemes.has(target.scheme))
     throw new AppError(
       'invalid_option',
-      `registerTarget: ${JSON.stringify(target.scheme)} cannot be the scheme of a target: take a word of lower-case letters, digits and - that has no meaning yet`,
+      `registerTarget: ${JSON.stringify(target.scheme)} cannot be the scheme of a target: use an unused word of lower-case letters, digits and -`,
     );
   registeredKinds.set(target.scheme, target);
 }

@@ -56,7 +56,7 @@ export function createWorker(options: WorkerOptions): Worker {
         const job = superviseJob(options, claim, handingBack.signal, span)
           .then(() => span.end())
           .catch((error: unknown) =>
-            logger.error('job left to its lease', {
+            logger.error('the job is left until its lease expires', {
               job: claim.idJob,
               error: messageOf(error),
               ...span.fields,
@@ -119,7 +119,7 @@ export function startReaper(options: {
     while (!stopping.signal.aborted) {
       try {
         const changed = await jobs.reap();
-        if (changed > 0) logger.info('jobs whose lease or deadline had passed', { changed });
+        if (changed > 0) logger.info('jobs whose lease or deadline has expired', { changed });
       } catch (error) {
         logger.warn('leases cannot be checked now', { error: String(error) });
       }

@@ -79,7 +79,7 @@ async function keepLease(
     // A connection that is dead without knowing it must not keep us from counting
     const answer = await answerWithin(jobs.heartbeat(claim, leaseMs), Math.min(heartbeatMs, leaseMs / 4));
     if (ended.aborted) return null;
-    if (answer === null) logger.warn('heartbeat not answered', { job: claim.idJob });
+    if (answer === null) logger.warn('the heartbeat was not answered', { job: claim.idJob });
     if (answer === 'ok') {
       heldSince = asked;
       nextMs = heartbeatMs;
@@ -146,7 +146,7 @@ async function askTarget(
       if (code === exitCodes.completed) answer = 'published';
       else if (code === exitCodes.notPublished) answer = 'not published';
     } catch (error) {
-      options.logger.warn('the target cannot be asked now', { job: claim.idJob, error: String(error) });
+      options.logger.warn('the target does not answer now', { job: claim.idJob, error: String(error) });
     }
     if (answer === 'unknown') await pause(backOffMs(attempt, 500, 30_000), giveUp.signal);
   }
@@ -165,7 +165,7 @@ interface Ending {
   readonly logFault: string | null;
   /** the exceeded limit, if it ended for lack of memory */
   readonly outOfMemory: string | null;
-  /** the limit of ours past which it was ended */
+  /** the limit of this program for which it was ended */
   readonly overLimit: string | null;
   readonly endReason: EndReason | null;
 }
@@ -186,7 +186,7 @@ export async function superviseJob(
 ): Promise<void> {
   const { jobs, logger } = options;
   if (claim.purpose === 'reconcile') {
-    logger.info('a dead worker left the job while it published', { job: claim.idJob });
+    logger.info('a worker died while the job was publishing', { job: claim.idJob });
     return settle(options, claim, null, handBack);
   }
   let ending: Ending;
@@ -248,11 +248,14 @@ async function settle(
   if (stored.committing) {
     const hurried = stored.record.status === 'terminating' || endsAtOnce(ending);
     const answer = await askTarget(options, claim, hurried, handBack);
-    options.logger.info('the target was asked', { job: claim.idJob, answer });
+    options.logger.info('asked the target whether the job had published its rows', {
+      job: claim.idJob,
+      answer,
+    });
     if (answer === 'lost') return;
     if (answer === 'published') {
       if (hurried)
-        await note(options, claim, 'told to end when its rows had been published: the job is complete');
+        await note(options, claim, 'the job was stopped after it had published its rows: it is complete');
       return persist(options, claim, () => jobs.finish(claim, 'completed', null));
     }
     // A worker that drains leaves the question to the next one
@@ -295,7 +298,7 @@ async function recordEnd(
   if (standing === 'lost') return false;
   if (open) {
     const failure =
-      'ended while it published, and its target did not answer: the table _loads there tells whether its rows are in it';
+      'ended while it published, and its target did not answer: the table _loads in the target shows whether its rows are there';
     return jobs.finish(
       claim,
       stored.record.status === 'terminating'
@@ -425,12 +428,12 @@ function timeText(ms: number): string {
 }
 
 /**
- * Writes the end of a job, through outages of the database. Past the lease the job is not ours to write about for sure,
- * but the epoch decides that: an answer of false is left as it is.
+ * Writes the end of a job, through outages of the database. After the lease another worker may have taken over the job; the epoch decides
+ * that, and false is not an error.
  */
 async function persist(options: WorkerOptions, claim: Claim, write: () => Promise<boolean>): Promise<void> {
   const ours = await persistently(options, claim, write);
-  if (!ours) options.logger.warn('the job was no longer ours', { job: claim.idJob });
+  if (!ours) options.logger.warn('the job had been taken over by another worker', { job: claim.idJob });
 }
 
 async function persistently<T>(options: WorkerOptions, claim: Claim, work: () => Promise<T>): Promise<T> {
@@ -441,7 +444,7 @@ async function persistently<T>(options: WorkerOptions, claim: Claim, work: () =>
     } catch (error) {
       if (performance.now() > giveUpAt) throw error;
       if (attempt === 1)
-        options.logger.warn('the end of the job cannot be written now', {
+        options.logger.warn('the result of the job cannot be recorded now', {
           job: claim.idJob,
           error: String(error),
         });

@@ -21,7 +21,7 @@ export const exitCodes = {
 export const leftBehind: Readonly<Record<Tool, string>> = {
   xsd2er: 'nothing was published',
   xml2er: 'nothing was published',
-  er2xml: 'documents that were written by then are whole, and stay',
+  er2xml: 'documents that were already written are complete, and stay',
   unload: 'nothing was removed',
 };
 

@@ -201,8 +201,7 @@ const xlsx: FolderLayout = {
   limits: {
     rows: workbookLimits.rows,
     columns: workbookLimits.columns,
-    advice:
-      'Load fewer documents at once, as each load has a workbook of its own, or take -f csv or -f parquet.',
+    advice: 'Load fewer documents at once (each load writes its own workbook), or use -f csv or -f parquet.',
   },
   scripts: [],
   units: null,

@@ -107,7 +107,7 @@ export class TableRows {
     if (limits === null || columns <= limits.columns) return;
     throw new AppError(
       'unprocessable_input',
-      `table ${table}: it has ${columns} columns, and a sheet holds ${limits.columns}. Take -f csv or -f parquet.`,
+      `table ${table}: it has ${columns} columns, but a sheet holds only ${limits.columns}. Use -f csv or -f parquet.`,
     );
   }
 
@@ -120,7 +120,7 @@ export class TableRows {
     if (rows < limits.rows) return;
     throw new AppError(
       'unprocessable_input',
-      `table ${table}: there are more than ${limits.rows - 1} rows, which is what a sheet holds below its heading. ${limits.advice}`,
+      `table ${table}: there are more than ${limits.rows - 1} rows, the most that a sheet holds below its heading. ${limits.advice}`,
     );
   }
 }

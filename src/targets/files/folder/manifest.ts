@@ -5,9 +5,9 @@ import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts
 import { AppError } from '../../../errors.ts';
 import { PreReleaseFault } from '../../rows/pre-release.ts';
 import { isFileLayout, isTableLayout, type FileLayoutName } from '../../../ports/layouts.ts';
-import type { TargetLoad, SinkPlan, ZonesThere, ZoneTable, UnitFile } from '../../../ports/row-sink.ts';
+import type { TargetLoad, SinkPlan, ExistingZones, ZoneTable, UnitFile } from '../../../ports/row-sink.ts';
 import { hasOtherKeys } from '../../../engine/model/keys.ts';
-import { passed, memberOf, lookedAt } from '../../../engine/model/packed/reader.ts';
+import { peekElement, memberOf, peekMember } from '../../../engine/model/packed/reader.ts';
 import { tableIndexes } from '../../../engine/model/packed/models.ts';
 import { isOpenToZones } from '../../../engine/model/zones.ts';
 import type { ColumnType, RelationalModel, Table } from '../../../engine/model/relational-model.ts';
@@ -102,7 +102,7 @@ export function parseManifest(text: string): TargetManifest {
   if (isTableLayout(other))
     throw new AppError(
       'conflict',
-      `the folder holds tables of ${other}; take -f ${other}, or another folder.`,
+      `the folder holds tables of ${other}; use -f ${other}, or another folder.`,
     );
   throw foreignManifest(manifest);
 }
@@ -277,7 +277,7 @@ export function tableOfOtherKeys(
   return tables.find(({ name, files }) => {
     const index = tableIndexes(model).get(name);
     if (index === undefined || files.length === 0) return false;
-    const columns = lookedAt(passed(model.tables, index), 'columns');
+    const columns = peekMember(peekElement(model.tables, index), 'columns');
     return files.some((file) => hasOtherKeys(columns, (key) => file.columns.includes(key)));
   });
 }
@@ -335,7 +335,7 @@ export function nextManifest(step: ManifestStep): TargetManifest {
       files,
       ...widenedColumns(known, step.widened.get(name) ?? new Map()),
       nullable_columns: union(known?.nullable_columns, step.nullAllowed.get(name)),
-      ...zonedColumns(index === undefined ? undefined : passed(model.tables, index), known),
+      ...zonedColumns(index === undefined ? undefined : peekElement(model.tables, index), known),
     });
   }
   // no key is used twice, even if the rows that had it were removed
@@ -391,14 +391,14 @@ function zonedColumns(
 ): Pick<ManifestTable, 'zoned_columns'> {
   if (table === undefined)
     return known?.zoned_columns === undefined ? {} : { zoned_columns: known.zoned_columns };
-  const open = lookedAt(table, 'columns').filter(isOpenToZones);
+  const open = peekMember(table, 'columns').filter(isOpenToZones);
   return {
     zoned_columns: open.filter(({ type }) => type.kind === 'timestamptz').map(({ name }) => name),
   };
 }
 
-/** Returns `RowSink.zonesThere` for the existing files, from their manifest. */
-export function zonesOfManifest(manifest: TargetManifest, tables: readonly ZoneTable[]): ZonesThere {
+/** Returns `RowSink.existingZones` for the existing files, from their manifest. */
+export function zonesOfManifest(manifest: TargetManifest, tables: readonly ZoneTable[]): ExistingZones {
   const known = new Map(manifest.tables.map((table) => [table.name, table]));
   const found = new Map<string, ReadonlyMap<string, boolean>>();
   for (const { name, columns } of tables) {
@@ -427,7 +427,7 @@ export type NotedColumns = ReadonlyMap<string, ReadonlySet<string>>;
 export function columnsIn({ tables }: RelationalModel, ids: ReadonlySet<string>): NotedColumns {
   return new Map(
     tablesOf(ids).map((table) => {
-      const columns = lookedAt(passed(tables, table), 'columns');
+      const columns = peekMember(peekElement(tables, table), 'columns');
       const noted = columns.filter((_, column) => ids.has(columnId(table, column)));
       return [memberOf(tables, table, 'name'), new Set(noted.map((column) => column.name))] as const;
     }),
@@ -441,7 +441,7 @@ export type NotedTypes = ReadonlyMap<string, ReadonlyMap<string, ColumnType>>;
 export function typesIn({ tables }: RelationalModel, widened: WidenedTypes): NotedTypes {
   return new Map(
     tablesOf(widened).map((table) => {
-      const noted = lookedAt(passed(tables, table), 'columns').flatMap((column, at) => {
+      const noted = peekMember(peekElement(tables, table), 'columns').flatMap((column, at) => {
         const type = widened.get(columnId(table, at));
         return type === undefined ? [] : [[column.name, type] as const];
       });

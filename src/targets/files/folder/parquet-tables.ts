@@ -12,7 +12,7 @@ import { lexicalText } from '../../sql/duckdb/types.ts';
 import type { ManifestFile, ManifestTable } from './manifest.ts';
 import type { NamedColumn } from './table-columns.ts';
 import type { OpenedTables } from './layout.ts';
-import { bytesOf, HeldRoom, heldValueBytes, pieceBytesOf, rowsInOrder } from './held-room.ts';
+import { bytesOf, BufferRoom, bufferedValueBytes, pieceBytesOf, rowsInOrder } from './buffer-room.ts';
 import { CellsKernel } from '../../../engine/parquet/reading/kernel/instance.ts';
 import {
   ParquetFileReader,
@@ -35,7 +35,7 @@ export async function openParquetTables(
   tables: readonly ManifestTable[],
 ): Promise<OpenedTables> {
   const memory = createStoredRowsMemory();
-  const room = new HeldRoom(false);
+  const room = new BufferRoom(false);
   const allBytes = bytesOf(tables.flatMap(({ files }) => files));
   return {
     table: (table, columns) => {
@@ -54,7 +54,7 @@ interface ParquetFiles {
 
 function parquetTable(
   stored: ParquetFiles,
-  room: HeldRoom,
+  room: BufferRoom,
   { files }: ManifestTable,
   columns: readonly NamedColumn[],
 ): SourceTable {
@@ -74,7 +74,7 @@ function parquetTable(
       return rowsInOrder({ files, room, asTheyLie }, key, wanted);
     },
     fewAsTheyLie: async (wanted) =>
-      room.take(files, wanted.length, heldValueBytes.named) ? asTheyLie(wanted) : null,
+      room.take(files, wanted.length, bufferedValueBytes.named) ? asTheyLie(wanted) : null,
   };
 }
 
@@ -120,7 +120,7 @@ interface StoredRowsFile {
   readonly path: string;
   /** whether the file may lack some of the columns, which are empty then (false) */
   readonly mayLack?: boolean;
-  /** by column: the DuckDB type, and the digits after the point in the model (null if it has none) */
+  /** keyed by column: the DuckDB type, and the digits after the point in the model (null if it has none) */
   readonly columns: ReadonlyMap<string, { readonly sqlType: string; readonly fraction: number | null }>;
 }
 
@@ -388,7 +388,7 @@ function decompress(bytes: Uint8Array, length: number): Uint8Array {
   } catch (error) {
     throw new RangeError('a page cannot be decompressed', { cause: error });
   }
-  if (plain.length !== length) throw new RangeError('a page has another length than was told');
+  if (plain.length !== length) throw new RangeError('the length of a page differs from its header');
   return plain;
 }
 

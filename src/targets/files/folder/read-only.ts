@@ -38,7 +38,7 @@ export async function openReadOnlyFolder(options: ReadOnlyFolderOptions): Promis
     if (before.journal !== null)
       throw new AppError(
         'service_unavailable',
-        `${label}: a job publishes there, or died while it did: try again later, or load it once more`,
+        `${label}: a job is publishing there, or died while it published: try again later, or load the documents again`,
       );
     if (before.manifest === null) throw nothing;
     const manifest = parseManifest(before.manifest);

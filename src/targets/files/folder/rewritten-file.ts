@@ -22,7 +22,7 @@ export interface WrittenColumns {
   readonly table: string;
   /** names of columns that are text in the folder */
   readonly columns: ReadonlySet<string>;
-  /** by column of instants: the column with the minutes that each value is written ahead of UTC */
+  /** keyed by column of instants: the column with the minutes that each value is written ahead of UTC */
   readonly offsets: ReadonlyMap<string, string>;
   /** files of `_lexical` with entries for rows of the file */
   readonly lexical: readonly string[];
@@ -80,7 +80,7 @@ async function durably(path: string): Promise<Omit<Rewritten, 'types'>> {
 }
 
 /** The maximum number of entries in memory; the file is read once for each such group of entries. */
-const mostHeld = 1_000_000;
+const maxHeld = 1_000_000;
 
 /** The texts by row key (digits) and column name. */
 type Entries = ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -134,7 +134,7 @@ async function* entriesOf(
       const ofRow = entries.get(key) ?? new Map<string, string>();
       entries.set(key, ofRow.set(text(ofColumn), content));
       held += 1;
-      if (held < mostHeld) continue;
+      if (held < maxHeld) continue;
       yield entries;
       entries = new Map();
       held = 0;

@@ -16,7 +16,7 @@ import type {
   Published,
   RowEncoding,
   RowSink,
-  ZonesThere,
+  ExistingZones,
   ZoneTable,
   TargetLoad,
 } from '../../../ports/row-sink.ts';
@@ -153,7 +153,7 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
     return manifest === null ? [] : loadsOf(manifest);
   }
 
-  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+  async existingZones(tables: readonly ZoneTable[]): Promise<ExistingZones> {
     const manifest = await this.guarded(() => this.#place.look());
     return manifest === null ? new Map() : zonesOfManifest(manifest, tables);
   }
@@ -169,7 +169,10 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
     const { stored } = this.#layout;
     if (stored === null)
-      throw new AppError('invalid_option', `${this.label}: -f ${this.#options.format} is not read again.`);
+      throw new AppError(
+        'invalid_option',
+        `${this.label}: files written with -f ${this.#options.format} cannot be read back.`,
+      );
     return this.guarded(async () => {
       const held = this.held!;
       const wanted = new Set(sha256s);
@@ -285,7 +288,7 @@ class FolderRowSink extends StagedFileSink<FolderStep, HeldFolder> implements Ro
     if (this.#kept.length > 0 && this.#manifest.format !== format) {
       throw new AppError(
         'conflict',
-        `${this.label}: the folder holds ${this.#manifest.format} files; take -f ${this.#manifest.format}, another folder, or replace them (-S o).`,
+        `${this.label}: the folder holds ${this.#manifest.format} files; use -f ${this.#manifest.format}, another folder, or replace them (-S o).`,
       );
     }
     const directory = await held.stage(this.nameStaging());

@@ -74,26 +74,26 @@ async function unlockedTurn(directory: string, label: string): Promise<ReadingTu
       throw new AppError('service_unavailable', `Another job has been writing into ${label} for long.`);
     await sleep(pollMs);
   }
-  if (await isThere(join(directory, journalName)))
+  if (await isPresent(join(directory, journalName)))
     throw new AppError(
       'conflict',
-      `${label}: a job died while it published there, and it cannot be brought to an end where nothing can be written; read it once with the right to write, or load it again.`,
+      `${label}: a job died while it published there, and this user cannot finish its work without write permission; read it once with write permission, or load it again.`,
     );
   const before = await textOfManifest(directory);
   return {
     end: async () => {
-      if (!(await isThere(join(directory, journalName))) && (await textOfManifest(directory)) === before)
+      if (!(await isPresent(join(directory, journalName))) && (await textOfManifest(directory)) === before)
         return;
       throw new AppError(
         'conflict',
-        `${label}: a job published there while it was read, which no lock kept away, as none can be made there; what was written of it may be of before and after: run it again.`,
+        `${label}: a job published there while it was read (no lock can be created there), so the output may mix rows from before and after: run it again.`,
       );
     },
   };
 }
 
 async function isHeld(path: string): Promise<boolean> {
-  if (!(await isThere(path))) return false;
+  if (!(await isPresent(path))) return false;
   try {
     return !(await isDeadLock(path));
   } catch (error) {
@@ -104,7 +104,7 @@ async function isHeld(path: string): Promise<boolean> {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function isPresent(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null)) !== null;
 }
 
@@ -171,7 +171,7 @@ async function openTables(
     if (stored === null)
       throw new AppError(
         'invalid_option',
-        `${label}: documents are not written back from ${layoutFacts(manifest.format).title} workbooks, as a cell does not hold every value as it was: load them into -f csv or -f parquet, too, and read that folder.`,
+        `${label}: documents cannot be written back from ${layoutFacts(manifest.format).title} workbooks because cells do not keep every value exactly: also load them with -f csv or -f parquet, and read that folder.`,
       );
     const opened = await stored.openTables(directory, label, manifest.tables);
     return {

@@ -2,7 +2,7 @@
  * The columns of tables, and the rows that this program makes itself, such as those of `_codes`, in the encoding in which a sink gets all
  * rows.
  */
-import { passed, lookedAt } from '../../../engine/model/packed/reader.ts';
+import { peekElement, peekMember } from '../../../engine/model/packed/reader.ts';
 import { tableIndexes } from '../../../engine/model/packed/models.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
@@ -21,7 +21,7 @@ export interface NamedColumn {
 /** Returns the columns of a table of the model, or of a table beside the data. */
 export function tableColumns(model: RelationalModel, table: string): readonly NamedColumn[] {
   const own = tableIndexes(model).get(table);
-  if (own !== undefined) return lookedAt(passed(model.tables, own), 'columns');
+  if (own !== undefined) return peekMember(peekElement(model.tables, own), 'columns');
   return [...Object.values(sideTableDefinitions), codesTable].find((side) => side.name === table)!.columns;
 }
 
@@ -73,7 +73,7 @@ export async function keptCodes(
   if (tables.some((table) => table.name === name) || (before.codes === undefined && there.has(name)))
     return {
       rows: null,
-      changes: [`${name}: not filled with codes, it is the name of another table`],
+      changes: [`${name}: not filled with codes because another table has this name`],
     };
   const planned = await codesOf(
     plan,
@@ -87,6 +87,6 @@ export async function keptCodes(
   }
   return {
     rows: rows.size === 0 ? null : [...rows.values()],
-    changes: choice === 'check' ? ['files have no checks of codes, --codes check fills _codes alone'] : [],
+    changes: choice === 'check' ? ['files have no CHECK constraints: --codes check only fills _codes'] : [],
   };
 }

@@ -3,7 +3,7 @@
  * show that, as for dates and times with an offset, the files are rewritten with the text from `_lexical`.
  */
 import { join } from 'node:path';
-import { passed, lookedAt } from '../../../engine/model/packed/reader.ts';
+import { peekElement, peekMember } from '../../../engine/model/packed/reader.ts';
 import { tableIndexes } from '../../../engine/model/packed/models.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
@@ -61,7 +61,7 @@ export function textColumnsOf(
       const index = tableIndexes(model).get(name);
       if (index === undefined) return [];
       const were = before.get(name) ?? new Set();
-      const columns = lookedAt(passed(model.tables, index), 'columns');
+      const columns = peekMember(peekElement(model.tables, index), 'columns');
       const offsets = new Map(
         columns.flatMap((column, at) =>
           hasOffsetBehind(columns, at) ? [[column.name, columns[at + 1]!.name] as const] : [],

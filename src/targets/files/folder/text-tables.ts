@@ -28,7 +28,7 @@ import type { ManifestFile, ManifestTable } from './manifest.ts';
 import type { NamedColumn } from './table-columns.ts';
 import type { OpenedTables } from './layout.ts';
 import { storedText } from './text-records.ts';
-import { bytesOf, HeldRoom, heldValueBytes, pieceBytesOf, rowsInOrder } from './held-room.ts';
+import { bytesOf, BufferRoom, bufferedValueBytes, pieceBytesOf, rowsInOrder } from './buffer-room.ts';
 import type { RowBlock } from '../../../engine/unshred/rows/document-rows.ts';
 import { decoded, type ValueDecoder } from '../../rows/field-blocks.ts';
 import { textOf, utf8Of } from '../../../engine/unshred/rows/values.ts';
@@ -168,9 +168,9 @@ class AscendingKeys {
   /** Returns the digits of the key of the record; empty if the record does not begin with a key. */
   #key(): Uint8Array {
     const before = this.#before.length;
-    const isThere = this.#before.every((byte, at) => this.#head[at] === byte);
+    const isPresent = this.#before.every((byte, at) => this.#head[at] === byte);
     const key = this.#head.subarray(before, Math.max(before, this.#headLength));
-    return key.subarray(0, isThere ? digitsAt(key, key.length) : 0);
+    return key.subarray(0, isPresent ? digitsAt(key, key.length) : 0);
   }
 
   #take(key: Uint8Array): void {
@@ -210,7 +210,7 @@ export async function openTextTables(
   label: string,
   tables: readonly ManifestTable[],
 ): Promise<OpenedTables> {
-  const room = new HeldRoom(true);
+  const room = new BufferRoom(true);
   const splitter = new RecordSplitter();
   const buffers = new SpareBuffers();
   const records = await surveyFiles(directory, format, tables, splitter);
@@ -234,7 +234,7 @@ interface TextFiles {
   /** the surveys by file name */
   readonly records: ReadonlyMap<string, RecordSurvey>;
   readonly pieceBytes: number;
-  readonly room: HeldRoom;
+  readonly room: BufferRoom;
   readonly splitter: RecordSplitter;
   /** the buffers of blocks of text */
   readonly buffers: SpareBuffers;
@@ -273,7 +273,7 @@ function textTable(text: TextFiles, { files }: ManifestTable, columns: readonly 
       return rowsInOrder({ files, room, asTheyLie }, key, wanted);
     },
     fewAsTheyLie: async (wanted) =>
-      room.take(files, wanted.length, heldValueBytes.named) ? asTheyLie(wanted) : null,
+      room.take(files, wanted.length, bufferedValueBytes.named) ? asTheyLie(wanted) : null,
   };
 }
 

@@ -103,11 +103,11 @@ const typedCells: Readonly<Record<ColumnType['kind'], TypedCell>> = {
   timestamptz: (text, reference) => momentCell(text, reference, true),
 };
 
-const mostDigits = 15;
+const maxDigits = 15;
 
 function wholeCell(text: string, reference: string): string | null {
   if (!/^[+-]?\d+$/.test(text)) return null;
-  return text.replace(/^[+-]?0*/, '').length > mostDigits
+  return text.replace(/^[+-]?0*/, '').length > maxDigits
     ? null
     : numberCell(reference, numberIn(text), style.whole);
 }
@@ -118,7 +118,7 @@ function decimalCell(text: string, reference: string): string | null {
     .replace(/0*$/, '')
     .replace('.', '')
     .replace(/^[+-]?0*/, '');
-  return digits.length > mostDigits ? null : numberCell(reference, numberIn(text), general);
+  return digits.length > maxDigits ? null : numberCell(reference, numberIn(text), general);
 }
 
 /** Returns the number for the workbook: the text itself if XML Schema and Excel write the number in the same way. */
@@ -183,8 +183,8 @@ function serialOf([, year, month, day]: readonly string[], millis: number): numb
 // A ZIP archive that is written part by part. Each part is compressed while it is written, and none is buffered.
 
 /** Sizes and offsets are 32-bit numbers here, because programs that read workbooks do not all support larger ones (ZIP64). */
-const mostBytes = 0xff_ff_ff_fe;
-const mostParts = 0xff_fe;
+const maxBytes = 0xff_ff_ff_fe;
+const maxParts = 0xff_fe;
 const chunkCharacters = 64 * 1024;
 /** A lower level of compression, which saves a quarter of the processor time for files that are an eighth larger. */
 const deflating = { level: 3, chunkSize: 256 * 1024 } as const;
@@ -220,7 +220,7 @@ class ZipFile {
   async add(partName: string, content: Iterable<string> | AsyncIterable<string>): Promise<void> {
     const name = Buffer.from(partName);
     const at = this.#bytes;
-    if (at > mostBytes || this.#parts.length >= mostParts) throw new ArchiveLimitError();
+    if (at > maxBytes || this.#parts.length >= maxParts) throw new ArchiveLimitError();
     await this.#write(
       record(0x04_03_4b_50, [version, flags, deflated, 0, date], [0, 0, 0], [name.length, 0]),
     );
@@ -231,7 +231,7 @@ class ZipFile {
       for await (const chunk of inChunks(content)) {
         crc = crc32(chunk, crc);
         bytes += chunk.length;
-        if (bytes > mostBytes) throw new ArchiveLimitError();
+        if (bytes > maxBytes) throw new ArchiveLimitError();
         yield chunk;
       }
     };
@@ -258,7 +258,7 @@ class ZipFile {
       );
       await this.#write(name);
     }
-    if (this.#bytes > mostBytes) throw new ArchiveLimitError();
+    if (this.#bytes > maxBytes) throw new ArchiveLimitError();
     const { length } = this.#parts;
     await this.#write(record(0x06_05_4b_50, [0, 0, length, length], [this.#bytes - at, at], [0]));
     return { bytes: this.#bytes, sha256: this.#hash.digest('hex') };
@@ -378,7 +378,7 @@ async function writeSheets(
     if (error instanceof ArchiveLimitError)
       throw new AppError(
         'unprocessable_input',
-        `table ${table}: the workbook would have more than 4 GiB, or more sheets than it can. Load fewer documents at once, as each load has a workbook of its own, or take -f csv or -f parquet.`,
+        `table ${table}: the workbook would have more than 4 GiB, or more sheets than Excel allows. Load fewer documents at once (each load writes its own workbook), or use -f csv or -f parquet.`,
       );
     throw error;
   } finally {
@@ -435,7 +435,7 @@ async function* rowsOfSheet(
 function longCell(table: string, column: string, characters: number): AppError {
   return new AppError(
     'unprocessable_input',
-    `table ${table}, column ${column}: a value has ${characters} characters, and a cell of Excel holds ${workbookLimits.cell}. Take -f csv or -f parquet.`,
+    `table ${table}, column ${column}: a value has ${characters} characters, but a cell of Excel holds only ${workbookLimits.cell}. Use -f csv or -f parquet.`,
   );
 }
 

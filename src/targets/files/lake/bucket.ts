@@ -40,7 +40,7 @@ export function bucketLake(options: BucketLakeOptions): LakeTarget {
 class BucketPlace extends BucketFiles implements SteadyPlace {
   readonly catalogue: TableCatalogue | undefined;
   protected readonly steps: BucketSteps;
-  protected found: Promise<StepsThere> | null = null;
+  protected found: Promise<DecidedSteps> | null = null;
 
   constructor(options: BucketLakeOptions) {
     super(options);
@@ -66,7 +66,7 @@ class BucketPlace extends BucketFiles implements SteadyPlace {
     return this.steps.isNewest((await this.newest()).number);
   }
 
-  protected newest(): Promise<StepsThere> {
+  protected newest(): Promise<DecidedSteps> {
     return (this.found ??= this.steps.newest());
   }
 }
@@ -209,7 +209,7 @@ const stepsFolder = '.svc-steps/';
 /** the number of steps that are kept, for a writer that is that far behind */
 const keptSteps = 200;
 
-interface StepsThere {
+interface DecidedSteps {
   /** the number of the newest step; 0 if there is none */
   readonly number: number;
   /** null: the newest step is carried out */
@@ -229,7 +229,7 @@ class BucketSteps {
     this.#prefix = prefix;
   }
 
-  async newest(): Promise<StepsThere> {
+  async newest(): Promise<DecidedSteps> {
     const names = new Set(await namesBelow(this.#objects, this.#prefix, stepsFolder));
     const number = Math.max(0, ...[...names].map((name) => Number(/(\d{20})\.json$/.exec(name)?.[1] ?? 0)));
     const isDone = names.has(doneName(number));
@@ -278,7 +278,7 @@ class BucketSteps {
 function lostStep(label: string): AppError {
   return new AppError(
     'service_unavailable',
-    `${label}: another job has taken the tables over; nothing of this one is there that is not finished by whoever comes next.`,
+    `${label}: another job has taken over the lock. If this job left unfinished work, the next job that writes there finishes it.`,
   );
 }
 

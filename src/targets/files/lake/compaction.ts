@@ -12,11 +12,11 @@ import { type LakeFile, isOwnFile } from './table-format.ts';
 /** a file with fewer bytes is small */
 const smallBytes = 32 * 1024 * 1024;
 /** the maximum size of a file that small files are compacted into */
-const mostBytesOfFile = 128 * 1024 * 1024;
+const maxBytesOfFile = 128 * 1024 * 1024;
 /** the maximum that a job rewrites for later readers; `compactLake` rewrites the rest */
-const mostBytesOfJob = 256 * 1024 * 1024;
+const maxBytesOfJob = 256 * 1024 * 1024;
 /** the number of files of a table above which the next job compacts it */
-export const usualMostFiles = 64;
+export const defaultMaxFiles = 64;
 /** replaces the installation in a commit of a compaction */
 const compactor = 'compaction';
 
@@ -41,7 +41,7 @@ export async function compactSome(
   place: HeldLakePlace,
   tables: ReadonlySet<string>,
 ): Promise<readonly string[]> {
-  const { changes, left } = await compactTables(place, tables, mostBytesOfJob);
+  const { changes, left } = await compactTables(place, tables, maxBytesOfJob);
   return [...changes, ...left];
 }
 
@@ -49,11 +49,11 @@ export async function compactSome(
 async function compactTables(
   place: HeldLakePlace,
   tables: ReadonlySet<string> | null,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<Pick<FinishedStep, 'changes' | 'left'>> {
   const manifest = await place.readManifest();
   if (manifest === null) throw new AppError('not_found', `${place.label}: no documents were loaded there.`);
-  const steps = await mergesOf(place, manifest, tables, mostBytes);
+  const steps = await mergesOf(place, manifest, tables, maxBytes);
   if (steps.length === 0) return { changes: [], left: [] };
   const staging = `${stagingPrefix}${compactor}-${randomBytes(4).toString('hex')}`;
   await place.stage(staging);
@@ -81,9 +81,9 @@ async function mergesOf(
   place: LakePlace,
   { format, tables }: LakeManifest,
   wanted: ReadonlySet<string> | null,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<readonly TableStep[]> {
-  let left = mostBytes;
+  let left = maxBytes;
   const steps: TableStep[] = [];
   const ordered = tables.toSorted(
     (a, b) => Number(a.name === sideTableNames.loads) - Number(b.name === sideTableNames.loads),
@@ -121,7 +121,7 @@ function groupsOf(
     if (!isOwnFile(path) || !(file.bytes < smallBytes) || Number.isNaN(file.rows)) continue;
     const partition = JSON.stringify(file.partition);
     const last = lasts.get(partition);
-    if (last === undefined || last.bytes + file.bytes > mostBytesOfFile) {
+    if (last === undefined || last.bytes + file.bytes > maxBytesOfFile) {
       const group = { paths: [path], bytes: file.bytes };
       groups.push(group);
       lasts.set(partition, group);

@@ -1,5 +1,11 @@
 /** Reads the data files of a table with DuckDB, and makes new files from them. */
-import { dataFileName, type LakeFile, type FieldIds, type NewFile, type ToldValue } from './table-format.ts';
+import {
+  dataFileName,
+  type LakeFile,
+  type FieldIds,
+  type NewFile,
+  type SharedValue,
+} from './table-format.ts';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LakePlace } from './place.ts';
@@ -16,7 +22,7 @@ import type { ColumnFacts } from '../../../engine/parquet/file-writer.ts';
 /** Types whose minimum and maximum are given to readers, because JSON holds them exactly. */
 const compared = new Set(['SMALLINT', 'INTEGER', 'BIGINT', 'DATE']);
 /** the number of columns whose statistics readers use */
-const mostStatistics = 32;
+const maxStatistics = 32;
 
 export interface TypedName {
   readonly name: string;
@@ -30,12 +36,12 @@ export interface TypedName {
 function toldColumns<T extends TypedName>(columns: readonly T[]): readonly T[] {
   const isAlwaysTold = ({ name, sqlType }: T): boolean => name === fileKeyName || sqlType === 'TIMESTAMP';
   return columns.filter(
-    (column, at) => !column.sqlType.endsWith('[]') && (at < mostStatistics || isAlwaysTold(column)),
+    (column, at) => !column.sqlType.endsWith('[]') && (at < maxStatistics || isAlwaysTold(column)),
   );
 }
 
 /** A file on this machine: its path, with the values that its table gives for all of its rows, if any. */
-export type LocalRows = string | { readonly path: string; readonly told: readonly ToldValue[] };
+export type LocalRows = string | { readonly path: string; readonly told: readonly SharedValue[] };
 
 /** A file of the table, with its path in the place, and its name below the table's folder. */
 export interface PresentFile {
@@ -74,7 +80,7 @@ export interface Rewriting {
   readonly where: string | null;
   /** field ids of the columns in the new file, if they have any */
   readonly fieldIds: FieldIds | null;
-  /** by column, the expression that replaces its values, over all columns of the table; absent: none */
+  /** keyed by column, the expression that replaces its values, over all columns of the table; absent: none */
   readonly values?: ReadonlyMap<string, string>;
 }
 
@@ -213,7 +219,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
       if (written !== rows)
         throw new AppError(
           'conflict',
-          `files that were to become one have ${written} rows, and their table tells ${rows}; nothing was changed.`,
+          `the files to compact have ${written} rows, but the table records ${rows}; nothing was changed.`,
         );
       const stats = await statistics(draft, rows, columns);
       const { size: bytes } = await stat(draft);
@@ -275,7 +281,7 @@ function dataFileFault(error: unknown, directory: string, path?: string): unknow
     .replace(/[:.\s]+$/, '');
   return new AppError(
     'conflict',
-    `${file} cannot be read as Parquet (${why}). Put back a copy of it, or load its documents into a new target.`,
+    `${file} cannot be read as Parquet (${why}). Restore it from a backup, or load its documents into a new target.`,
     { cause: error },
   );
 }
@@ -359,7 +365,7 @@ export function fileStatistics(
 }
 
 /** Returns the number of rows in a file's statistics. */
-export function rowsTold(stats: string): number {
+export function recordedRows(stats: string): number {
   return (JSON.parse(stats) as { readonly numRecords: number }).numRecords;
 }
 

@@ -6,7 +6,7 @@ import { encodedRows } from '../folder/table-columns.ts';
 import { writeParquet } from '../parquet/writing.ts';
 import { fileStatistics } from './data-files.ts';
 import { tableFolder, type LakeJob, type TableStep } from './manifest.ts';
-import type { TablesThere } from './tables-there.ts';
+import type { ExistingTables } from './existing-tables.ts';
 import { fieldOf, type LakeColumn, dataFileName } from './table-format.ts';
 
 /** Returns the columns of a table beside the data. */
@@ -21,7 +21,7 @@ export function sideColumns(name: string): {
 }
 
 /** `staging`: the folder for the file of the row. */
-export async function loadsStep(job: LakeJob, known: TablesThere, staging: string): Promise<TableStep> {
+export async function loadsStep(job: LakeJob, known: ExistingTables, staging: string): Promise<TableStep> {
   const { name, columns: typed } = sideTableDefinitions.loads;
   const { comment, columns } = sideColumns(name);
   const values: Readonly<Record<string, string | number | null>> = {

@@ -1,5 +1,5 @@
 /** Reads what a folder of tables contains before a job locks it. */
-import type { ZonesThere, ZoneTable, TargetLoad } from '../../../ports/row-sink.ts';
+import type { ExistingZones, ZoneTable, TargetLoad } from '../../../ports/row-sink.ts';
 import { AppError } from '../../../errors.ts';
 import { loadOf } from '../folder/manifest.ts';
 import { PreReleaseFault } from '../../rows/pre-release.ts';
@@ -37,8 +37,11 @@ export async function readLakeLoads(target: LakeTarget): Promise<readonly Target
   return [...found.values()];
 }
 
-/** Returns `RowSink.zonesThere` for the tables of the target. */
-export async function readLakeZones(target: LakeTarget, tables: readonly ZoneTable[]): Promise<ZonesThere> {
+/** Returns `RowSink.existingZones` for the tables of the target. */
+export async function readLakeZones(
+  target: LakeTarget,
+  tables: readonly ZoneTable[],
+): Promise<ExistingZones> {
   const found = new Map<string, ReadonlyMap<string, boolean>>();
   await target.look(async (place) => {
     const manifest = await place.readManifest();

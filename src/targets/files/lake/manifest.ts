@@ -105,7 +105,7 @@ function manifestOf(text: string): LakeManifest {
   if (isObject(manifest) && isManifest(manifest)) return manifest as LakeManifest;
   const other: unknown = isObject(manifest) ? manifest['format'] : undefined;
   if (typeof other === 'string' && !isTableLayout(other))
-    throw new AppError('conflict', `the folder holds ${other} files; take -f ${other}, or another folder.`);
+    throw new AppError('conflict', `the folder holds ${other} files; use -f ${other}, or another folder.`);
   throw foreignManifest(manifest, tableMembers);
 }
 

@@ -28,7 +28,7 @@ import {
 import { parquet, type DataFiles } from './data-files.ts';
 import type { DocumentClosing, LakeJob } from './manifest.ts';
 import { fieldOf, type LakeColumn, dataFileName } from './table-format.ts';
-import type { TablesThere } from './tables-there.ts';
+import type { ExistingTables } from './existing-tables.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import {
@@ -61,7 +61,7 @@ export interface LakeMerge {
 }
 
 export async function planMerge(
-  known: TablesThere,
+  known: ExistingTables,
   jobs: readonly LakeJob[],
   loader: ModelLoading,
   order: MergeOrder,
@@ -88,7 +88,7 @@ export async function planMerge(
 }
 
 /** Returns the latest time in ISO 8601; null if no document was merged. */
-async function latestMoment(known: TablesThere): Promise<string | null> {
+async function latestMoment(known: ExistingTables): Promise<string | null> {
   const { documents } = sideTableNames;
   if ((await known.columns(documents))?.has('valid_to') !== true) return null;
   const relation = (await known.relations([documents])).get(documents)!;
@@ -122,7 +122,7 @@ export function closedValues({ keys, until }: DocumentClosing): ReadonlyMap<stri
 
 interface StagedPlace {
   readonly files: DataFiles;
-  readonly known: TablesThere;
+  readonly known: ExistingTables;
   readonly staging: string;
   readonly mark: string;
 }
@@ -161,7 +161,7 @@ async function mergedDocuments(
   if (rows !== file.rows)
     throw new AppError(
       'conflict',
-      `${file.rows} documents were loaded, and keys are known of ${rows}; nothing was changed.`,
+      `${file.rows} documents were loaded, but there are keys for ${rows}; nothing was changed.`,
     );
   await syncPath(path);
   await rm(before);
@@ -200,7 +200,7 @@ interface DocumentRow extends CurrentDocumentRow {
  * because the schema's own documents are known by their jobs.
  */
 export async function currentLakeDocuments(
-  known: TablesThere,
+  known: ExistingTables,
   jobs: readonly LakeJob[],
   { model, ...loading }: ModelLoading,
   keys: ReadonlySet<string> | null,
@@ -243,7 +243,7 @@ export async function currentLakeDocuments(
 
 /** `from`: the relation that follows FROM. */
 async function currentRows(
-  known: TablesThere,
+  known: ExistingTables,
   from: string,
   isMerged: boolean,
 ): Promise<readonly DocumentRow[]> {
@@ -276,7 +276,7 @@ function jobsApart(
 
 /** Returns the content of documents in `_unmapped`: of those that another logical schema loaded, or (null) of all. */
 export async function unmappedLakeContent(
-  known: TablesThere,
+  known: ExistingTables,
   loading: Loading | null,
 ): Promise<readonly UnmappedOfDocument[]> {
   const { documents, unmapped, loads } = sideTableNames;

@@ -85,14 +85,14 @@ interface TableAt {
 }
 
 interface ConflictPolicy {
-  readonly mostTries: number;
+  readonly maxTries: number;
   /** the maximum pause before the second try; it doubles with each further one */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
 }
 
 /** waits about half a minute for a writer that is always first */
-const usualPolicy: ConflictPolicy = { mostTries: 100, firstPauseMs: 10, longestPauseMs: 500 };
+const usualPolicy: ConflictPolicy = { maxTries: 100, firstPauseMs: 10, longestPauseMs: 500 };
 
 export class Conflicts {
   readonly #policy: ConflictPolicy;
@@ -109,12 +109,12 @@ export class Conflicts {
    * could not be written, for people. AppError `service_unavailable` after the last try.
    */
   async next(label: string): Promise<void> {
-    const { mostTries, firstPauseMs, longestPauseMs } = this.#policy;
+    const { maxTries, firstPauseMs, longestPauseMs } = this.#policy;
     this.#count += 1;
-    if (this.#count >= mostTries)
+    if (this.#count >= maxTries)
       throw new AppError(
         'service_unavailable',
-        `${label}: other programs were first with a version in each of ${mostTries} tries; what the job decided is kept, and whoever writes there next ends it: run it again while they write less`,
+        `${label}: other programs committed first in each of ${maxTries} attempts. The commit of this job is pending; the next job that writes there finishes it. Run it again when other programs write less often`,
       );
     await this.#pause(Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#count - 1)) * Math.random());
   }
@@ -181,7 +181,7 @@ async function changeOf(
   if (going.length > 0 && state!.isAppendOnly)
     throw new AppError(
       'conflict',
-      `${place.label}: ${table.name} has the property delta.appendOnly, and its rows would be written anew; take that away.`,
+      `${place.label}: ${table.name} has the property delta.appendOnly, but this job rewrites rows; remove the property.`,
     );
   const where = table.replace ? await keptRows(place, newest, table, step) : without(table.without);
   const conversions = await withWrittenTexts(inStep, table, next.there);
@@ -354,7 +354,7 @@ async function nextVersion(
       fields.push({ ...field, nullable });
       continue;
     }
-    const type = typeThere(step.name, field, column);
+    const type = existingType(step.name, field, column);
     const settled =
       addsZone(type, column.sqlType) && canTakeZone(state, field)
         ? column.sqlType
@@ -377,11 +377,11 @@ async function nextVersion(
   return { fields, there, own, clears, changes };
 }
 
-function typeThere(table: string, { name, sqlType, stored }: LakeField, column: LakeColumn): string {
+function existingType(table: string, { name, sqlType, stored }: LakeField, column: LakeColumn): string {
   if (name === column.name && sqlType !== null) return sqlType;
   throw new AppError(
     'conflict',
-    `${table}: somebody made the column ${column.name} another one (${name}, ${JSON.stringify(stored?.['type'] ?? sqlType)}); take that back, or take another folder.`,
+    `${table}: another program changed the column ${column.name} (${name}, ${JSON.stringify(stored?.['type'] ?? sqlType)}); undo the change, or use another folder.`,
   );
 }
 

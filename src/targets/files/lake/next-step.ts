@@ -18,7 +18,7 @@ import { jobMark } from '../folder/place.ts';
 import { tableColumns, type NamedColumn } from '../folder/table-columns.ts';
 import { writeParquet } from '../parquet/writing.ts';
 import { openDataFiles, writtenText, type DataFiles, type TypeChange, fileStatistics } from './data-files.ts';
-import type { TablesThere } from './tables-there.ts';
+import type { ExistingTables } from './existing-tables.ts';
 import { loadsStep, sideColumns } from './loads-table.ts';
 import { mergedDocumentFiles, mergeLakeColumns, type LakeMerge } from './merged-documents.ts';
 import { isBesideData, jobsThatStay, removalStep, rowsOfDocuments, overwrittenBy } from './removed-rows.ts';
@@ -41,7 +41,7 @@ export interface StagedJob {
   readonly before: LakeManifest;
   /** see ParquetSettings (src/targets/files/parquet/writing.ts) */
   readonly deltas: boolean;
-  readonly known: TablesThere;
+  readonly known: ExistingTables;
   /** the partition fields of new tables of the model */
   readonly partitions: ReadonlyMap<string, readonly PartitionField[]>;
   /** the folder of the staged files, and its name */
@@ -162,7 +162,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
       manifest,
     } as const;
     const emptied = (overwritten?.others ?? []).map(
-      ({ name }) => `${name}: rows of documents that were overwritten are gone`,
+      ({ name }) => `${name}: rows of overwritten documents were deleted`,
     );
     return { step, rows: rowsByTable(written, own), changes: [...changesOf(job), ...emptied] };
   } finally {

@@ -25,13 +25,13 @@ import {
   type PartitionValues,
 } from './partition-fields.ts';
 import { type DataFiles, parquet, type TypedName } from './data-files.ts';
-import type { TablesThere } from './tables-there.ts';
+import type { ExistingTables } from './existing-tables.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { fieldIdsOption } from '../parquet/writing.ts';
 import { syncPath } from '../../../storage/staging/durable-file.ts';
 
 /** the maximum number of columns that a message names */
-const mostNamed = 8;
+const maxNamed = 8;
 
 const partTypes: Readonly<Record<PartitionPart, string>> = {
   identity: 'VARCHAR',
@@ -77,7 +77,7 @@ export function partitionsOf(
       if (part !== 'identity' && columns.some((one) => one.name === deltaColumn(field)))
         throw new AppError(
           'invalid_option',
-          `--partition ${part}(${wanted}): ${name} has a column called ${deltaColumn(field)} already.`,
+          `--partition ${part}(${wanted}): ${name} already has a column ${deltaColumn(field)}.`,
         );
       found.set(name, [...(found.get(name) ?? []), field]);
     }
@@ -113,18 +113,18 @@ function unknownColumn(
     other === undefined
       ? labels.get(closestWord(own.length > 0 ? last : wanted, labels.keys()) ?? '')
       : `${other.name}.${last}`;
-  const named = [...fitting].slice(0, mostNamed).join(', ');
+  const named = [...fitting].slice(0, maxNamed).join(', ');
   let hint = '.';
   if (meant !== undefined) hint = `; did you mean ${meant}?`;
   else if (fitting.size > 0)
-    hint = `. ${part === 'identity' ? 'Columns' : `Columns for ${part}()`}: ${named}${fitting.size > mostNamed ? ` and ${fitting.size - mostNamed} more` : ''}.`;
+    hint = `. ${part === 'identity' ? 'Columns' : `Columns for ${part}()`}: ${named}${fitting.size > maxNamed ? ` and ${fitting.size - maxNamed} more` : ''}.`;
   const where = own.length > 0 ? `${own[0]!.name} has no column` : 'no table has a column';
   return new AppError('invalid_option', `--partition ${wanted}: ${where} called so${hint}`);
 }
 
 /** Checks that the table keeps its partitions. AppError `conflict` if it has other partitions than `wanted`; undefined accepts any. */
 export async function checkPartitioning(
-  known: TablesThere,
+  known: ExistingTables,
   label: string,
   table: string,
   wanted: readonly PartitionField[] | undefined,
@@ -134,7 +134,7 @@ export async function checkPartitioning(
   const words = there.length === 0 ? 'has no partitions' : `is partitioned by ${partitionText(there)}`;
   throw new AppError(
     'conflict',
-    `${label}: ${table} ${words}, and a table keeps what it was made with: leave --partition away, or take another folder.`,
+    `${label}: ${table} ${words}, but the partitioning of a table cannot change: omit --partition, or use another folder.`,
   );
 }
 
@@ -146,7 +146,7 @@ interface PartitionedFiles {
 }
 
 interface TableOfJob {
-  readonly known: TablesThere;
+  readonly known: ExistingTables;
   readonly files: DataFiles;
   readonly format: LakeFormatName;
   readonly table: string;
@@ -198,7 +198,7 @@ export async function partitionedFiles(
 }
 
 async function checkColumns(
-  known: TablesThere,
+  known: ExistingTables,
   table: string,
   fields: readonly PartitionField[],
   columns: readonly LakeColumn[],
@@ -207,17 +207,17 @@ async function checkColumns(
   for (const field of fields) {
     const type = columns.find(({ name }) => name === field.column)?.sqlType;
     const before = there?.get(field.column)?.sqlType ?? type;
-    const fault = type === undefined ? 'would be gone' : typeFault(field, type);
+    const fault = type === undefined ? 'would be removed' : typeFault(field, type);
     if (fault === null && before === type) continue;
     throw new AppError(
       'conflict',
-      `${table} is partitioned by ${partitionText(fields)}, and ${field.column} ${fault ?? `would become ${type} of ${before}`}: take another folder.`,
+      `${table} is partitioned by ${partitionText(fields)}, and ${field.column} ${fault ?? `would become ${type} of ${before}`}: use another folder.`,
     );
   }
 }
 
 /** the maximum number of partitions of a table that one job may write to */
-const mostPartitions = 2000;
+const maxPartitions = 2000;
 /** small enough that rows of a partition are found without reading all others */
 const rowsOfGroup = 20_480;
 const keyColumn = '_svc_partition';
@@ -254,7 +254,7 @@ export async function splitFiles(
     `COPY (SELECT *, to_json([${values.join(', ')}])::VARCHAR AS ${keyColumn} FROM ${parquet(sources)} ORDER BY ${keyColumn}) TO ${standardLiteral(sorted)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsOfGroup})`,
   );
   const groups = await files.read<{ key: string; rows: bigint }>(
-    `SELECT ${keyColumn} AS key, count(*) AS rows FROM ${parquet([sorted])} GROUP BY 1 ORDER BY 1 LIMIT ${mostPartitions + 1}`,
+    `SELECT ${keyColumn} AS key, count(*) AS rows FROM ${parquet([sorted])} GROUP BY 1 ORDER BY 1 LIMIT ${maxPartitions + 1}`,
   );
   checkCount(table, fields, groups.length);
   const all = [...columns, ...derived];
@@ -283,10 +283,10 @@ export async function splitFiles(
 
 /** AppError `unprocessable_input` if a job would write to too many partitions of a table. */
 function checkCount(table: string, fields: readonly PartitionField[], partitions: number): void {
-  if (partitions <= mostPartitions) return;
+  if (partitions <= maxPartitions) return;
   throw new AppError(
     'unprocessable_input',
-    `--partition: ${table} would have more than ${mostPartitions} partitions by ${partitionText(fields)} of this job alone; take fewer, such as month() in place of day().`,
+    `--partition: ${table} would have more than ${maxPartitions} partitions by ${partitionText(fields)} from this job alone; use a coarser partitioning, such as month() instead of day().`,
   );
 }
 
@@ -296,12 +296,12 @@ function checkValues({ table, fields, emptyIsNull }: Splitting, partition: Parti
     if (value === '' && emptyIsNull)
       throw new AppError(
         'unprocessable_input',
-        `--partition: ${table}.${column} has a value without characters, which Delta cannot tell from none in a partition; take another column.`,
+        `--partition: ${table}.${column} has an empty string, which Delta cannot distinguish from NULL in a partition; use another column.`,
       );
     if (value !== null && part !== 'identity' && !/^\d{4}(?:-\d\d){0,3}$/.test(value))
       throw new AppError(
         'unprocessable_input',
-        `--partition: ${table}.${column} has a date that is not of the years 0000 to 9999; take another column.`,
+        `--partition: ${table}.${column} has a date outside the years 0000 to 9999; use another column.`,
       );
   }
 }

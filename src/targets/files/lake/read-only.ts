@@ -33,7 +33,7 @@ export async function openReadOnlyLake({
     if ((await place.readStep()) !== null)
       throw new AppError(
         'service_unavailable',
-        `${label}: a job publishes there, or died while it did: try again later, or load it once more`,
+        `${label}: a job is publishing there, or died while it published: try again later, or load the documents again`,
       );
     const manifest = await place.readManifest();
     if (manifest === null) throw new AppError('not_found', `${label}: there is no such target`);

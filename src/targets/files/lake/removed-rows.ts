@@ -2,7 +2,7 @@
 import { fileKeyName, sideTableNames, codesTable } from '../../../engine/model/side-tables.ts';
 import type { FileChoice } from './table-format.ts';
 import type { LakeJob, LakeManifest, TableStep, LakeTable } from './manifest.ts';
-import type { TablesThere } from './tables-there.ts';
+import type { ExistingTables } from './existing-tables.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import type { SinkPlan } from '../../../ports/row-sink.ts';
 import { isByLogicalSchema } from '../folder/manifest.ts';
@@ -35,7 +35,7 @@ export function isBesideData(table: string): boolean {
  * decimal digits.
  */
 export async function rowsOfDocuments(
-  tables: TablesThere,
+  tables: ExistingTables,
   manifest: LakeManifest,
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
@@ -62,7 +62,7 @@ export function removalStep(name: string, directory: string, keys: readonly stri
 
 /** Returns the remaining jobs. Jobs whose documents were all removed have no rows in any table. */
 export async function jobsThatStay(
-  tables: TablesThere,
+  tables: ExistingTables,
   { jobs }: LakeManifest,
   keys: readonly string[],
 ): Promise<readonly LakeJob[]> {
@@ -92,7 +92,7 @@ interface Overwritten {
  */
 export async function overwrittenBy(
   plan: SinkPlan,
-  tables: TablesThere,
+  tables: ExistingTables,
   before: LakeManifest,
 ): Promise<Overwritten> {
   const { model } = plan;
@@ -131,7 +131,7 @@ interface DocumentsOfJobs {
 }
 
 async function documentsOf(
-  tables: TablesThere,
+  tables: ExistingTables,
   model: SinkPlan['model'],
   before: LakeManifest,
   jobs: readonly string[],

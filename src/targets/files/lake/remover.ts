@@ -14,7 +14,7 @@ import { readLakeLoads } from './look.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
 import { loadsStep } from './loads-table.ts';
 import { isBesideData, jobsThatStay, removalStep, rowsOfDocuments } from './removed-rows.ts';
-import { TablesThere } from './tables-there.ts';
+import { ExistingTables } from './existing-tables.ts';
 
 export function createLakeRowRemover(target: LakeTarget): RowRemover {
   const { label } = target;
@@ -49,7 +49,7 @@ async function removeDocuments(
   if (manifest.jobs.some((job) => job.job_uuid === jobUuid)) return { documents: 0, rows: {}, already: true };
   const stagingName = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
   const staging = await place.stage(stagingName);
-  const tables = new TablesThere(place, manifest, staging);
+  const tables = new ExistingTables(place, manifest, staging);
   let isDecided = false;
   try {
     for (const { name, columns } of model.tables) {
@@ -89,7 +89,7 @@ async function removeDocuments(
     };
     await decideStep(place, step, async () => {
       if (!(await fence(removed)))
-        throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
+        throw new AppError('conflict', 'Another worker has taken over the job: nothing was removed.');
     });
     isDecided = true;
     await tables.close();
@@ -103,7 +103,7 @@ async function removeDocuments(
 
 /** Returns the keys of the documents, decimal digits. AppError `not_found` if there is none. */
 async function documentKeys(
-  tables: TablesThere,
+  tables: ExistingTables,
   manifest: LakeManifest,
   label: string,
   { documentName, idLschma, modelHash }: RemovalPlan,

@@ -14,7 +14,7 @@ import type {
   Fence,
   Published,
   RowSink,
-  ZonesThere,
+  ExistingZones,
   ZoneTable,
   TargetLoad,
 } from '../../../ports/row-sink.ts';
@@ -27,9 +27,9 @@ import { isByLogicalSchema } from '../folder/manifest.ts';
 import { columnId } from '../../rows/unfit-columns.ts';
 import { currentLakeDocuments, unmappedLakeContent, planMerge } from './merged-documents.ts';
 import { finishStep, holdPlace } from './finish-step.ts';
-import { compactSome, usualMostFiles } from './compaction.ts';
+import { compactSome, defaultMaxFiles } from './compaction.ts';
 import { readLakeLoads, readLakeZones } from './look.ts';
-import { TablesThere } from './tables-there.ts';
+import { ExistingTables } from './existing-tables.ts';
 import { eachAtOnce } from '../place/journal.ts';
 import { emptyManifest, tableFolder, type LakeManifest, type LakeStep } from './manifest.ts';
 import { checkPartitioning, partitioningOf, partitionsOf } from './partitioning.ts';
@@ -48,7 +48,7 @@ export interface LakeRowSinkOptions {
    */
   readonly deltas?: boolean;
   /** the number of files that a table may have before a job compacts it (64) */
-  readonly mostFiles?: number;
+  readonly maxFiles?: number;
 }
 
 export function createLakeRowSink(options: LakeRowSinkOptions): RowSink {
@@ -64,7 +64,7 @@ class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements Row
   readonly #deltas: boolean;
   #partitions: ReadonlyMap<string, readonly PartitionField[]> = new Map();
   #manifest!: LakeManifest;
-  #known!: TablesThere;
+  #known!: ExistingTables;
 
   constructor(options: LakeRowSinkOptions) {
     super();
@@ -77,7 +77,7 @@ class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements Row
     return this.guarded(() => readLakeLoads(this.#options.target));
   }
 
-  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+  async existingZones(tables: readonly ZoneTable[]): Promise<ExistingZones> {
     return this.guarded(() => readLakeZones(this.#options.target, tables));
   }
 
@@ -112,7 +112,7 @@ class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements Row
       model,
       lakeFormat: this.#options.format,
       deltas: this.#deltas,
-      columnsThere: async (table, isSide) =>
+      existingColumns: async (table, isSide) =>
         saveMode === 'overwrite' && !isSide ? null : this.#known.columns(table),
       fieldIds: (table, fields) => this.#known.fieldIds(table, fields),
       partitioning: (table) =>
@@ -185,8 +185,8 @@ class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements Row
 
   /** Compacts tables after the job is published. A fault is only reported, and the next job tries again. */
   async #compact(place: HeldLakePlace, fileCounts: ReadonlyMap<string, number>): Promise<readonly string[]> {
-    const { mostFiles = usualMostFiles } = this.#options;
-    const crowded = [...fileCounts].flatMap(([table, count]) => (count > mostFiles ? [table] : []));
+    const { maxFiles = defaultMaxFiles } = this.#options;
+    const crowded = [...fileCounts].flatMap(([table, count]) => (count > maxFiles ? [table] : []));
     if (crowded.length === 0) return [];
     try {
       return await compactSome(place, new Set(crowded));
@@ -207,9 +207,9 @@ class LakeRowSink extends StagedFileSink<LakeStep, HeldLakePlace> implements Row
     if (this.#manifest.format !== format)
       throw new AppError(
         'conflict',
-        `${this.label}: the folder holds tables of ${this.#manifest.format}; take -f ${this.#manifest.format}, or another folder.`,
+        `${this.label}: the folder holds tables of ${this.#manifest.format}; use -f ${this.#manifest.format}, or another folder.`,
       );
-    this.#known = new TablesThere(place, this.#manifest, join(place.local, this.nameStaging()));
+    this.#known = new ExistingTables(place, this.#manifest, join(place.local, this.nameStaging()));
     if (this.#manifest.jobs.some((job) => job.job_uuid === jobUuid)) {
       this.outcome = 'already';
       this.staging = '';

@@ -20,7 +20,7 @@ import {
 import { lexicalText } from '../../sql/duckdb/types.ts';
 import { modelHashOfJob } from '../folder/manifest.ts';
 import { tableColumns } from '../folder/table-columns.ts';
-import { HeldRoom, heldValueBytes, pieceBytesOf, rowsInOrder } from '../folder/held-room.ts';
+import { BufferRoom, bufferedValueBytes, pieceBytesOf, rowsInOrder } from '../folder/buffer-room.ts';
 import {
   createStoredRowsMemory,
   openStoredRows,
@@ -52,7 +52,7 @@ export function createLakeRowSource(options: LakeRowSourceOptions): RowSource {
 /** a step that takes longer belongs to a dead process, and must be finished */
 const stepMs = 60_000;
 const pollMs = 500;
-const mostLooks = 20;
+const maxLooks = 20;
 
 interface ReadPlace<T> {
   readonly found: T;
@@ -78,7 +78,7 @@ async function readBetweenJobs<T>(
     }
   }
   const deadline = Date.now() + stepMs;
-  for (let looks = 0; looks < mostLooks; looks += 1) {
+  for (let looks = 0; looks < maxLooks; looks += 1) {
     const place = await target.openSteady();
     if ((await place.readStep()) === null) {
       const found = await look(place);
@@ -92,7 +92,7 @@ async function readBetweenJobs<T>(
   }
   throw new AppError(
     'service_unavailable',
-    `${target.label}: jobs write there without a pause; run it again later.`,
+    `${target.label}: the tables changed during each attempt to read them; run it again later.`,
   );
 }
 
@@ -118,7 +118,7 @@ async function openTables(
     const { database, tables, manifest } = found;
     return {
       table: (name) => tables.get(name) ?? null,
-      // most tables are read without DuckDB
+      // started only on demand: most tables are read without DuckDB
       connect: async () => (await database.opened()).connect(),
       raiseMemory: async () => (await database.opened()).raiseMemory(),
       modelHashOf: async (jobUuid) => modelHashOfJob(manifest.jobs, jobUuid),
@@ -144,7 +144,7 @@ async function findTables(
   if (manifest === null) throw new AppError('not_found', `${place.label}: no documents were loaded there.`);
   const streams = manifest.tables.length;
   const database = new LazyReader(() => openDuckDbReader(':memory:', spill, { data: place.local, streams }));
-  const reading = { database, room: new HeldRoom(false), memory: createStoredRowsMemory(), bytes: 0 };
+  const reading = { database, room: new BufferRoom(false), memory: createStoredRowsMemory(), bytes: 0 };
   try {
     const tables = new Map<string, SourceTable>();
     const known = new Set([...model.tables.map(({ name }) => name), ...Object.values(sideTableNames)]);
@@ -180,7 +180,7 @@ async function versionsAt(
             if (error instanceof AppError && error.code === 'not_found') return null;
             throw error;
           });
-  const told = state?.versionsTold ?? null;
+  const told = state?.recordedVersions ?? null;
   if (told !== null) {
     const versions = Object.entries(told).filter((entry): entry is [string, number] =>
       Number.isSafeInteger(entry[1]),
@@ -196,7 +196,7 @@ async function versionsAt(
 /** The state and the memory for reading the tables. */
 interface Reading {
   readonly database: LazyReader;
-  readonly room: HeldRoom;
+  readonly room: BufferRoom;
   readonly memory: StoredRowsMemory;
   /** the bytes of all tables that were opened */
   bytes: number;
@@ -287,7 +287,7 @@ async function openTable(
     inOrder: async (key, wanted, only) =>
       (await stored(wanted, key, only)) ?? (only === null ? rowsInOrder(unordered, key, wanted) : null),
     fewAsTheyLie: async (wanted) =>
-      reading.room.take(sizes, wanted.length, heldValueBytes.named) ? stored(wanted, null, null) : null,
+      reading.room.take(sizes, wanted.length, bufferedValueBytes.named) ? stored(wanted, null, null) : null,
     from: `(SELECT ${values.join(', ')} FROM ${parquet(files)})`,
     whole: (column) => (names.has(column) ? `${doubleQuoted(column)}::BIGINT` : null),
     holds: (column, text) => `${doubleQuoted(column)} = ${standardLiteral(text)}`,

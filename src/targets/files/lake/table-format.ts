@@ -52,7 +52,7 @@ export function checkCase(format: 'delta' | 'iceberg', table: string, names: rea
     if (known.has(name.toLowerCase()))
       throw new AppError(
         'invalid_option',
-        `-f ${format}: ${table} has two columns called "${name}" but for the case of letters, which most readers of ${format === 'delta' ? 'Delta' : 'Iceberg'} take for one; give one of them another name.`,
+        `-f ${format}: ${table} has two columns "${name}" that differ only in case, which most readers of ${format === 'delta' ? 'Delta' : 'Iceberg'} cannot distinguish; rename one of them.`,
       );
     known.add(name.toLowerCase());
   }
@@ -107,7 +107,7 @@ export interface LakeFile {
   /** values of the partition, in the order of its fields; empty if the table has no partitions */
   readonly partition: PartitionValues;
   /** the values of partition columns that the file does not have */
-  readonly told: readonly ToldValue[];
+  readonly told: readonly SharedValue[];
   /** the range of a column of integers; null if the table does not give it */
   readonly rangeOf: (column: string) => ValueRange | null;
   /** the number of NULLs in a column; null if the table does not record it */
@@ -115,7 +115,7 @@ export interface LakeFile {
 }
 
 /** A column that a file does not have, and its value from the table, which all rows of the file share. */
-export interface ToldValue {
+export interface SharedValue {
   readonly name: string;
   readonly sqlType: string;
   readonly value: string | null;
@@ -175,19 +175,19 @@ export interface TableVersion {
   readonly fields: readonly LakeField[];
   /** the partition fields; empty if there are none */
   readonly partitioning: readonly PartitionField[];
-  /** by path below the table's folder, in the order in which they were added */
+  /** keyed by path below the table's folder, in the order in which they were added */
   readonly files: ReadonlyMap<string, LakeFile>;
   /** Returns all files that versions of the job added, and possibly others; null if the table does not record them. */
   readonly addedBy: (jobUuid: string) => Promise<ReadonlySet<string> | null>;
   /** Returns whether that job was the last one to write into the table. */
   readonly isOfJob: (jobUuid: string) => boolean;
   /** the versions of the tables that the job recorded when it made this version */
-  readonly versionsTold: Readonly<Record<string, unknown>> | null;
+  readonly recordedVersions: Readonly<Record<string, unknown>> | null;
   /** whether it was created for a job that has not written yet: its columns may be replaced */
   readonly isUnused: boolean;
   /** whether rows may only be added */
   readonly isAppendOnly: boolean;
-  /** throws AppError `conflict` if rows could be misread */
+  /** throws AppError `conflict` if the table has features that this program does not read, so that it would misread rows */
   readonly checkReadable: () => void;
   /** checks as `checkReadable` does; also throws if a version of ours would violate a requirement that the table has for writers */
   readonly checkWritable: () => void;

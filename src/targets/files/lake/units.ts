@@ -20,7 +20,7 @@ import type { RelationalModel } from '../../../engine/model/relational-model.ts'
 import { sideTables, type SideTable, type UnitFile, type UnitSink } from '../../../ports/row-sink.ts';
 import { typesOf } from '../parquet/writing.ts';
 import { derivedColumns, splitFiles } from './partitioning.ts';
-import { fileStatistics, rowsTold, type TypedName, openDataFiles } from './data-files.ts';
+import { fileStatistics, recordedRows, type TypedName, openDataFiles } from './data-files.ts';
 import { AppError } from '../../../errors.ts';
 
 /** The properties of a table that its new files depend on. */
@@ -54,7 +54,10 @@ export interface LakeUnitsOptions {
   /** see ParquetSettings (src/targets/files/parquet/writing.ts) */
   readonly deltas: boolean;
   /** Returns the columns of a table whose rows remain, by name; null if all rows of the table will be this job's. */
-  readonly columnsThere: (table: string, isSide: boolean) => Promise<ReadonlyMap<string, LakeField> | null>;
+  readonly existingColumns: (
+    table: string,
+    isSide: boolean,
+  ) => Promise<ReadonlyMap<string, LakeField> | null>;
   readonly fieldIds: (table: string, fields: readonly LakeField[]) => Promise<FieldIds | null>;
   /** returns the partition fields that the table has or is to have; empty if there are none */
   readonly partitioning: (table: string) => Promise<readonly PartitionField[]>;
@@ -67,7 +70,7 @@ export function lakeUnitRules(options: LakeUnitsOptions): UnitRules {
     for (const key of keysOf(model)) {
       const name = tableName(model, key);
       const partitioning = await options.partitioning(name);
-      const fields = (await options.columnsThere(name, typeof key === 'string')) ?? [];
+      const fields = (await options.existingColumns(name, typeof key === 'string')) ?? [];
       const there = [...fields].flatMap(([column, { sqlType }]) =>
         sqlType === null ? [] : [[column, sqlType] as const],
       );
@@ -169,7 +172,7 @@ async function partsOfUnit(file: UnitFile, unit: PartsOfUnit): Promise<readonly 
       mark: anyJob,
       staging: folder,
     });
-    return split.map((part) => ({ ...file, ...part, rows: rowsTold(part.stats), sha256: '' }));
+    return split.map((part) => ({ ...file, ...part, rows: recordedRows(part.stats), sha256: '' }));
   } catch (error) {
     if (error instanceof AppError && error.code === 'unprocessable_input') return [file];
     throw error;

@@ -28,7 +28,7 @@ export interface WrittenFile {
 }
 
 const pieceBytes = 512 * 1024;
-const mostClosing = 8;
+const maxClosing = 8;
 
 /** Writes Parquet files, one after another. */
 export class FileMaker {
@@ -105,7 +105,7 @@ class ClosingFiles {
     // the code that awaits all of them gets the error
     closed.catch(() => undefined);
     this.#last.push(closed);
-    if (this.#last.length > mostClosing) await this.#last.shift();
+    if (this.#last.length > maxClosing) await this.#last.shift();
   }
 
   async settle(): Promise<void> {

@@ -203,7 +203,7 @@ async function writeTable(
   const measured = (): Promise<ColumnDigits> => measureDigits(staged.pieces(), table.columns, open);
   if (ofOthers.size > 0) digits = await measured();
   for (;;) {
-    const types = await typesOf(table, mostDigits(digits, ofOthers));
+    const types = await typesOf(table, maxDigits(digits, ofOthers));
     try {
       const fieldIds = (await table.fieldIdsOf?.(types)) ?? null;
       const { facts, ...written } = await maker.write(
@@ -222,7 +222,7 @@ async function writeTable(
 }
 
 /** Returns, by column, the greater number of digits of both. */
-export function mostDigits(a: ColumnDigits, b: ColumnDigits): ColumnDigits {
+export function maxDigits(a: ColumnDigits, b: ColumnDigits): ColumnDigits {
   const most = new Map(a);
   for (const [column, digits] of b) most.set(column, larger(digits, most.get(column) ?? digits));
   return most;

@@ -237,7 +237,10 @@ export class BucketFiles implements PlaceFiles {
     await this.#tried(async () => {
       const body = await this.objects.read(this.#key(path));
       if (body === null)
-        throw new AppError('conflict', `${this.label}: ${path} is not there, and a table names it.`);
+        throw new AppError(
+          'conflict',
+          `${this.label}: ${path} does not exist, although a table refers to it.`,
+        );
       await pipeline(
         Readable.fromWeb(body as NodeReadableStream<Uint8Array>),
         createWriteStream(draft, { mode: 0o600 }),

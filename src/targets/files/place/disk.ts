@@ -8,8 +8,8 @@ import { dirname, join, resolve } from 'node:path';
 import { makeFolders, makeStaging, removeDeadStaging } from '../../../storage/staging/folders.ts';
 import {
   createOnce,
-  readIfThere,
-  renameIfThere,
+  readIfExists,
+  renameIfExists,
   replaceFile,
   syncPath,
   writeDurably,
@@ -149,7 +149,7 @@ export class DiskPlace<Step extends StagedStep, Manifest> implements TargetPlace
     if (!(await lstat(whole)).isDirectory())
       throw new AppError(
         'target_not_allowed',
-        `${this.label}: a link or a file stands where a table’s folder is needed.`,
+        `${this.label}: there is a link or a file where the folder of a table is needed.`,
       );
   }
 
@@ -158,12 +158,12 @@ export class DiskPlace<Step extends StagedStep, Manifest> implements TargetPlace
   }
 
   async readManifest(): Promise<Manifest | null> {
-    const text = await readIfThere(join(this.local, manifestName));
+    const text = await readIfExists(join(this.local, manifestName));
     return text === null ? null : this.records.manifestOf(text);
   }
 
   async readStep(): Promise<Step | null> {
-    const text = await readIfThere(join(this.local, journalName));
+    const text = await readIfExists(join(this.local, journalName));
     if (text === null) return null;
     const step = this.records.stepOf(text);
     this.drafts = join(this.local, step.staging);
@@ -222,7 +222,7 @@ export class HeldDiskPlace<Step extends StagedStep, Manifest>
 
   async settle({ staging }: Step, names: readonly string[], folder: string): Promise<void> {
     for (const name of names)
-      await renameIfThere(join(this.local, staging, name), join(this.local, folder, name));
+      await renameIfExists(join(this.local, staging, name), join(this.local, folder, name));
     if (names.length > 0) await syncPath(join(this.local, folder));
   }
 

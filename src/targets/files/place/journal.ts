@@ -8,7 +8,7 @@ import { AppError } from '../../../errors.ts';
 // Runs independent requests, several at a time.
 
 /** the number of requests that a store accepts from one job without asking it to slow down */
-const mostAtOnce = 8;
+const maxAtOnce = 8;
 
 /**
  * Returns the results of `work` for all elements, in their order. After a failure no further call begins, and all calls have ended when
@@ -19,8 +19,8 @@ export async function eachAtOnce<One, Answer>(
   work: (one: One) => Promise<Answer>,
 ): Promise<Answer[]> {
   const answers: Answer[] = [];
-  for (let at = 0; at < all.length; at += mostAtOnce) {
-    const settled = await Promise.allSettled(all.slice(at, at + mostAtOnce).map(work));
+  for (let at = 0; at < all.length; at += maxAtOnce) {
+    const settled = await Promise.allSettled(all.slice(at, at + maxAtOnce).map(work));
     for (const outcome of settled) {
       if (outcome.status === 'rejected') throw outcome.reason;
       answers.push(outcome.value);
@@ -172,5 +172,5 @@ export async function decideStep<Step extends StagedStep>(
 /** AppError `service_unavailable` if another job has the lock. */
 export async function checkLock(lock: PlaceLock, label: string): Promise<void> {
   if (!(await lock.isHeld()))
-    throw new AppError('service_unavailable', `${label}: another job has taken the target over.`);
+    throw new AppError('service_unavailable', `${label}: another job has taken over the lock on the target.`);
 }

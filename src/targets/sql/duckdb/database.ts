@@ -65,7 +65,7 @@ export function memoryFor(
 }
 
 /** Returns the bytes that DuckDB may get if rows need more than usual: half of the memory available to this process. */
-export function mostMemory(): number {
+export function maxMemory(): number {
   const constrained = process.constrainedMemory();
   return Math.min(totalmem(), constrained === 0 ? Infinity : constrained) / 2;
 }
@@ -132,7 +132,7 @@ async function openWhenFree(
       const limited = { ...settings, memory_limit: memoryLimit(given) };
       return { instance: await duckDb.DuckDBInstance.create(path, limited), memoryBytes: given };
     } catch (error) {
-      if (lacksMemory(error) && given * 2 <= mostMemory()) {
+      if (lacksMemory(error) && given * 2 <= maxMemory()) {
         given *= 2;
         continue;
       }
@@ -162,7 +162,7 @@ export interface DuckDbReader {
 const readerBytes = 192 * 1024 * 1024;
 /** memory for one table that is read piece by piece; for Parquet, its row group */
 const streamBytes = 12 * 1024 * 1024;
-const mostStreams = 64;
+const maxStreams = 64;
 /** memory for tables with long texts, which are read piece by piece: for all of them together, and for each */
 const [piecesBytes, pieceStreamBytes] = [32 * 1024 * 1024, 4 * 1024 * 1024];
 
@@ -188,7 +188,7 @@ export async function openDuckDbReader(
   spill: string,
   options: DuckDbReaderOptions,
 ): Promise<DuckDbReader> {
-  const usualBytes = readerBytes + Math.min(options.streams, mostStreams) * streamBytes;
+  const usualBytes = readerBytes + Math.min(options.streams, maxStreams) * streamBytes;
   const settings = {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
@@ -213,7 +213,7 @@ export async function openDuckDbReader(
   );
   return {
     raiseMemory: async () => {
-      if (isLocked || memoryBytes * 2 > mostMemory()) return false;
+      if (isLocked || memoryBytes * 2 > maxMemory()) return false;
       memoryBytes *= 2;
       await first.run(`SET GLOBAL memory_limit = '${memoryLimit(memoryBytes)}'`);
       return true;
@@ -221,7 +221,7 @@ export async function openDuckDbReader(
     lowerMemory: async () => {
       if (isLowered || isLocked) return;
       isLowered = true;
-      const bytes = piecesBytes + Math.min(options.streams, mostStreams) * pieceStreamBytes;
+      const bytes = piecesBytes + Math.min(options.streams, maxStreams) * pieceStreamBytes;
       if (bytes >= memoryBytes) return;
       try {
         await first.run(`SET GLOBAL memory_limit = '${memoryLimit(bytes)}'`);
@@ -277,7 +277,7 @@ function openFault(error: unknown, label: string): unknown {
     const holder = id === undefined ? '' : ` (${program}, process ${id})`;
     return new AppError(
       'service_unavailable',
-      `${label} is open in another program${holder}, and DuckDB lets nobody else in meanwhile: end that one, or let it close the file, and run the job again.`,
+      `${label} is open in another program${holder}, and DuckDB allows only one at a time: end that program or let it close the file, and run the job again.`,
       { cause: error },
     );
   }
@@ -291,7 +291,7 @@ function openFault(error: unknown, label: string): unknown {
   if (/database file with version number/i.test(message)) {
     return new AppError(
       'conflict',
-      `${label} was written by a newer DuckDB than the one here: let that one write Parquet, or a file that older ones read (ATTACH … (STORAGE_VERSION 'v1.0.0')).`,
+      `${label} was written by a newer DuckDB than this one: let the newer one write Parquet, or a file for older versions (ATTACH … (STORAGE_VERSION 'v1.0.0')).`,
       { cause: error },
     );
   }

@@ -17,7 +17,7 @@ import {
   type DuckDb,
   lacksMemory,
   memoryFor,
-  mostMemory,
+  maxMemory,
   openDuckDb,
   openDuckDbReader,
 } from './database.ts';
@@ -114,7 +114,7 @@ async function adaptTable(
       if (showsInstants) return sqlType;
       const column = doubleQuoted(table.columns[at]!.name);
       return settledType(there.type, sqlType, async () =>
-        larger(await digitsThere(database, known.name, column, there.type), digits),
+        larger(await existingDigits(database, known.name, column, there.type), digits),
       );
     },
   });
@@ -137,7 +137,7 @@ async function adaptTable(
   return types;
 }
 
-async function digitsThere(
+async function existingDigits(
   database: DuckDb,
   table: string,
   column: string,
@@ -265,7 +265,7 @@ export function createDuckDbRowRemover(options: DatabaseFileRemoverOptions): Row
 
 export function createDuckDbDriver(): FileDriver<DuckDb> {
   const memory = createMemoryPlan();
-  /** by index of the table: the needs of the columns of its staged rows */
+  /** keyed by index of the table: the needs of the columns of its staged rows */
   const incoming = new Map<number, readonly Incoming[]>();
   return {
     title: 'DuckDB',
@@ -313,7 +313,8 @@ export function createDuckDbDriver(): FileDriver<DuckDb> {
     },
     looksStaged,
     // when DuckDB looks for its log, it ends the name at the question mark
-    nameRefusal: (file) => (file.includes('?') ? 'DuckDB cannot keep a file under a name with ?.' : null),
+    nameRefusal: (file) =>
+      file.includes('?') ? 'DuckDB does not accept a file name that contains "?".' : null,
     mayTryAgain: memory.mayTryAgain,
     async readyTable(publication, index) {
       const staged = publication.staged.get(index);
@@ -378,7 +379,7 @@ function createMemoryPlan() {
       return { memoryBytes, smallBlocks };
     },
     mayTryAgain(error: unknown): boolean {
-      if (!lacksMemory(error) || memoryBytes * 2 > mostMemory()) return false;
+      if (!lacksMemory(error) || memoryBytes * 2 > maxMemory()) return false;
       factor = factor === 0 && isNewFile ? 1 : Math.max(1, factor) * 2;
       return true;
     },

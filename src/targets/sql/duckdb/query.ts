@@ -163,7 +163,7 @@ function queryFault(error: unknown, label: string): unknown {
   if (/Out of Memory/i.test(told))
     return new AppError(
       'unprocessable_input',
-      `${label}: 2,048 rows of it, which are read at once, do not fit into memory: write it with smaller row groups, or the documents as files`,
+      `${label}: 2,048 rows, the number read at once, do not fit into memory: write the file with smaller row groups, or the documents as separate files`,
     );
   return new AppError('unprocessable_input', `${label}: ${told.slice(0, 2000)}`, { cause: error });
 }
@@ -193,7 +193,7 @@ export async function checkQuery(read: Read, query: string, label: string): Prom
 export const allowedInstead = 'Use functions that compute with values of the tables of the file';
 
 /** If a file has more views than this, only the views that the query names are checked. */
-const mostViews = 1000;
+const maxViews = 1000;
 
 /** The fault of a query that is not one SELECT; `message` is empty if it is several. `position`: its index, from 0. */
 interface SyntaxFault {
@@ -229,7 +229,7 @@ export async function forbiddenParts(
     if (names?.ownViews.has(name.toLowerCase()) === true) continue;
     const [, select] =
       /^\s*create\s+(?:or\s+replace\s+)?(?:temp\w*\s+)?view\s.*?\sas\s+(.*?);?\s*$/is.exec(sql) ?? [];
-    if (!used.includes(name.toLowerCase()) && views.length > mostViews) continue;
+    if (!used.includes(name.toLowerCase()) && views.length > maxViews) continue;
     const viewTree = await treeOf(read, select ?? '');
     if ('message' in viewTree) return viewTree;
     for (const fault of faultsIn(viewTree.statement, names)) faults.add(`${fault} (in the view ${name})`);
@@ -239,7 +239,7 @@ export async function forbiddenParts(
   );
   for (const { name } of macros)
     if (allowedFunctions.has(name.toLowerCase()) || allowedTableFunctions.has(name.toLowerCase()))
-      faults.add(`the macro ${name} of the file has the name of a function`);
+      faults.add(`the macro ${name} of the file, which has the name of a function`);
   return { parts: [...faults] };
 }
 

@@ -258,7 +258,7 @@ function readFault(error: unknown, sql: string): unknown {
   if (lacksMemory(error) || /max_temp_directory_size|failed to offload/i.test(message))
     return new AppError(
       'unprocessable_input',
-      'the statement needs more memory than it may have: read fewer rows or columns, or shorter values',
+      'the statement needs more memory than it is allowed: read fewer rows or columns, or shorter values',
       { cause: error },
     );
   const [, text = message, line, shown = '', indent = ''] =

@@ -100,8 +100,8 @@ interface SourceField extends SourceText {
 class FileTables implements ReadTables<SourceTable> {
   readonly #label: string;
   readonly #tables: SourceTables;
-  /** by the name of the order: whether the rows that were checked last are in order; `rest`: the condition that selects those rows */
-  readonly #ordered = new Map<string, { readonly rest: string; readonly lies: boolean }>();
+  /** result of the last check, by the name of the order; `rest`: the condition that selected the checked rows */
+  readonly #ordered = new Map<string, { readonly rest: string; readonly isOrdered: boolean }>();
 
   #typedRows: Promise<TypedRows> | null = null;
 
@@ -133,7 +133,7 @@ class FileTables implements ReadTables<SourceTable> {
         : null;
     if (inOrder != null) return inOrder;
     const sorting =
-      order === undefined || (await this.#liesInOrder(table, rest, order))
+      order === undefined || (await this.#isInOrder(table, rest, order))
         ? ''
         : ` ORDER BY ${order.by.join(', ')}`;
     const query = (selection: string): string => `SELECT ${selection} FROM ${table.from}${rest}${sorting}`;
@@ -229,10 +229,11 @@ class FileTables implements ReadTables<SourceTable> {
   }
 
   /** Checks the order in one pass over the keys, in no more memory than a piece of them takes. */
-  async #liesInOrder({ from }: SourceTable, rest: string, { name, by }: RowOrder): Promise<boolean> {
+  async #isInOrder({ from }: SourceTable, rest: string, { name, by }: RowOrder): Promise<boolean> {
     const known = this.#ordered.get(name);
     // if the whole table is in order, so is a part of it
-    if (known !== undefined && (known.rest === rest || (known.rest === '' && known.lies))) return known.lies;
+    if (known !== undefined && (known.rest === rest || (known.rest === '' && known.isOrdered)))
+      return known.isOrdered;
     const keys = by.map((key, at) => `${key} AS k${at}`);
     const lasts = by.map((_, at) => `lag(k${at}) OVER () AS l${at}`);
     const before = by.map((_, at) =>
@@ -243,9 +244,9 @@ class FileTables implements ReadTables<SourceTable> {
       const result = await connection.runAndReadAll(
         `SELECT 1 FROM (SELECT *, ${lasts.join(', ')} FROM (SELECT ${keys.join(', ')} FROM ${from}${rest})) WHERE (${before.join(') OR (')}) LIMIT 1`,
       );
-      const lies = result.currentRowCount === 0;
-      this.#ordered.set(name, { rest, lies });
-      return lies;
+      const isOrdered = result.currentRowCount === 0;
+      this.#ordered.set(name, { rest, isOrdered });
+      return isOrdered;
     } finally {
       connection.closeSync();
     }

@@ -32,7 +32,7 @@ export function chunksOf(connection: DuckDBConnection, result: Pick<DuckDBResult
 }
 
 /** The intended bytes of text of one piece, and the most rows of one. */
-const [pieceBytes, mostPieceRows] = [2 * 1024 * 1024, 32_768];
+const [pieceBytes, maxPieceRows] = [2 * 1024 * 1024, 32_768];
 
 export interface RowIdPieces {
   /** returns the query for the rows that satisfy a condition on their row ids, in the order of these */
@@ -53,7 +53,7 @@ export function chunksOfPieces(
   { query, end, longest, bytesOf }: RowIdPieces,
 ): Chunks {
   let from = 0;
-  let rows = Math.min(mostPieceRows, Math.max(1, Math.floor(pieceBytes / Math.max(1, longest))));
+  let rows = Math.min(maxPieceRows, Math.max(1, Math.floor(pieceBytes / Math.max(1, longest))));
   let taken = 0;
   let result: DuckDBResult | null = null;
   const fetchChunk = async (): Promise<DuckDBDataChunk | null> => {
@@ -71,7 +71,7 @@ export function chunksOfPieces(
       }
       result = null;
       if (taken > pieceBytes) rows = Math.max(1, rows >> 1);
-      else if (taken < pieceBytes / 2) rows = Math.min(mostPieceRows, rows * 2);
+      else if (taken < pieceBytes / 2) rows = Math.min(maxPieceRows, rows * 2);
     }
   };
   return chunksOf(connection, { fetchChunk });

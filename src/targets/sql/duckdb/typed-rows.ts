@@ -21,17 +21,17 @@ export interface TypedPlan {
 }
 
 /** rows of a vector */
-const mostRows = 2048;
+const maxRows = 2048;
 /** the bytes that the levels of a page take: their length, then a header of two bytes and one bit for each row */
 const levelBytes = 512;
 const widestValue = 16;
 
 /** The resources that all tables of a source share for reading. */
 export class TypedRows {
-  readonly #kernel = new CellsKernel(mostRows);
+  readonly #kernel = new CellsKernel(maxRows);
   readonly #buffers = new SpareBuffers();
   readonly #record: Region = this.#kernel.take(layout.COLUMN_INTS * 4);
-  readonly #page: Region = this.#kernel.take(levelBytes + mostRows * widestValue);
+  readonly #page: Region = this.#kernel.take(levelBytes + maxRows * widestValue);
 
   /** Returns null if a text has other fields than those of the plan. */
   block(chunk: DuckDBDataChunk, { typed, fields, width }: TypedPlan): RowBlock | null {

@@ -10,7 +10,7 @@ import { viewMark } from '../../rows/made-views.ts';
 import { zonesOf, type FoundColumn, type FoundTable, type FoundTables } from '../found-tables.ts';
 import { foldedName, type DuckDb } from './database.ts';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
-import type { ZonesThere, ZoneTable } from '../../../ports/row-sink.ts';
+import type { ExistingZones, ZoneTable } from '../../../ports/row-sink.ts';
 
 /** Digits before and after the point. */
 export interface DecimalDigits {
@@ -252,12 +252,12 @@ export function tableStatements(
 
 type DuckDbRows = Pick<DuckDb, 'read'>;
 
-/** Implements `RowSink.zonesThere`. */
+/** Implements `RowSink.existingZones`. */
 export function readZones(
   database: DuckDbRows,
   known: FoundTables,
   tables: readonly ZoneTable[],
-): Promise<ZonesThere> {
+): Promise<ExistingZones> {
   const columnOf = (table: string, column: string) => known.get(table)!.columns.get(column);
   return zonesOf({ dialect: duckdb, foldedName }, tables, {
     hasTable: (table) => known.has(table),

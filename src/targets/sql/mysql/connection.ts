@@ -89,11 +89,11 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
   );
   watch.sockets.add(parts(core(connection)).stream);
   let pending = 0;
-  /** Runs a statement on the server. `mostBytes`: the limit for its answer. */
-  const ask = async <T>(mostBytes: number, question: () => Promise<T>): Promise<T> => {
+  /** Runs a statement on the server. `maxBytes`: the limit for its answer. */
+  const ask = async <T>(maxBytes: number, question: () => Promise<T>): Promise<T> => {
     pending += 1;
     try {
-      return await watch.during(() => limit.within(mostBytes, question));
+      return await watch.during(() => limit.within(maxBytes, question));
     } finally {
       pending -= 1;
     }
@@ -343,15 +343,15 @@ export function mysqlFault(error: unknown, label: string): unknown {
   )
     return fault(
       'target_not_allowed',
-      'the server takes no rows from clients: let its administrator run SET GLOBAL local_infile = ON, and run the job again',
+      'the server does not accept rows from clients: let its administrator run SET GLOBAL local_infile = ON, and run the job again',
     );
   if (code === 'ECONNREFUSED')
     return away('no server listens there; is it running, and are host and port right?');
   if (/^(CERT_|DEPTH_|SELF_SIGNED|UNABLE_|ERR_TLS|ERR_SSL)/.test(code) || code === 'HANDSHAKE_NO_SSL_SUPPORT')
-    return fault('service_unavailable', `TLS was not agreed on (${code}); sslmode= says what is asked for`);
+    return fault('service_unavailable', `TLS could not be negotiated (${code}); check sslmode=`);
   if (closed || unreachable.test(code))
     return (/^(?:ER_LOCK_|ER_OPTION_|ER_QUERY_)/.test(code) ? busy : away)(
-      `${closed ? 'the connection was lost' : `the server does not take the work (${code})`}; nothing is published twice: run the job again when the server is there`,
+      `${closed ? 'the connection was lost' : `the server refuses connections (${code})`}; run the job again when the server is up: nothing is published twice`,
     );
   if (code === 'ER_BAD_DB_ERROR')
     return fault('not_found', `${error.message}: make it, and run the job again`);
@@ -377,7 +377,7 @@ export interface MessageLimit {
   /** Returns why the server is not listened to any more, in words that follow its name, or null if the bytes may pass. */
   refuse(chunk: Uint8Array): string | null;
   /** Limits the answers to statements in progress to so many bytes together. */
-  within<T>(mostBytes: number, work: () => Promise<T>): Promise<T>;
+  within<T>(maxBytes: number, work: () => Promise<T>): Promise<T>;
   /** Stops counting: the rest of the answer is streamed. */
   streams(): void;
 }
@@ -398,7 +398,7 @@ export function createMessageLimit(longestMessageBytes: number): MessageLimit {
     refuse(chunk) {
       gathered += chunk.length;
       if (gathered > most)
-        return `sends an answer without end: more than ${most} bytes, the most that is held of one (svc.limits.target_message)`;
+        return `sends a response of more than ${most} bytes, the limit (svc.limits.target_message)`;
       for (let at = 0; at < chunk.length;) {
         if (rest > 0) {
           const taken = Math.min(rest, chunk.length - at);
@@ -420,11 +420,11 @@ export function createMessageLimit(longestMessageBytes: number): MessageLimit {
       }
       return null;
     },
-    async within(mostBytes, work) {
+    async within(maxBytes, work) {
       if (pending === 0) {
         gathered = 0;
-        most = mostBytes;
-      } else most = Math.max(most, mostBytes);
+        most = maxBytes;
+      } else most = Math.max(most, maxBytes);
       pending += 1;
       try {
         return await work();

@@ -118,7 +118,7 @@ function commonSteps({ database, token }: MysqlStaged, relation: (name: string) 
 /** Returns the driver of jobs whose tables exist: their rows are inserted by one transaction. */
 export function insertingPublisher(own: MysqlStaged): MysqlPublisher {
   const { database, tables } = own;
-  /** by index: expressions over the staged rows `s` */
+  /** keyed by index: expressions over the staged rows `s` */
   const values = new Map<number, readonly string[]>();
   return {
     ...commonSteps(own, quote),
@@ -172,7 +172,7 @@ export function renamingPublisher(own: MysqlStaged): MysqlPublisher {
   const { database, token, tables, staging } = own;
   const moves: string[] = [];
   const gone: string[] = [];
-  /** by their final names: names of the tables that this job makes */
+  /** keyed by their final names: names of the tables that this job makes */
   const madeNames = new Map<string, string>();
   /** folded names of tables that are dropped */
   const vanished = new Set<string>();
@@ -450,7 +450,7 @@ async function keepOthersRows(
   await database.run(
     `INSERT INTO ${quote(made)} SELECT i.* FROM ${rows} LEFT JOIN ${cleared} c ON c.${quote(fileKeyName)} = ${naming}.${quote(fileKeyName)} WHERE c.${quote(fileKeyName)} IS NULL`,
   );
-  changes.push(`${name}: rows of documents that were overwritten are gone`);
+  changes.push(`${name}: rows of overwritten documents were deleted`);
 }
 
 export interface AdaptedTable {
@@ -483,9 +483,9 @@ export async function adaptTable(
     settle: (there, at) => settledType(there.type, table.sqlType(at)),
     isLoosened: (there, type) => turnsToText(there.type, type),
   });
-  const isThere = (name: string): boolean => known.columns.has(foldedName(name));
+  const isPresent = (name: string): boolean => known.columns.has(foldedName(name));
   const clauses: string[] = [];
-  /** by name: the changes of columns */
+  /** keyed by name: the changes of columns */
   const modified = new Map<string, { readonly there: FoundColumn; type: string; notNull: boolean }>();
   for (const alteration of alterations) {
     if (alteration.kind === 'add') {
@@ -502,7 +502,7 @@ export async function adaptTable(
         quote(there.name),
         there.type,
         table.columns[at]!.type,
-        table.offsetOf(at, isThere),
+        table.offsetOf(at, isPresent),
       );
       const column = { name: there.name, comment: there.comment ?? '' };
       await turnToText(database, known.name, column, text, (into) => written(at, into));
@@ -520,7 +520,7 @@ export async function adaptTable(
   if (clauses.length > 0) await database.run(`ALTER TABLE ${quote(known.name)} ${clauses.join(', ')}`);
   const values = table.columns.map(({ name, type }, at) => {
     const staged = `s.${quote(name)}`;
-    if (!isThere(name) || !isText(types[at]!)) return staged;
+    if (!isPresent(name) || !isText(types[at]!)) return staged;
     const offset = table.offsetOf(at);
     return textOf(staged, table.sqlType(at), type, offset === null ? null : `s.${offset}`);
   });

@@ -20,7 +20,7 @@ import type {
   SideTable,
   SinkPlan,
   UnconvertedValue,
-  ZonesThere,
+  ExistingZones,
   ZoneTable,
   TargetLoad,
 } from '../../../ports/row-sink.ts';
@@ -51,7 +51,7 @@ import { givenKeys, keyOffsets } from '../keys.ts';
 import { targetLoads, type AskedTarget } from '../ledger.ts';
 import { SqlRowSink } from '../sink.ts';
 import { mysqlDriver, mysqlWays } from './driver.ts';
-import { foldedName, readTables, withInstantsTold, zonesIn, spareColumn } from './tables.ts';
+import { foldedName, readTables, withInstantMarks, zonesOfTables, spareColumn } from './tables.ts';
 
 const { quote } = mysql;
 
@@ -91,8 +91,8 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
     });
   }
 
-  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
-    return this.guarded(async () => zonesIn(await readTables(await this.#connect()), tables));
+  async existingZones(tables: readonly ZoneTable[]): Promise<ExistingZones> {
+    return this.guarded(async () => zonesOfTables(await readTables(await this.#connect()), tables));
   }
 
   protected override prepare({ model }: SinkPlan): void {
@@ -101,7 +101,7 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
       tables: model.tables.map((table) => ({ ...table, columns: table.columns.map(doubleForReal) })),
     };
     const drawn = drawModel(doubles, mysql);
-    const tables = drawn.tables.map((table, index) => withInstantsTold(table, drawn.model.tables[index]!));
+    const tables = drawn.tables.map((table, index) => withInstantMarks(table, drawn.model.tables[index]!));
     this.#drawn = { ...drawn, tables };
   }
 
@@ -236,8 +236,9 @@ class MysqlRowSink extends SqlRowSink<Mysql> implements RowSink {
     const target = await this.#asked(database);
     this.check(target);
     const { known } = target;
-    const isThere = this.#drawn.tables.some(({ name }) => known.has(foldedName(name)));
-    const publisher = this.plan.saveMode === 'overwrite' || !isThere ? renamingPublisher : insertingPublisher;
+    const isPresent = this.#drawn.tables.some(({ name }) => known.has(foldedName(name)));
+    const publisher =
+      this.plan.saveMode === 'overwrite' || !isPresent ? renamingPublisher : insertingPublisher;
     const driver = publisher(this.#stagedTables(database));
     const publication = this.#newPublication(database, driver, known, merge);
     const before = new Set(known.keys());

@@ -202,12 +202,12 @@ class MysqlRowSource implements RowSource {
     const known = this.#known.get(foldedName(items.name));
     const [, parent, position, item] = items.columns.map((each) => `i.${quote(each.name)}`);
     const { list: _, ...itemType } = type;
-    const itemThere = known?.columns.get(foldedName(items.columns[3]!.name));
-    if (known === undefined || itemThere === undefined)
+    const existingItem = known?.columns.get(foldedName(items.columns[3]!.name));
+    if (known === undefined || existingItem === undefined)
       return `CASE WHEN t.${quote(name)} IS NOT NULL THEN '' END`;
     const key =
       table.columns[this.#model.tables[index]!.columns.findIndex(({ role }) => role === 'row_key')]!.name;
-    const text = lexical(item!, itemThere, itemType);
+    const text = lexical(item!, existingItem, itemType);
     return `CASE WHEN t.${quote(name)} IS NOT NULL THEN COALESCE((SELECT GROUP_CONCAT(${text} ORDER BY ${position!} SEPARATOR ' ') FROM ${quote(known.name)} i WHERE ${parent!} = t.${quote(key)}), '') END`;
   }
 

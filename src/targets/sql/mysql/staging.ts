@@ -65,13 +65,13 @@ export class MysqlStagedTable {
   }
 
   /**
-   * Returns, quoted, the column with the offset with which times of this column are written, or null if there is none. `isThere`: says
+   * Returns, quoted, the column with the offset with which times of this column are written, or null if there is none. `isPresent`: says
    * whether a column of that name exists.
    */
-  offsetOf(at: number, isThere: (name: string) => boolean = () => true): string | null {
+  offsetOf(at: number, isPresent: (name: string) => boolean = () => true): string | null {
     if (!this.columns[at]!.hasOffsetBehind) return null;
     const { name } = this.columns[at + 1]!;
-    return isThere(name) ? mysql.quote(name) : null;
+    return isPresent(name) ? mysql.quote(name) : null;
   }
 
   /** Returns whether the column may be NULL: a column converted to text loses its NOT NULL. */
@@ -319,7 +319,7 @@ export async function takeTargetLock(
   if (held === '1') return;
   throw new AppError(
     'service_unavailable',
-    `${label}: another job has been loading for ${lockSeconds / 60} minutes; run this one again when it is done.`,
+    `${label}: another job has been loading for ${lockSeconds / 60} minutes; run this job again when that one has ended.`,
   );
 }
 

@@ -6,11 +6,11 @@ import type { Mysql } from './connection.ts';
 import type { Dialect } from '../../../engine/sql/dialect.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { createTable } from '../../../engine/sql/ddl.ts';
-import type { ZonesThere, ZoneTable } from '../../../ports/row-sink.ts';
+import type { ExistingZones, ZoneTable } from '../../../ports/row-sink.ts';
 import { viewMark } from '../../rows/made-views.ts';
 import { zonesOf, type FoundColumn, type FoundTable, type FoundTables } from '../found-tables.ts';
 
-// Types, written as in `information_schema`: the type that a column needs.
+// The SQL types that columns need, spelt as in `information_schema`.
 
 export const anyText = 'longtext';
 
@@ -185,7 +185,7 @@ export function modelComment(comment: string | null): string | null {
   return comment?.startsWith(instantMark) === true ? comment.slice(instantMark.length) : comment;
 }
 
-export function withInstantsTold(table: PhysicalTable, { columns }: Pick<Table, 'columns'>): PhysicalTable {
+export function withInstantMarks(table: PhysicalTable, { columns }: Pick<Table, 'columns'>): PhysicalTable {
   return {
     ...table,
     columns: table.columns.map((column, at) =>
@@ -196,7 +196,7 @@ export function withInstantsTold(table: PhysicalTable, { columns }: Pick<Table, 
   };
 }
 
-export function zonesIn(known: FoundTables, tables: readonly ZoneTable[]): Promise<ZonesThere> {
+export function zonesOfTables(known: FoundTables, tables: readonly ZoneTable[]): Promise<ExistingZones> {
   return zonesOf({ dialect: mysql, foldedName }, tables, {
     hasTable: (table) => known.has(table),
     isZoned(table, name) {

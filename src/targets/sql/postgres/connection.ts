@@ -294,14 +294,14 @@ async function sessionOf(sql: Sql): Promise<[answering: number, told: number]> {
 function changingSessions(): AppError {
   return new AppError(
     'target_not_allowed',
-    'The target is behind a pooler that runs each transaction in another session (pool_mode = transaction or statement of PgBouncer), which takes locks and settings away from a load. Name the server itself, or a database of the pooler with pool_mode = session.',
+    'The target is behind a pooler that runs each transaction in another session (pool_mode = transaction or statement of PgBouncer), which loses the locks and settings of a load. Name the server itself, or a database of the pooler with pool_mode = session.',
   );
 }
 
 function noFurtherSession(): AppError {
   return new AppError(
     'service_unavailable',
-    `The target is behind a pooler that had no second session to give for ${waitMs / 1000} s: a load takes several. Give it more (default_pool_size of PgBouncer), or name the server itself.`,
+    `The target is behind a pooler that provided no second session within ${waitMs / 1000} s, but a load needs several. Raise its pool size (default_pool_size of PgBouncer), or name the server itself.`,
   );
 }
 
@@ -413,14 +413,11 @@ function connectionWords(code: string): string {
 
 const faultWords: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED/, 'no server listens there; is it running, and are host and port right?'],
-  [/^(ENOTFOUND|EAI_)/, 'no host of that name is known; is it spelt right?'],
-  [/^(ETIMEDOUT|CONNECT_TIMEOUT)/, 'no answer in time; does a firewall stand between?'],
-  [/^(EHOST|ENET)/, 'no way leads to that host; is the network right?'],
+  [/^(ENOTFOUND|EAI_)/, 'the host name is unknown; is it spelt right?'],
+  [/^(ETIMEDOUT|CONNECT_TIMEOUT)/, 'no answer in time; is there a firewall in between?'],
+  [/^(EHOST|ENET)/, 'no route to the host; is the network right?'],
   [/^(ECONNRESET|EPIPE|CONNECTION_)/, 'the server ended the connection; its own log says why'],
-  [
-    /^(ERR_SSL|ERR_TLS|CERT_|DEPTH_|SELF_SIGNED|UNABLE_)/,
-    'TLS was not agreed on; sslmode= says what is asked for',
-  ],
+  [/^(ERR_SSL|ERR_TLS|CERT_|DEPTH_|SELF_SIGNED|UNABLE_)/, 'TLS could not be negotiated; check sslmode='],
 ];
 
 /** Shortens a message, whose length the server chose, to one line. */

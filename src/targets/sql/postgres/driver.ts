@@ -120,8 +120,8 @@ interface Schema {
 }
 
 /**
- * Deletes from all tables in one statement, at whose end the foreign keys are valid again. Without an index on its parent's key, each
- * deleted row would scan the whole child table. So such foreign keys are dropped before and made again after, checked.
+ * Deletes from all tables in one statement; the foreign keys are valid again when it ends. A foreign key whose column has no index is
+ * dropped first, and made again and checked afterwards, because with it each deleted parent row would scan the whole child table.
  */
 async function deleteFrom(
   target: Schema,

@@ -6,7 +6,7 @@ import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts
 import { viewMark } from '../../rows/made-views.ts';
 import { zonesOf, type FoundColumn, type FoundTable } from '../found-tables.ts';
 import type { Sql, TransactionSql } from '../../../postgres/connect.ts';
-import type { ZonesThere, ZoneTable } from '../../../ports/row-sink.ts';
+import type { ExistingZones, ZoneTable } from '../../../ports/row-sink.ts';
 
 /** A column whose type is written as by `format_type`. */
 interface TargetColumn extends FoundColumn {
@@ -236,21 +236,21 @@ export async function readCounters(
   return new Map(rows.flatMap(({ name, key }) => (Number.isSafeInteger(key) ? [[name, key] as const] : [])));
 }
 
-/** Implements `RowSink.zonesThere`. */
+/** Implements `RowSink.existingZones`. */
 export async function readZones(
   sql: Sql | TransactionSql,
   sqlSchema: string,
   tables: readonly ZoneTable[],
-): Promise<ZonesThere> {
+): Promise<ExistingZones> {
   const rows = await sql.unsafe<{ table: string; column: string; zoned: boolean }[]>(`
     SELECT c.relname AS table, a.attname AS column, t.typname LIKE '%timestamptz' AS zoned
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(sqlSchema)}
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped JOIN pg_type t ON t.oid = a.atttypid
      WHERE c.relkind IN ('r', 'p') AND t.oid IN ('timestamp'::regtype, 'timestamptz'::regtype, 'timestamp[]'::regtype, 'timestamptz[]'::regtype)`);
-  const tablesThere = new Set(rows.map(({ table }) => table));
+  const existingTables = new Set(rows.map(({ table }) => table));
   const zoned = new Map(rows.map((row) => [JSON.stringify([row.table, row.column]), row.zoned]));
   return zonesOf({ dialect: postgresql, foldedName: (name) => name }, tables, {
-    hasTable: (table) => tablesThere.has(table),
+    hasTable: (table) => existingTables.has(table),
     isZoned: (table, column) => zoned.get(JSON.stringify([table, column])) ?? null,
     hasValues: (table, column) => hasValues(sql, sqlSchema, table, column),
   });

@@ -34,7 +34,7 @@ export interface PostgresPublication extends Publication<SqlDatabase, StagedTabl
   readonly staging: StagingArea;
   /** the target before this transaction, without tables that were dropped; `columns` include the changes of this transaction */
   readonly target: ExistingTarget;
-  /** by physical table name: the key after which this job counts, if that is not 0 */
+  /** keyed by physical table name: the key after which this job counts, if that is not 0 */
   readonly countedFrom: ReadonlyMap<string, number>;
   /** table and column, `0:3`: NOT NULL columns that some row left empty */
   readonly nullAllowed: Set<string>;
@@ -42,7 +42,7 @@ export interface PostgresPublication extends Publication<SqlDatabase, StagedTabl
   readonly createdTables: Set<string>;
   /** physical names of the target's tables that exist at this point */
   readonly present: Set<string>;
-  /** tables that were emptied and lost their foreign keys meanwhile */
+  /** existing tables whose foreign keys this transaction dropped and must make again */
   readonly rekeyed: Set<string>;
   /** physical names of created tables that have their primary key and NOT NULL already */
   readonly keyed: Set<string>;
@@ -62,18 +62,18 @@ export interface PostgresPublication extends Publication<SqlDatabase, StagedTabl
 }
 
 /**
- * Returns, quoted, the column with the offset with which the times of a column are written, or null if there is none. `isThere`: says
+ * Returns, quoted, the column with the offset with which the times of a column are written, or null if there is none. `isPresent`: says
  * whether the target has a column of that name.
  */
 export function offsetBehind(
   { plan, tables }: Pick<PostgresPublication, 'plan' | 'tables'>,
   index: number,
   at: number,
-  isThere: (name: string) => boolean,
+  isPresent: (name: string) => boolean,
 ): string | null {
   if (!hasOffsetBehind(plan.model.tables[index]!.columns, at)) return null;
   const { name } = tables[index]!.columns[at + 1]!;
-  return isThere(name) ? doubleQuoted(name) : null;
+  return isPresent(name) ? doubleQuoted(name) : null;
 }
 
 /** Returns the table's name, quoted, with the target's SQL schema. */

@@ -16,7 +16,7 @@ import { newPublication, type KeyOffsets } from '../publication.ts';
 import { deleteEarlierRows, deleteRows } from '../removal.ts';
 import {
   addCodeChecks,
-  codesThere,
+  existingCodes,
   dropChecks,
   publishCodes,
   type CheckedColumn,
@@ -114,7 +114,7 @@ function publishingDriver(ways: PostgresWays, publicationOf: () => PostgresPubli
     },
     async readyTarget() {
       const publication = publicationOf();
-      keptCodes = codesThere(publication.target);
+      keptCodes = existingCodes(publication.target);
       await dropViewsOfNames(publication);
       await makeSideTables(publication);
       if (publication.plan.saveMode === 'overwrite') await clearTables(publication);
@@ -204,7 +204,7 @@ function publishingDriver(ways: PostgresWays, publicationOf: () => PostgresPubli
       if (staged.has('documents')) kept.push(sideTableNames.documents);
       await checkNamed(publication, sideTableNames.keys, 'table_name', kept);
       await checkNamed(publication, sideTableNames.loads, 'job_uuid', [plan.jobUuid]);
-      await checkStillThere(publication);
+      await recheckInsertions(publication);
     },
   };
 }
@@ -449,7 +449,7 @@ export async function insertRows(
       await tx.unsafe(
         `ALTER TABLE ${relation(publication, table.name)} DROP CONSTRAINT ${doubleQuoted(broken!)}`,
       );
-      publication.changes.push(`${table.name}: unique key ${broken} dropped, its values repeat`);
+      publication.changes.push(`${table.name}: unique key ${broken} dropped because values repeat`);
       const { columns: own } = table.uniqueKeys.find((key) => key.name === broken)!;
       publication.brokenKeys.push({ table: table.name, columns: own });
     }
@@ -463,7 +463,7 @@ export async function insertRows(
 function keysMeet(table: string): AppError {
   return new AppError(
     'conflict',
-    `${table}: keys of two documents meet (--keys hash); load these documents with --keys sequence, into a target of their own.`,
+    `${table}: two documents have the same generated key (--keys hash); load these documents with --keys sequence into another target.`,
   );
 }
 
@@ -484,16 +484,16 @@ export async function checkTaken(publication: PostgresPublication, insertion: In
   const isWhole = publication.plan.keys === 'hash' || added === stagedRows;
   if (key === undefined) return;
   publication.insertions.push(insertion);
-  if (!isWhole || hasOwnCode(publication, insertion.table)) await checkThere(publication, insertion);
+  if (!isWhole || hasOwnCode(publication, insertion.table)) await checkInsertion(publication, insertion);
 }
 
 /** Checks again at the end, because triggers of any table, including deferred ones, may have removed rows. */
-export async function checkStillThere(publication: PostgresPublication): Promise<void> {
+export async function recheckInsertions(publication: PostgresPublication): Promise<void> {
   const { target, tx, insertions, moved } = publication;
   if (!target.hasEventTriggers && !target.tables.values().some((table) => table.hasOwnCode)) return;
   // a trigger may have deferred again a check that should run at the end
   await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
-  for (const insertion of insertions) await checkThere(publication, insertion);
+  for (const insertion of insertions) await checkInsertion(publication, insertion);
   if (!target.hasEventTriggers) return;
   for (const { form, rows } of moved) {
     const name = form.tableName!;
@@ -538,7 +538,7 @@ function hasOwnCode({ target }: PostgresPublication, table: string): boolean {
   return target.hasEventTriggers || target.tables.get(table)?.hasOwnCode === true;
 }
 
-async function checkThere(publication: PostgresPublication, insertion: Insertion): Promise<void> {
+async function checkInsertion(publication: PostgresPublication, insertion: Insertion): Promise<void> {
   const { table, key, offset, staged, stagedRows } = insertion;
   const name = doubleQuoted(key!);
   const [{ missing }] = (await publication.tx.unsafe(
@@ -663,7 +663,7 @@ async function emptyHangingTables(
   );
   await tx.unsafe(`TRUNCATE ${emptied.map((name) => relation(publication, name)).join(', ')}`);
   for (const name of hanging) {
-    publication.changes.push(`${name}: emptied, its rows hung from rows that were overwritten`);
+    publication.changes.push(`${name}: emptied because its rows referred to overwritten rows`);
   }
   return true;
 }

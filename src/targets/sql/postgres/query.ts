@@ -32,7 +32,7 @@ const ofParameters: ReadonlySet<string> = new Set(['08P01', '42601', '42P02', '4
 /** rows of a first fetch, and the intended size of a fetch in bytes */
 const firstFetch = 16;
 const wantedBytes = 4 * 1024 * 1024;
-const mostRows = 4096;
+const maxRows = 4096;
 
 export function openPostgresQuery(
   address: TargetAddress & { readonly label: string },
@@ -78,7 +78,7 @@ export function openPostgresQuery(
         yield* rows;
         if (rows.length < count) return;
         const bytes = rows.flat().reduce((sum, cell) => sum + (cell?.length ?? 0), 0);
-        count = Math.max(1, Math.min(mostRows, count * 4, Math.floor((wantedBytes * count) / (bytes + 1))));
+        count = Math.max(1, Math.min(maxRows, count * 4, Math.floor((wantedBytes * count) / (bytes + 1))));
       }
     },
     close: () => sql.end({ timeout: 0 }),

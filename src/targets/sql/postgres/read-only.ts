@@ -437,7 +437,7 @@ function readFault(error: unknown, sql: string, label: string): unknown {
   if (code === '53200' || code === '53400' || code === '54000')
     return new AppError(
       'unprocessable_input',
-      `the statement needs more memory or disk than it may have: read fewer rows or columns, or shorter values`,
+      `the statement needs more memory or disk than it is allowed: read fewer rows or columns, or shorter values`,
       { cause: error },
     );
   if (sql === '') return targetFault(fault, label);
@@ -451,7 +451,7 @@ function readFault(error: unknown, sql: string, label: string): unknown {
     (/^(?:42P01|42704|42883)$/.test(code) && /^\w+ "?[^ (]*\./.test(message));
   if (isElsewhere)
     return statementFault(
-      `${label} has no table, type or function of that name, and the statement may read nothing else`,
+      `${label} has no table, type or function of that name, and the statement may not read any other object`,
       sql,
       { position },
     );

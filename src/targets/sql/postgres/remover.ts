@@ -40,7 +40,10 @@ export function createPostgresRowRemover(options: PostgresRowRemoverOptions): Ro
       } catch (error) {
         if (sqlState(error) === '23503') {
           const { message } = error as Error;
-          throw new AppError('conflict', `${options.label}: other rows refer to these: ${message}`);
+          throw new AppError(
+            'conflict',
+            `${options.label}: other rows refer to the rows to remove: ${message}`,
+          );
         }
         throw targetFault(error, options.label);
       }
@@ -62,7 +65,7 @@ async function removeDocuments(
       outcome.removed = await removeUnderLock(begun as unknown as TransactionSql, sqlSchema, plan, label);
       if (plan.dryRun) throw rollBack;
       if (!(await fence(outcome.removed)))
-        throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
+        throw new AppError('conflict', 'Another worker has taken over the job: nothing was removed.');
     })
     .catch((error: unknown) => {
       if (error !== rollBack) throw error;

@@ -18,7 +18,7 @@ import type {
   RowSink,
   SideTable,
   SinkPlan,
-  ZonesThere,
+  ExistingZones,
   ZoneTable,
   TargetLoad,
   UnitTarget,
@@ -128,7 +128,7 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
     );
   }
 
-  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+  async existingZones(tables: readonly ZoneTable[]): Promise<ExistingZones> {
     return this.guarded(async () => readZones(await this.#connect(), this.#options.sqlSchema, tables));
   }
 
@@ -191,7 +191,7 @@ class PostgresRowSink extends SqlRowSink<SqlDatabase> implements RowSink {
       staging: this.#staging!,
       token: this.#token,
       hasSchema: this.#stagingSchema === this.#token,
-      mostConnections: this.#options.unitConnections ?? 32,
+      maxConnections: this.#options.unitConnections ?? 32,
       nullAllowed: this.nullAllowed,
       unfit: this.unfit,
       guarded: (work) => this.guarded(work),

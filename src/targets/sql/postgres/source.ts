@@ -312,7 +312,7 @@ function textColumns(count: number): ColumnMoments {
 }
 
 const firstFetch = 64;
-const mostRows = 8192;
+const maxRows = 8192;
 /** the intended size of a fetch in bytes; less if there are many cursors, because each holds two fetches */
 const wantedBytes = 512 * 1024;
 const bytesOfAll = 48 * 1024 * 1024;
@@ -387,7 +387,7 @@ class FetchedBlocks implements Cursor {
     } else {
       const wanted = Math.min(wantedBytes, bytesOfAll / (2 * this.#session.opened()));
       const fitting = Math.floor((wanted * asked) / block.bytes.length);
-      this.#count = Math.max(1, Math.min(mostRows, asked * 8, fitting));
+      this.#count = Math.max(1, Math.min(maxRows, asked * 8, fitting));
     }
     return block.rows === 0 ? null : block;
   }
@@ -409,7 +409,8 @@ function messagesBlock(bytes: Uint8Array, most: number, columns: number): RowBlo
   let cell = 0;
   for (let at = 0; at < bytes.length; rows += 1) {
     const end = at + 1 + view.getInt32(at + 1);
-    if (rows === most || view.getInt16(at + 5) !== columns) throw new RangeError('other rows were asked for');
+    if (rows === most || view.getInt16(at + 5) !== columns)
+      throw new RangeError('the rows are not the requested ones');
     at += 7;
     for (let column = 0; column < columns; column += 1, cell += 2) {
       const length = view.getInt32(at);
@@ -418,7 +419,7 @@ function messagesBlock(bytes: Uint8Array, most: number, columns: number): RowBlo
       at += Math.max(length, 0);
       cells[cell + 1] = at;
     }
-    if (at !== end) throw new RangeError('a row has another length than its values');
+    if (at !== end) throw new RangeError('the length of a row differs from the length of its values');
   }
   return { bytes, cells: rows === most ? cells : cells.slice(0, cell), rows };
 }

@@ -167,10 +167,10 @@ export class StagedTable {
   readonly #makeForm: () => StagedForm;
   #form: StagedForm | null = null;
   created = false;
-  /** it has the keys that `StagingOptions.keys` returned */
+  /** whether the table has the keys that `StagingOptions.keys` returned */
   keyed = false;
   keysBegun = false;
-  /** its foreign keys that have been checked */
+  /** the table's foreign keys that have been checked */
   readonly references: StagedReference[] = [];
   /** rows received, and rows that the server has received */
   rows = 0;

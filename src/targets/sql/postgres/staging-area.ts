@@ -342,7 +342,7 @@ export class StagingArea {
 
   /** Cuts all connections; uncommitted work is gone as soon as the server has noticed (see `backends`). */
   async destroy(): Promise<void> {
-    this.#fail(new AppError('service_unavailable', 'The load was given up.'));
+    this.#fail(new AppError('service_unavailable', 'The load was cancelled.'));
     // a schema that is being made now would appear after the search for it
     await this.#prepared?.catch(() => undefined);
     await Promise.all(this.#lanes.map((lane) => lane.sql.end({ timeout: 0 })));
@@ -353,7 +353,7 @@ export class StagingArea {
       if (table.rows === table.copied) continue;
       throw new AppError(
         'internal_error',
-        `${table.rows} rows were written, and the database took ${table.copied}.`,
+        `${table.rows} rows were sent, but the database stored ${table.copied}.`,
       );
     }
   }

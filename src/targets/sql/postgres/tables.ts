@@ -227,7 +227,7 @@ export interface CheckedColumn extends CodedColumn {
 export type CodesChoice = 'none' | 'table' | 'check';
 
 /** Returns how earlier loads kept codes. */
-export function codesThere({ checks, codes }: ExistingTarget): CodesChoice {
+export function existingCodes({ checks, codes }: ExistingTarget): CodesChoice {
   if (checks.length > 0) return 'check';
   return codes === 'ours' ? 'table' : 'none';
 }
@@ -275,7 +275,7 @@ async function fillTable(publication: PostgresPublication, planned: ModelCodes):
   const { tx, target, tables, changes } = publication;
   const { name } = codesTable;
   if (target.codes === 'other' || tables.some((table) => table.name === name)) {
-    changes.push(`${name}: not filled with codes, no load made what has this name`);
+    changes.push(`${name}: not filled with codes because an object that no load made has this name`);
     return false;
   }
   const isOurs = target.codes === 'ours';
@@ -387,7 +387,7 @@ async function addChecks(
     const value = broken![`c${at}`] ?? null;
     if (value !== null) {
       changes.push(
-        `${table}.${column}: without a check of its codes, as values are not among them, such as ${shown(value)}`,
+        `${table}.${column}: has no CHECK of its codes because some values are not codes, such as ${shown(value)}`,
       );
       continue;
     }
@@ -477,11 +477,13 @@ export async function dropViewsOfNames(publication: PostgresPublication): Promis
   for (const name of names) {
     viewsAside.set(name, []);
     if (plan.views !== true)
-      changes.push(`${name}: view dropped, a table has its name now: --views makes it under another`);
+      changes.push(
+        `${name}: view dropped because a table now has its name: --views makes it under another name`,
+      );
   }
 }
 
-/** Makes those that are wanted, over the tables and columns that are there now, and again those that were dropped. */
+/** Makes the requested views over the current tables and columns, and recreates the dropped views. */
 export async function publishViews(publication: PostgresPublication): Promise<void> {
   const { tx, sqlSchema, plan, tables, target, viewsAside, changes } = publication;
   if (plan.views !== true && !publication.merge.keepsHistory && target.views.size === 0) return;
@@ -491,16 +493,16 @@ export async function publishViews(publication: PostgresPublication): Promise<vo
   for (const view of await viewsOfModel({ ...publication, known }, viewTypes)) {
     const known = viewsAside.get(view.name)?.length === 0 ? undefined : target.views.get(view.name);
     if (known === undefined && !view.isWanted) continue;
-    const isThere = known !== undefined && !viewsAside.has(view.name);
+    const isPresent = known !== undefined && !viewsAside.has(view.name);
     viewsAside.delete(view.name);
     const comment = await markedComment(view);
-    if (isThere && known.comment === comment) continue;
+    if (isPresent && known.comment === comment) continue;
     const statements = viewStatements(publication, view, comment);
-    const refused = await makeView(publication, statements, isThere ? known : null);
+    const refused = await makeView(publication, statements, isPresent ? known : null);
     if (refused === null) made.push(view.name);
     else if (known === undefined && ['42P07', '42710'].includes(refused.state))
-      changes.push(`${view.name}: not made as a view, no load made what has this name`);
-    else if (isThere) changes.push(`${view.name}: the view stays as it was: ${refused.why}`);
+      changes.push(`${view.name}: view not made because an object that no load made has this name`);
+    else if (isPresent) changes.push(`${view.name}: the view stays as it was: ${refused.why}`);
     else changes.push(`${view.name}: no view could be made: ${refused.why}`);
   }
   if (made.length > 0) changes.push(`views made: ${made.join(', ')}`);
@@ -508,7 +510,7 @@ export async function publishViews(publication: PostgresPublication): Promise<vo
     if (statements.length === 0) continue;
     const refused = await makeView(publication, statements, null);
     if (refused !== null)
-      changes.push(`${name}: view dropped, as it does not fit its tables any more: ${refused.why}`);
+      changes.push(`${name}: view dropped because it no longer fits its tables: ${refused.why}`);
   }
 }
 
@@ -620,7 +622,7 @@ async function refuseForViews(
   throw new AppError(
     'conflict',
     `the documents need wider columns (${columns.join(', ')}), which PostgreSQL refuses while views use them: ${views.join(', ')}. ` +
-      'Nothing was loaded: drop these views (pg_get_viewdef tells what they are), run the job again, and create them anew.',
+      'Nothing was loaded: save the definitions of these views (pg_get_viewdef), drop them, run the job again, and create them again.',
   );
 }
 
@@ -775,9 +777,11 @@ async function addUniqueKeys(publication: PostgresPublication, table: PhysicalTa
         ),
       );
     } catch (error) {
-      // unique_violation; an index row that is too long; a name that is taken
+      // SQLSTATE: a unique violation; an index row that is too long; a name that is already used
       if (!['23505', '54000', '42P07', '42710'].includes(sqlState(error) ?? '')) throw error;
-      publication.changes.push(`${table.name}: unique key ${key.name} left out, its values do not allow it`);
+      publication.changes.push(
+        `${table.name}: unique key ${key.name} not created because values repeat or are too long`,
+      );
       publication.brokenKeys.push({ table: table.name, columns: key.columns });
     }
   }

@@ -125,7 +125,7 @@ class PostgresUnitSink implements UnitSink {
     const tables = [...this.#tables];
     for (const [, { rows, copied }] of tables) {
       if (rows === copied) continue;
-      throw new AppError('internal_error', `${rows} rows were written, and the database took ${copied}.`);
+      throw new AppError('internal_error', `${rows} rows were sent, but the database stored ${copied}.`);
     }
     const text = note({
       rows: tables.map(([key, { rows }]) => [key, rows] as const),
@@ -319,7 +319,7 @@ interface UnitTargetOptions {
   readonly token: string;
   /** staged tables are in a schema of their own, so that a role can be limited to them */
   readonly hasSchema: boolean;
-  readonly mostConnections: number;
+  readonly maxConnections: number;
   readonly nullAllowed: Set<string>;
   readonly unfit: UnfitColumns;
   /** runs work that waits only for the target, and converts its faults */
@@ -342,12 +342,12 @@ export function createUnitTarget(options: UnitTargetOptions): PostgresUnitTarget
 
     begin: (units) =>
       options.guarded(async () => {
-        if (!options.hasSchema) return 'its login may make no SQL schema to stage rows in';
+        if (!options.hasSchema) return 'its user may not create the SQL schema in which rows are staged';
         await staging.prepare();
         const made = await makeJobRole(sql, {
           name: token,
           mark: await roleMark(sql, token),
-          mostConnections: options.mostConnections,
+          maxConnections: options.maxConnections,
           setRole: address.setRole,
         });
         if (typeof made === 'string') return made;
@@ -384,7 +384,7 @@ export function createUnitTarget(options: UnitTargetOptions): PostgresUnitTarget
         if (committed !== expected || receipts.length !== expected)
           throw new AppError(
             'internal_error',
-            `Of ${expected} units, ${committed} are in the target, and ${receipts.length} were told of.`,
+            `Of ${expected} units, ${committed} are in the target and ${receipts.length} were reported.`,
           );
         for (const { nullAllowed, unconverted } of receipts) {
           for (const [table, column] of nullAllowed) options.nullAllowed.add(columnId(table, column));
@@ -438,7 +438,7 @@ interface JobRoleOptions {
   readonly name: string;
   /** comment, quoted */
   readonly mark: string;
-  readonly mostConnections: number;
+  readonly maxConnections: number;
   /** set again after statements that only the login may run */
   readonly setRole: string | undefined;
 }
@@ -446,7 +446,7 @@ interface JobRoleOptions {
 /** Returns the role, or the server's message if the login may make no roles. */
 async function makeJobRole(
   sql: Sql,
-  { name, mark, mostConnections, setRole }: JobRoleOptions,
+  { name, mark, maxConnections, setRole }: JobRoleOptions,
 ): Promise<JobRole | string> {
   const role = doubleQuoted(name);
   const password = randomBytes(24).toString('base64url');
@@ -464,14 +464,14 @@ async function makeJobRole(
     await asLogin(
       sql,
       setRole,
-      `CREATE ROLE ${role} LOGIN NOINHERIT CONNECTION LIMIT ${mostConnections} VALID UNTIL ${await until()}
+      `CREATE ROLE ${role} LOGIN NOINHERIT CONNECTION LIMIT ${maxConnections} VALID UNTIL ${await until()}
          PASSWORD ${standardLiteral(scramVerifier(password))};
        COMMENT ON ROLE ${role} IS ${mark}
        ${login.super ? '' : `; GRANT ${role} TO ${doubleQuoted(login.name)}`}`,
     );
   } catch (error) {
     if (sqlState(error) === null) throw error;
-    return `its login can make no role for them: ${(error as Error).message}`;
+    return `its user cannot create a role for them: ${(error as Error).message}`;
   }
   const renew = async (): Promise<void> => {
     await asLogin(sql, setRole, `ALTER ROLE ${role} VALID UNTIL ${await until()}`);

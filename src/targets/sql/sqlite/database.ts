@@ -15,8 +15,8 @@ export interface SqliteDb {
   read<T>(sql: string, ...values: SQLInputValue[]): T[];
   prepare(sql: string): StatementSync;
   /**
-   * Prepares a statement that changes rows and reports its result in bigints. Even a statement that adds no row reports the key of the last
-   * row added, which may exceed 2^53. Numbers take less time.
+   * Prepares a statement that changes rows and reports its result in bigints. Every such statement, even if it adds no row, reports the key
+   * of the last row added, which may exceed 2^53. `prepare` is faster, because it reports numbers.
    */
   prepareChange(sql: string): StatementSync;
   /**
@@ -205,7 +205,7 @@ export function sqliteFault(error: unknown, label: string): unknown {
     case codes.busy:
     case codes.locked:
       return unavailable(
-        ' is being written by another program, which has not let go of it: end that one, or its transaction, and run the job again.',
+        ' is locked by another program that writes to it: end that program or its transaction, and run the job again.',
       );
     case codes.full:
       return new AppError(
@@ -215,19 +215,19 @@ export function sqliteFault(error: unknown, label: string): unknown {
       );
     case codes.ioError:
       return unavailable(
-        `: cannot be written: ${told} Look for room on the disk and at the disk itself, and run the job again.`,
+        `: cannot be written: ${told} Check the free space and the health of the disk, and run the job again.`,
       );
     case codes.notADatabase:
-      return conflict(' exists and is not a database of SQLite.');
+      return conflict(' exists and is not an SQLite database.');
     case codes.corrupt:
       return conflict(
-        ` is damaged (${told} PRAGMA integrity_check tells what is wrong): name another file, or put back a copy.`,
+        ` is damaged (${told} PRAGMA integrity_check shows the damage): name another file, or restore a backup.`,
       );
     case codes.readOnly:
     case codes.cannotOpen:
       return new AppError(
         'target_not_allowed',
-        `${label}: cannot be opened: a folder stands where a file is needed, or this user has no right to it or to its folder; give it the right, or name another place.`,
+        `${label}: cannot be opened: there is a folder where a file is needed, or this user has no permission for the file or its folder; grant it, or name another place.`,
         { cause: error },
       );
     default:

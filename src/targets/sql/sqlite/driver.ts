@@ -92,7 +92,7 @@ async function remake(
   if (statement === null)
     throw new AppError(
       'conflict',
-      `${known.name} was made in a way that cannot be changed here: widen ${[...changed.keys()].join(', ')} by hand, or name another target.`,
+      `${known.name} has a definition that cannot be changed automatically: widen ${[...changed.keys()].join(', ')} by hand, or name another target.`,
     );
   const belonging = database.read<{ sql: string }>(
     `SELECT sql FROM sqlite_schema WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') AND sql IS NOT NULL`,

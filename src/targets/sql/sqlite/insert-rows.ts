@@ -188,9 +188,9 @@ export async function insertRows(
       at = readRow(rows, at, reads, waiting, filled, table.name);
       const parent = waiting[filled + keyAt]!;
       filled += columns.length;
-      const isThere = filled === full && addWaiting() === 0;
+      const isPresent = filled === full && addWaiting() === 0;
       for (const list of lists) {
-        if (!isThere) insertItems(publication, list, parent);
+        if (!isPresent) insertItems(publication, list, parent);
         list.items = null;
       }
     }

@@ -90,7 +90,7 @@ function cellOf(value: SqliteValue, { name, type }: QueryColumn, label: string):
     if (value === null || type === 'text') return value;
     throw new AppError(
       'unprocessable_input',
-      `${label}: the column ${name} is declared a number and holds something else in a row: take CAST(${name} AS TEXT) in the query`,
+      `${label}: the column ${name} is declared numeric but holds another type in some row: use CAST(${name} AS TEXT) in the query`,
     );
   }
   return String(value);

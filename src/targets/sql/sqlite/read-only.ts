@@ -197,7 +197,7 @@ function readFault(error: unknown, sql: string, label: string): unknown {
   if (/out of memory|string or blob too big/i.test(message))
     return new AppError(
       'unprocessable_input',
-      'the statement needs more memory than it may have: read fewer rows or columns, or shorter values',
+      'the statement needs more memory than it is allowed: read fewer rows or columns, or shorter values',
       { cause: error },
     );
   if (/^(?:not authorized|access to .* is prohibited|unsafe use of)/i.test(message))

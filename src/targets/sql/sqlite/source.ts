@@ -52,11 +52,11 @@ interface Page {
   readonly block: RowBlock;
 }
 
-const [fewestRows, mostRows] = [32, 1024];
+const [fewestRows, maxRows] = [32, 1024];
 /** the usual size of a page, and the largest size of a page of several rows */
-const [pageBytes, mostPageBytes] = [192 * 1024, 1024 * 1024];
+const [pageBytes, maxPageBytes] = [192 * 1024, 1024 * 1024];
 /** the most arguments of a function: SQLite allows 1,000 */
-const mostArguments = 500;
+const maxArguments = 500;
 
 export function pagedBlocks(database: SqliteDb, rows: PagedRows): ClosableBlocks {
   return new RowPages(database, rows);
@@ -87,7 +87,7 @@ class RowPages implements ClosableBlocks {
     this.#last = page.last;
     const fitting = Math.floor((page.rows * pageBytes) / Math.max(1, page.block.bytes.length));
     // rows that were too long together are read apart until pages are small again
-    this.#wanted = Math.max(1, Math.min(fitting, this.#wanted * 4, mostRows));
+    this.#wanted = Math.max(1, Math.min(fitting, this.#wanted * 4, maxRows));
     return page.block;
   }
 
@@ -99,7 +99,7 @@ class RowPages implements ClosableBlocks {
   #page(wanted: number): Page | null {
     for (let rows = wanted; rows > 1; rows = Math.max(1, rows >> 3))
       try {
-        return this.#database.withLongest(mostPageBytes, () => this.#read(rows));
+        return this.#database.withLongest(maxPageBytes, () => this.#read(rows));
       } catch (error) {
         if (!isTooLong(error)) throw error;
       }
@@ -157,8 +157,8 @@ class RowPages implements ClosableBlocks {
 
 /** Joins texts, none of them NULL, to one. */
 function joined(texts: readonly string[]): string {
-  if (texts.length <= mostArguments) return `concat_ws(char(31), ${texts.join(', ')})`;
-  return joined([joined(texts.slice(0, mostArguments)), ...texts.slice(mostArguments)]);
+  if (texts.length <= maxArguments) return `concat_ws(char(31), ${texts.join(', ')})`;
+  return joined([joined(texts.slice(0, maxArguments)), ...texts.slice(maxArguments)]);
 }
 
 // The source.

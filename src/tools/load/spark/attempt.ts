@@ -165,9 +165,9 @@ async function requireFile(file: string): Promise<void> {
 // stdout, JSON (scripts/spark/xml2er_engine.py). The process ends with its stdin, at once, whatever it does.
 
 /** Number of units after which a process is replaced, because it may keep some state of each unit. */
-const mostUnits = 500;
+const maxUnits = 500;
 /** Containers have room for about as much beside Java, for each core. */
-const mostBytes = 300 * 2 ** 20;
+const maxBytes = 300 * 2 ** 20;
 
 /** An answer to a request. */
 interface UnitDone {
@@ -194,7 +194,7 @@ function serveUnits(
     isBusy = true;
     units += 1;
     const stays = await attempt(unit);
-    const last = !stays || units >= mostUnits || process.memoryUsage.rss() > mostBytes;
+    const last = !stays || units >= maxUnits || process.memoryUsage.rss() > maxBytes;
     isBusy = false;
     process.stdout.write(`${JSON.stringify({ unit, last } satisfies UnitDone)}\n`, () => {
       if (last) process.exit(0);

@@ -126,7 +126,9 @@ async function settleUnits(
     const unsettled = await unsettledOf(folder, count, sink);
     if (unsettled === null) return;
     const numbers = unsettled.units;
-    session.log(`${numbers.length} units of work for Spark again: values of others need other types`);
+    session.log(
+      `${numbers.length} units of work for Spark again because values of other units need other types`,
+    );
     for (const unit of numbers) await rm(doneFolder(folder, unit), { recursive: true });
     await replaceFile(targetFile(folder), JSON.stringify(unsettled.token));
     await spark.run({ ...units, numbers }, () => undefined);
@@ -143,7 +145,7 @@ async function tokenFor(session: ToolSession, sink: RowSink, units: number): Pro
   if (sink.units === null) return null;
   const begun = await sink.units.begin(units);
   if (typeof begun !== 'string') return begun;
-  session.log(`rows are copied into the target by this machine, not by executors: ${begun}`);
+  session.log(`this machine, not the executors, copies rows into the target: ${begun}`);
   return null;
 }
 

@@ -106,8 +106,7 @@ const outages: readonly Cause[] = [
   ],
   [
     /Job aborted due to stage failure: .*ExecutorLostFailure/,
-    () =>
-      'executors were lost at the same unit again and again: see to their machines, and to svc.spark.memory',
+    () => 'executors were lost at the same unit again and again: check their machines and svc.spark.memory',
   ],
 ];
 
@@ -150,7 +149,7 @@ export function createDiagnosis(master: string): Diagnosis {
       }
       if (wasReported || !noExecutor.test(line)) return null;
       wasReported = true;
-      return 'Spark has no executor for this job yet: others may use its workers, or none is as large as the job asks for (svc.spark.memory, svc.spark.cores, --spark-conf)';
+      return 'Spark has no executor for this job yet: other applications may use its workers, or no worker is as large as the job requires (svc.spark.memory, svc.spark.cores, --spark-conf)';
     },
     get reason() {
       return reason;
@@ -275,7 +274,7 @@ class Application implements SparkApplication {
     await submitted.ended;
   }
 
-  /** Over the one before: a file that is there already is looked at by all machines at once. */
+  /** Overwrites the same file each time: a network file system shows a changed file to all machines at once, but a new one late. */
   async #write(order: SparkOrder): Promise<void> {
     const text = JSON.stringify({ number: this.#orders, name: this.#name, mark: this.#mark, ...order });
     await writeFile(join(this.#work, 'order.json'), text, { mode: 0o600 });
@@ -288,7 +287,7 @@ class Application implements SparkApplication {
     const program = spark.submit!;
     const settings = { ...spark.conf, ...this.#session.request.sparkConf };
     await access(program, constants.X_OK).catch(() => {
-      const what = `${program} is no program: install Apache Spark 4 (pip install pyspark), and name its spark-submit`;
+      const what = `${program} is not an executable file: install Apache Spark 4 (pip install pyspark), and name its spark-submit`;
       throw new AppError('invalid_option', `svc.spark.submit: ${what}`);
     });
     await requireMaster(settings['spark.master']!);

@@ -102,7 +102,7 @@ export interface SurveyOptions {
 
 /**
  * Searches large files for places to cut on executors, one piece in each task. Files that together fit into one unit are left to the
- * function that makes units, as are those whose tags alone do not tell.
+ * function that makes units, as are files whose tags alone do not show the places.
  */
 export async function surveyOnSpark(
   session: ToolSession,

@@ -268,7 +268,7 @@ export async function collectUnits(done: UnitsDone, model: RelationalModel): Pro
       for (const [table, , rowCount] of rows.file.chunks) count(table, rowCount);
     } else {
       copiedHere += 1;
-      if (copiedHere === 1) done.log(`rows of a unit did not come from its executor: ${rows.why}`);
+      if (copiedHere === 1) done.log(`the executor of a unit did not deliver its rows: ${rows.why}`);
       const folder = doneFolder(work, unit);
       receipts.push(await copyUnit(token, { unit, model, folder }, rows.file));
     }

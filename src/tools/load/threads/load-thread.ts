@@ -272,7 +272,7 @@ class PortSink implements LoaderSink {
 }
 
 const sink = new PortSink();
-/** by table name: units do not all arrive in the order of their keys */
+/** keyed by table name: units do not all arrive in the order of their keys */
 const highestKeys = new Map<string, number>();
 const loader = createLoader();
 const unitMembers = new UnitMembers(job);

@@ -38,7 +38,7 @@ interface Placing {
   /** rows that the target holds */
   readonly keyOffsets: ReadonlyMap<string, number>;
   readonly unitBytes: number;
-  /** no more units are needed, as one is at fault, but those before it */
+  /** whether to stop making units, because one is at fault; the units before it are still needed */
   readonly isOver: () => boolean;
 }
 
@@ -55,7 +55,7 @@ export async function* unitsOf(
   let diskBytes = 0;
   let packed = false;
   let firstIndex = 0;
-  const tooMany = '--workers: there are too many documents to number; leave it out';
+  const tooMany = '--workers: there are too many documents to number; omit it';
   const keyRanges = new KeyRanges(keyOffsets, options.rowTag !== null, tooMany);
   const nextKeys = (): KeyRange => keyRanges.next({ firstIndex, bytes: diskBytes, packed });
   const cut = (keys = nextKeys()): PlacedUnit => {

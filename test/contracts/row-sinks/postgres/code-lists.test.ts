@@ -75,7 +75,7 @@ test('checks are there while every row keeps to the list, and never cost a row',
   const { rows, changes } = await load(first, firstModel, {}, fleet('moored', 'sunk'));
   expect(rows['ship']).toBe(2);
   expect(changes).toEqual([
-    'ship.state: without a check of its codes, as values are not among them, such as "sunk"',
+    'ship.state: has no CHECK of its codes because some values are not codes, such as "sunk"',
   ]);
   expect(await states()).toEqual(['moored', "at 'sea'", 'moored', 'moored', 'sunk']);
   expect((await checks()).map((text) => text.split(' ')[0])).toEqual(['ship_decks_codes', 'ship_tags_codes']);
@@ -104,7 +104,7 @@ test('a column becomes wider below its check', async () => {
   const odd = bytesOf('<fleet><ship state="moored" decks="two"/></fleet>');
   const { changes } = await load(first, firstModel, {}, odd);
   expect(changes).toContain(
-    'ship.decks: without a check of its codes, as values are not among them, such as "two"',
+    'ship.decks: has no CHECK of its codes because some values are not codes, such as "two"',
   );
   expect(await checks()).toHaveLength(2);
 });
@@ -116,8 +116,8 @@ test('rows that were there before count, and what others made stays', async () =
   );
   const { changes } = await load(first, firstModel, { codes: 'check' }, fleet('moored'));
   expect(changes).toEqual([
-    '_codes: not filled with codes, no load made what has this name',
-    'ship.state: without a check of its codes, as values are not among them, such as "sunk"',
+    '_codes: not filled with codes because an object that no load made has this name',
+    'ship.state: has no CHECK of its codes because some values are not codes, such as "sunk"',
   ]);
   expect((await checks()).map((text) => text.split(' ')[0])).toEqual([
     'ship_decks_codes',

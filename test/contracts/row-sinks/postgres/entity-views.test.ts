@@ -73,7 +73,7 @@ test.each([true, undefined])('a column becomes wider below a view, --views: %s',
   expect(await views()).toEqual(wanted ? ['entry_view_'] : []);
   if (!wanted)
     expect(changes).toContain(
-      'entry_view: view dropped, a table has its name now: --views makes it under another',
+      'entry_view: view dropped because a table now has its name: --views makes it under another name',
     );
   if (!wanted) return;
   expect((await rowsOf('entry_view_')).map((row) => [row['amount'], row['reference']])).toEqual([
@@ -108,13 +108,13 @@ test('what no load made stays, and is told of', async () => {
   await database.sql.unsafe(`create view "${schema}".entry_view as select 1 as mine`);
   const { changes, rows } = await load(first, { model: firstModel, views: true }, ledger('2'));
   expect(rows['entry']).toBe(1);
-  expect(changes).toContain('entry_view: not made as a view, no load made what has this name');
+  expect(changes).toContain('entry_view: view not made because an object that no load made has this name');
   expect(await database.sql.unsafe(`select * from "${schema}".entry_view`)).toEqual([{ mine: 1 }]);
   await database.sql.unsafe(
     `drop view "${schema}".entry_view; create type "${schema}".entry_view as (a int)`,
   );
   expect((await load(first, { model: firstModel, views: true }, ledger('2'))).changes).toContain(
-    'entry_view: not made as a view, no load made what has this name',
+    'entry_view: view not made because an object that no load made has this name',
   );
 });
 
@@ -144,7 +144,7 @@ test('views of another model over the same tables come back', async () => {
   expect(await views()).toEqual(['theirs']);
   const { changes } = await load(first, { model: firstModel }, ledger('a lot'));
   expect(await views()).toEqual([]);
-  expect(changes.join()).toMatch(/theirs: view dropped, as it does not fit its tables any more: .*operator/);
+  expect(changes.join()).toMatch(/theirs: view dropped because it no longer fits its tables: .*operator/);
 });
 
 test('whichever version loads last, rows of all versions tell their values', async () => {

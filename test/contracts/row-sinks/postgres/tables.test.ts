@@ -100,7 +100,7 @@ test('a column that is widened is told once, with its type before where it was t
 
 test('a natural key that its values break is left out, or given up', async () => {
   const { changes } = await load(libraryPlan(1), 2);
-  expect(changes).toEqual(['book: unique key book_title left out, its values do not allow it']);
+  expect(changes).toEqual(['book: unique key book_title not created because values repeat or are too long']);
   const sink = createSink();
   await sink.open(libraryPlan(2));
   // the same ISBNs as job 1
@@ -108,7 +108,7 @@ test('a natural key that its values break is left out, or given up', async () =>
   await writeLibrary(sink, rows);
   const published = await sink.publish(async () => true, rows.lastKeys);
   await sink.close();
-  expect(published.changes).toEqual(['book: unique key book_isbn dropped, its values repeat']);
+  expect(published.changes).toEqual(['book: unique key book_isbn dropped because values repeat']);
   expect(await database.sql`select from ${database.sql(schema)}.book`).toHaveLength(6);
 });
 

@@ -326,7 +326,7 @@ test('a login that may make no role: the rows come by the sink', async () => {
   try {
     const sink = createSink({ user: login, password: 'word' });
     await sink.open(libraryPlan(1));
-    expect(await sink.units!.begin(1)).toMatch(/its login can make no role/);
+    expect(await sink.units!.begin(1)).toMatch(/its user cannot create a role/);
     await writeUnit(sink as unknown as UnitSink, 0);
     await sink.publish(async () => true, new Map());
     await sink.close();

@@ -223,7 +223,7 @@ test('an existing file of somebody else keeps its tables, and gets ours beside t
 });
 
 test.each([
-  ['no database', () => writeFile(file, 'precious\n'.repeat(1000)), /is not a database of SQLite/],
+  ['no database', () => writeFile(file, 'precious\n'.repeat(1000)), /is not an SQLite database/],
   [
     'a view of that name',
     async () => change('CREATE VIEW book AS SELECT 1 AS one'),
@@ -284,7 +284,7 @@ test('while another program writes, a job waits, says so after a while, and goes
     await new Promise((resolve) => holder.stdout.once('data', resolve));
     await expect(load(libraryPlan(2), 1, { busyTimeoutMs: 0 })).rejects.toMatchObject({
       code: 'service_unavailable',
-      message: expect.stringContaining('is being written by another program'),
+      message: expect.stringContaining('is locked by another program'),
     });
     // who reads is not held up
     const source = createSqliteRowSource({ file, busyTimeoutMs: 0 });

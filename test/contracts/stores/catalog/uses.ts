@@ -267,8 +267,8 @@ export function describeUses(name: string, open: () => Promise<CatalogStoreFixtu
     test('a target schema belongs to who loads into it first, and names are counted', async () => {
       const [idOrg, other] = [await fixture.createOrg(), await fixture.createOrg()];
       const target = `lake "${idOrg}"`;
-      const claim = async (org: number, name: string, mostNames = 2): Promise<void> =>
-        catalog.claimTargetSchema(org, name, { idJob: await fixture.createJob(org), mostNames });
+      const claim = async (org: number, name: string, maxNames = 2): Promise<void> =>
+        catalog.claimTargetSchema(org, name, { idJob: await fixture.createJob(org), maxNames });
       expect([await catalog.ownsTargetSchema(idOrg, target), await catalog.listTargetSchemas(idOrg)]).toEqual(
         [false, []],
       );

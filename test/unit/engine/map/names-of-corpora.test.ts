@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { pruneSourceModel } from '../../../../src/engine/map/prune.ts';
-import { tellsRole } from '../../../../src/engine/model/keys.ts';
+import { isRoleColumn } from '../../../../src/engine/model/keys.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { readCorpus } from '../../../support/corpus.ts';
 import { needs } from '../../../support/needs.ts';
@@ -42,7 +42,7 @@ function rowsByPlace(
           .flatMap(([column, place]) => {
             const value = row[column.name];
             const leadsTo = column.references === null ? null : model.tables[column.references]!;
-            if (value == null || tellsRole(column) || (leadsTo !== null && isApart(leadsTo))) return [];
+            if (value == null || isRoleColumn(column) || (leadsTo !== null && isApart(leadsTo))) return [];
             return [[column.roles === undefined ? place : `${place}/${row[role]}`, value] as const];
           })
           .toSorted(([a], [b]) => (a < b ? -1 : 1)),

@@ -5,9 +5,9 @@ import { type LazyParts, packJson, unpackJson } from '../../../../src/engine/mod
 import {
   memberOf,
   membersOf,
-  passing,
-  heldKey,
-  lookedAt,
+  peekElements,
+  hasKeyUndecoded,
+  peekMember,
 } from '../../../../src/engine/model/packed/reader.ts';
 
 const again = (value: unknown, lazy?: LazyParts): unknown => unpackJson(packJson(value, lazy));
@@ -120,11 +120,11 @@ describe('packed JSON', () => {
     }));
     const read = again({ tables }, { indexed: ['tables'], held: ['columns'] }) as { tables: typeof tables };
     const kept = read.tables[7];
-    const seen = [...passing(read.tables)];
+    const seen = [...peekElements(read.tables)];
     expect(seen.map(({ index }) => index)).toEqual(tables.map(({ index }) => index));
     expect(seen[7]).toBe(kept);
     expect(pending(read.tables)).toBe(tables.length - 1);
-    expect(lookedAt(kept!, 'columns')).toEqual(tables[7]!.columns);
+    expect(peekMember(kept!, 'columns')).toEqual(tables[7]!.columns);
     expect(pending(kept!)).toBe(1);
   });
 
@@ -175,10 +175,10 @@ describe('packed JSON', () => {
     fc.assert(
       fc.property(fc.array(tree, { minLength: 8, maxLength: 35 }), key, (columns, name) => {
         const read = again({ columns }, { held: ['columns'] }) as { readonly columns: unknown };
-        expect(heldKey(read, 'columns', name)).toBe(hasKey(columns, name));
+        expect(hasKeyUndecoded(read, 'columns', name)).toBe(hasKey(columns, name));
         expect(pending(read)).toBe(1);
         expect(JSON.stringify(read.columns)).toBe(JSON.stringify(columns));
-        expect(heldKey(read, 'columns', name)).toBeNull();
+        expect(hasKeyUndecoded(read, 'columns', name)).toBeNull();
       }),
       { numRuns: 100 },
     );

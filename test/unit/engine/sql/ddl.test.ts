@@ -251,7 +251,7 @@ function uses(n: number): string {
 const keyComments = (model: RelationalModel): (readonly [string, string])[] =>
   [
     ...renderDdl(model).matchAll(
-      /COMMENT ON COLUMN "(\w+"\."\w+)" IS '((?:key of the parent row|\S+ \(which element)[^']+)'/g,
+      /COMMENT ON COLUMN "(\w+"\."\w+)" IS '((?:key of the parent row|\S+ \(the path from)[^']+)'/g,
     ),
   ].map(([, column, text]) => [column!.replace('"."', '.'), text!]);
 
@@ -272,7 +272,7 @@ describe('comments', () => {
       ['person.part_key', 'key of the parent row in part'],
       [
         'person.role',
-        '/book/part/by (which element of the row above it is: the way from that row); also below /book/part/ed',
+        '/book/part/by (the path from the parent row to this element); also below /book/part/ed',
       ],
       ['name.person_key', 'key of the parent row in person'],
     ]);
@@ -383,7 +383,7 @@ describe('comments', () => {
       ),
     );
     expect(ddl).toContain(
-      `"one_any_attributes" IS '/r/one (attributes that the schema allows and does not name, one a line: {namespace}name="value")'`,
+      `"one_any_attributes" IS '/r/one (attributes allowed by a wildcard, one per line: {namespace}name="value")'`,
     );
   });
 });

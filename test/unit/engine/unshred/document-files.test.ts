@@ -194,8 +194,8 @@ describe('a folder of documents', () => {
   // Node's own way of making folders would ask the kernel for ever
   it('says what keeps it from being written', async () => {
     for (const [place, why] of [
-      ['/proc/documents', 'nothing can be made there'],
-      [join(directory, 'file', 'below'), 'a file stands where a folder is needed'],
+      ['/proc/documents', 'nothing can be created there'],
+      [join(directory, 'file', 'below'), 'there is a file where a folder is needed'],
     ] as const) {
       await writeFile(join(directory, 'file'), '');
       const documents = createDocumentFolder({
@@ -220,7 +220,7 @@ describe('a folder of documents', () => {
     });
     await expect(documents.close()).rejects.toMatchObject({
       code: 'conflict',
-      message: 'a.xml exists in the folder already',
+      message: 'a.xml already exists in the folder',
     });
     expect(await readFile(join(directory, 'a.xml'), 'utf8')).toBe('theirs');
     expect(await readdir(directory)).toEqual(['a.xml']);

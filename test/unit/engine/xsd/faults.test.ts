@@ -368,7 +368,7 @@ describe('broken sets', () => {
     ]);
     expect(diagnostics[0]!.message).toBe(
       'A second element named a, and 1 more that both files declare; the first, at 1.0/t.xsd, line 1, is kept, and so are the ' +
-        'others there: leave one of the two files out; --entry FILE names the one to enter the set by',
+        'others there: omit one of the two files; --entry FILE names the file at which to enter the set',
     );
   });
 });

@@ -199,7 +199,7 @@ describe('the audit log', () => {
     });
     expect(answer.status).toBe(201);
     expect(adapters.logLines).toContainEqual(
-      expect.objectContaining({ level: 'error', message: 'audit line not written' }),
+      expect.objectContaining({ level: 'error', message: 'the audit entry could not be written' }),
     );
   });
 });

@@ -130,7 +130,7 @@ describe('GET /v2/schema/ddl with codes', () => {
     expect(await ddl('codes=table')).not.toContain('CHECK');
     expect(await ddl('codes=check')).toMatch(/CHECK \("kind" IN \('bus'.*\)\) NOT VALID;/);
     expect(await ddl('codes=check&dialect=snowflake')).toContain(
-      'Checks of codes are written for PostgreSQL',
+      'CHECK constraints for codes are written only for PostgreSQL',
     );
     expect((await send(`/v2/schema/ddl/${idSch}?codes=all`)).status).toBe(400);
   });

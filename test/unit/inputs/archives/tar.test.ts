@@ -156,11 +156,13 @@ describe('a tar archive', () => {
     const bytes = Buffer.from(tarOf([{ name: 'a.xml', bytes: Buffer.from('<a/>') }]));
     const changed = Buffer.from(bytes);
     changed[0] = 0x62;
-    await expect(membersOf(changed)).rejects.toThrow('a header has another check sum');
+    await expect(membersOf(changed)).rejects.toThrow('a header has a wrong checksum');
     const unknown = Buffer.from(bytes);
     unknown.fill(0, 257, 265);
     signed(unknown);
-    await expect(membersOf(unknown)).rejects.toThrow('a header is neither of ustar nor of GNU tar');
+    await expect(membersOf(unknown)).rejects.toThrow(
+      'a header is of neither the ustar nor the GNU tar format',
+    );
     const sizeless = Buffer.from(bytes);
     sizeless.write('0000000009 ', 124);
     signed(sizeless);

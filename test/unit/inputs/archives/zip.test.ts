@@ -82,15 +82,15 @@ describe('a zip archive', () => {
       plain.writeUInt32LE(content.length, sizesAt);
       plain.writeUInt32LE(content.length, sizesAt + 4);
     }
-    await expect(read(plain, 'fleeting')).rejects.toThrow('set.zip/a.xml: cannot be unpacked: its check sum');
+    await expect(read(plain, 'fleeting')).rejects.toThrow('set.zip/a.xml: cannot be unpacked: its checksum');
     plain.writeUInt32LE(crc32(content), directory + 16);
     for (const fleeting of ['fleeting', undefined] as const)
       expect(await read(plain, fleeting)).toEqual({ 'a.xml': content.toString() });
   });
 
   it.each([
-    ['less than the directory says', 9, 'another size than the directory says'],
-    ['more than the directory says', 3, 'another size than the directory says'],
+    ['less than the directory says', 9, 'its size differs from the size in the directory'],
+    ['more than the directory says', 3, 'its size differs from the size in the directory'],
   ])('with a small member that has %s is refused', async (_, size, message) => {
     const bytes = Buffer.from(zipped([{ name: 'a.xml', bytes: Buffer.from('<abc/>') }]));
     bytes.writeUInt32LE(size, bytes.indexOf('PK\u{1}\u{2}') + 24);

@@ -4,7 +4,7 @@ import { boundedLog } from '../../../../src/service/jobs/log.ts';
 
 const encoder = new TextEncoder();
 const last = (most: number): string =>
-  `the log ends here, at ${most} bytes (svc.limits.job_log): what else the job says is left out; what came of it is in its record\n`;
+  `the log ends here, at ${most} bytes (svc.limits.job_log): further lines are omitted; the result of the job is in its record\n`;
 
 function kept() {
   let text = '';

@@ -11,7 +11,7 @@ describe('a target that is called as a file is', () => {
     ['/a/sales.PARQUET', 'write /a/sales with -f parquet'],
     ['sales.xlsx', 'write sales with -f xlsx'],
     ['s3://bucket/sales.parquet', 'write s3://bucket/sales with -f parquet'],
-    ['s3://bucket/sales.duckdb', 'a file of a database is not written into a bucket'],
+    ['s3://bucket/sales.duckdb', 'a database file cannot be written into a bucket'],
   ])('is refused with the right spelling: %s', (out, meant) => {
     expect(() => parseToolArguments('xml2er', ['a.xml', '-o', out])).toThrow(meant);
     const read = out.startsWith('s3:') ? [] : [['er2xml', '-i', out, '-o', 'back'] as const];

@@ -174,7 +174,7 @@ describe('submitting', () => {
   });
 
   it('refuses an SQL schema that another organisation owns', async () => {
-    await adapters.catalog.claimTargetSchema(2, 'theirs', { idJob: 1, mostNames: 1 });
+    await adapters.catalog.claimTargetSchema(2, 'theirs', { idJob: 1, maxNames: 1 });
     expect(await refused([execution('uploads/1/a.xml', [['-o', 'metadb:theirs']])])).toMatchObject({
       code: 'target_not_owned',
     });

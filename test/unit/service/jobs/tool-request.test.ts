@@ -178,11 +178,11 @@ describe('command line', () => {
     expect(usage('xml2er', 'a.xml', '--unmapped', 'fail', '--on-drift', 'keep')).toContain(
       'only one of them',
     );
-    expect(usage('xml2er', 'a.xml', '-e', 'd', '-o', 'out')).toContain('needs -x or -l');
+    expect(usage('xml2er', 'a.xml', '-e', 'd', '-o', 'out')).toContain('needs -x, -l or --xsd');
     const loaded = ['a.xml', '-o', 'out', '--parquet-version'];
     expect(usage('xml2er', ...loaded, '3', '-f', 'parquet')).toContain('must be one of 1, 2');
-    expect(usage('xml2er', ...loaded, '1', '-f', 'csv')).toContain('say -f parquet or -f delta');
-    expect(usage('xml2er', ...loaded, '2', '-f', 'delta,iceberg')).toContain('leave it out, or say 1');
+    expect(usage('xml2er', ...loaded, '1', '-f', 'csv')).toContain('add -f parquet or -f delta');
+    expect(usage('xml2er', ...loaded, '2', '-f', 'delta,iceberg')).toContain('omit it, or use 1');
     expect(usage('xml2er', 'a.xml', '-g', '4')).toContain('from 0 to 3');
     expect(usage('xml2er', 'a.xml', '-g', '1e0')).toContain('from 0 to 3');
     expect(usage('xml2er', 'a.xml', '-g', '1', '--map', '2')).toContain('given twice');
@@ -284,7 +284,7 @@ describe('items of a request', () => {
         const given = [input, item(0, flag, value), item(1, '-o', 'x')];
         expect([flag, failure(() => parseExecution('xml2er', given, 1)).message]).toEqual([
           flag,
-          expect.stringContaining('must not hold control characters'),
+          expect.stringContaining('must not contain control characters'),
         ]);
       }
     expect(() => parseToolArguments('xml2er', ['a.xml', '--prefix', 'a\tb'])).toThrow('control characters');

@@ -118,7 +118,7 @@ describe('cloud storage', { timeout: 20_000 }, () => {
       else list = half;
       await expect(download(undefined, 3000)).rejects.toMatchObject({
         code: 'service_unavailable',
-        message: expect.stringContaining('cloud storage refused or broke off the copy'),
+        message: expect.stringContaining('cloud storage refused or ended the copy'),
       });
       for (const name of await readdir(folder)) await rm(join(folder, name));
     },

@@ -75,17 +75,14 @@ const childType = ({ types, elements }: Line): Line => types[elements[types[0].c
 const damages: Readonly<Record<string, readonly [does: (parts: Parts) => void, says: RegExp]>> = {
   'origins in another order': [
     (parts) => (parts['origins.ndjson'] = parts['origins.ndjson'].toReversed()),
-    /order|not there/,
+    /order|missing/,
   ],
   'an origin twice': [(parts) => parts['origins.ndjson'].push(parts['origins.ndjson'][0]!), /order/],
   'one version twice': [(parts) => (parts['origins.ndjson'][1]!['version'] = 1), /order/],
-  'a parent that is not there': [(parts) => (parts['origins.ndjson'][1]!['parent'] = 77), /not there/],
-  'a parent that is itself': [(parts) => (parts['origins.ndjson'][1]!['parent'] = 2), /not there/],
+  'a parent that is not there': [(parts) => (parts['origins.ndjson'][1]!['parent'] = 77), /missing/],
+  'a parent that is itself': [(parts) => (parts['origins.ndjson'][1]!['parent'] = 2), /missing/],
   'an origin without a model': [(parts) => parts['source_models.ndjson'].pop(), /no source model/],
-  'a model of an origin elsewhere': [
-    (parts) => (parts['source_models.ndjson'][1]!['origin'] = 3),
-    /not there/,
-  ],
+  'a model of an origin elsewhere': [(parts) => (parts['source_models.ndjson'][1]!['origin'] = 3), /missing/],
   'an XSD file without its content': [
     (parts) => delete parts['files.ndjson'][1]!['content'],
     /"1\.xsd" has no content/,
@@ -104,19 +101,19 @@ const damages: Readonly<Record<string, readonly [does: (parts: Parts) => void, s
   ],
   'a mapping of a logical schema elsewhere': [
     (parts) => (parts['mappings.ndjson'][0]!['logical_schema'] = 8),
-    /not there/,
+    /missing/,
   ],
   'a logical schema twice': [
     (parts) => parts['logical_schemas.ndjson'].push(parts['logical_schemas.ndjson'][0]!),
-    /there twice/,
+    /occurs twice/,
   ],
   'a logical schema of an origin elsewhere': [
     (parts) => (parts['logical_schemas.ndjson'][0]!['origin'] = 9),
-    /not there/,
+    /missing/,
   ],
   'two drawings of one': [
     (parts) => parts['diagrams.ndjson'].push(parts['diagrams.ndjson'][0]!),
-    /there twice/,
+    /occurs twice/,
   ],
   'a natural key twice': [
     (parts) => parts['natural_keys.ndjson'].push(parts['natural_keys.ndjson'][0]!),
@@ -136,21 +133,21 @@ const damages: Readonly<Record<string, readonly [does: (parts: Parts) => void, s
   ],
   'statistics whose indexes lead nowhere': [
     (parts) => (parts['statistics.ndjson'][0]!['statistics'].roots = [4_000_000]),
-    /does not hold/,
+    /something that is missing/,
   ],
   'statistics nested deep': [
     (parts) => (parts['statistics.ndjson'][0]!['statistics'].more = nested(20_000)),
-    /nested deeper/,
+    /nested too deeply/,
   ],
   'a model nested deep': [
     (parts) => (parts['source_models.ndjson'][0]!['model'].more = nested(20_000)),
-    /nested deeper/,
+    /nested too deeply/,
   ],
   'a name with half a character': [
     (parts) => (parts['origins.ndjson'][0]!['name'] = 'a\ud800'),
-    /not such a text/,
+    /not a valid text/,
   ],
-  'a name with a NUL': [(parts) => (parts['origins.ndjson'][0]!['name'] = 'a\0'), /not such a text/],
+  'a name with a NUL': [(parts) => (parts['origins.ndjson'][0]!['name'] = 'a\0'), /not a valid text/],
   'an id beyond what a number holds': [
     (parts) => (parts['origins.ndjson'][0]!['origin'] = 2 ** 53),
     /whole number/,
@@ -195,7 +192,7 @@ const damages: Readonly<Record<string, readonly [does: (parts: Parts) => void, s
   ],
   'a name that closes its tag': [
     (parts) => (sourceOf(parts)['elements'][0].name.localName = 'a><b'),
-    /not such a text/,
+    /not a valid text/,
   ],
   'two tables that differ by case': [
     (parts) => (tablesOf(parts)[1]!['name'] = String(tablesOf(parts)[0]!['name']).toUpperCase()),
@@ -210,10 +207,7 @@ const damages: Readonly<Record<string, readonly [does: (parts: Parts) => void, s
     (parts) => (tablesOf(parts)[0]!['name'] = 'x'.repeat(10_000_000)),
     /more than 63 bytes/,
   ],
-  'a name with a line break': [
-    (parts) => (tablesOf(parts)[0]!['name'] = 'a\nb'),
-    /characters that are not seen/,
-  ],
+  'a name with a line break': [(parts) => (tablesOf(parts)[0]!['name'] = 'a\nb'), /invisible characters/],
   'a table without its row key': [(parts) => (tablesOf(parts)[0]!['columns'][0].role = 'value'), /row key/],
   'a new name without an old one': [
     (parts) => (parts['logical_schemas.ndjson'][0]!['model'].options = { rename: [['a', 'b', 'c']] }),
@@ -238,11 +232,11 @@ const damages: Readonly<Record<string, readonly [does: (parts: Parts) => void, s
       const plan = parts['logical_schemas.ndjson'][0]!['model'].nodes as Line[];
       plan.find((one) => one['edges'].length > 0)!['edges'][0].parentKeyColumn = 900;
     },
-    /does not hold/,
+    /something that is missing/,
   ],
   'a root that fills a column beyond its table': [
     (parts) => (parts['logical_schemas.ndjson'][0]!['model'].roots[0].parentKeyColumn = 900),
-    /does not hold/,
+    /something that is missing/,
   ],
 };
 
@@ -300,7 +294,7 @@ describe('a package with the right hashes', () => {
       const changed = { ...manifest, parts };
       return JSON.stringify({ ...changed, sha256: sha256(JSON.stringify(changed)) });
     });
-    await expect(checkPackage(folder)).rejects.toThrow('changed or cut off');
+    await expect(checkPackage(folder)).rejects.toThrow('modified or truncated');
   });
 });
 

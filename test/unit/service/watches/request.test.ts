@@ -24,13 +24,13 @@ describe('the request of a job of a watch', () => {
   });
 
   it.each([
-    ['-o', 'is what target says'],
-    ['-x', 'is what id_sch says'],
-    ['--parent', 'is what on_drift says'],
-    ['--unmapped', 'is what on_drift says'],
-    ['--on-drift', 'is what on_drift says'],
-    ['--on-error', 'is what on_error says'],
-    ['--credential', 'is what credential says'],
+    ['-o', 'is set by target'],
+    ['-x', 'is set by id_sch'],
+    ['--parent', 'is set by on_drift'],
+    ['--unmapped', 'is set by on_drift'],
+    ['--on-drift', 'is set by on_drift'],
+    ['--on-error', 'is set by on_error'],
+    ['--credential', 'is set by credential'],
     ['-s', 'saves nothing'],
   ])('is refused with %s: the watch decides that', (flag, why) => {
     expect(() => watchRequest(members({ [flag]: '1' }))).toThrow(why);

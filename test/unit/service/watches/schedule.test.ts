@@ -95,7 +95,7 @@ describe('cron', () => {
     ['@daily', 'five fields of cron in UTC'],
     ['0 0 6 * * *', 'five fields of cron in UTC'],
     ['CRON_TZ=Europe/Berlin 0 6 * * *', 'five fields of cron in UTC'],
-    ['60 * * * *', 'minute: 60 is no number, list, range or step from 0 to 59'],
+    ['60 * * * *', 'minute: 60 is not a number, list, range or step from 0 to 59'],
     ['* 24 * * *', 'hour: 24'],
     ['* * 0 * *', 'day of the month: 0'],
     ['* * L * *', 'day of the month: L'],
@@ -123,6 +123,6 @@ describe('cron', () => {
   });
 
   it.each(['0 0 31 2 *', '0 0 30 feb *'])('%s never comes', (text) => {
-    expect(() => parseSchedule(text)).toThrow('there is no such day');
+    expect(() => parseSchedule(text)).toThrow('this day does not exist');
   });
 });

@@ -42,7 +42,7 @@ describe('files of a job that has ended', () => {
       idFile: 2,
       status: 'ignored',
       removed: true,
-      reason: 'it is gone: job 7 has removed what it had brought',
+      reason: 'it was removed from the location: job 7 removed its documents',
     });
     const drift = reject('a.xml', { code: 'unmapped_content' } as Partial<Reject>);
     expect(settled(gone({ rejects: [drift] })).files).toMatchObject(

@@ -50,6 +50,6 @@ it('is held where another writer takes it away as that of a dead one', async () 
 it('is refused where the store takes every object for a new one', async () => {
   const { store } = memoryStore(() => undefined, false);
   const refused = lockBucket(store, 'lock', 1000, 'the bucket');
-  await expect(refused).rejects.toThrow(/cannot create an object only where there is none/);
+  await expect(refused).rejects.toThrow(/cannot create an object only if it does not exist yet/);
   await expect(refused).rejects.toBeInstanceOf(AppError);
 });

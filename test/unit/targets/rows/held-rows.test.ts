@@ -1,7 +1,7 @@
 /** Rows of small tables that are held: sorted by their keys, and no more of them than there is room for. */
 import { expect, test } from 'vitest';
-import { HeldRoom, heldValueBytes } from '../../../../src/targets/files/folder/held-room.ts';
-import { heldRows, inOrderOf, listedRows } from '../../../../src/targets/rows/table-row-source.ts';
+import { BufferRoom, bufferedValueBytes } from '../../../../src/targets/files/folder/buffer-room.ts';
+import { bufferRows, inOrderOf, listedRows } from '../../../../src/targets/rows/table-row-source.ts';
 import { sortedRows } from '../../../../src/targets/rows/reordered-rows.ts';
 import type { RowBlock } from '../../../../src/engine/unshred/rows/document-rows.ts';
 import { cellText, textBlock, type TextRow } from '../../../../src/engine/unshred/rows/values.ts';
@@ -65,7 +65,7 @@ test('rows are held by the names in their first column', async () => {
     ],
     [['one', 'c']],
   );
-  const held = await heldRows(given, 2);
+  const held = await bufferRows(given, 2);
   expect(given.closed()).toBe(1);
   expect([...held].map(([name, rows]) => [name, rows.map((row) => cellText(row, 1))])).toEqual([
     ['one', ['a', 'b', 'c']],
@@ -74,14 +74,18 @@ test('rows are held by the names in their first column', async () => {
 });
 
 test('tables share the room for rows that are held: beyond it they are read another way', () => {
-  const room = new HeldRoom(false);
+  const room = new BufferRoom(false);
   const files = [{ rows: 10_000, bytes: 100_000 }];
-  const taken = Array.from({ length: 1000 }, () => room.take(files, 20, heldValueBytes.cell)).filter(Boolean);
+  const taken = Array.from({ length: 1000 }, () => room.take(files, 20, bufferedValueBytes.cell)).filter(
+    Boolean,
+  );
   expect(taken).toHaveLength(10);
-  expect(room.take([{ rows: 300_000, bytes: 1 }], 5, heldValueBytes.named)).toBe(false);
+  expect(room.take([{ rows: 300_000, bytes: 1 }], 5, bufferedValueBytes.named)).toBe(false);
   const [stored, text] = [false, true].map((isText) => {
-    const one = new HeldRoom(isText);
-    return [5, 28].map((size) => one.take([{ rows: 1, bytes: size * 1024 * 1024 }], 1, heldValueBytes.cell));
+    const one = new BufferRoom(isText);
+    return [5, 28].map((size) =>
+      one.take([{ rows: 1, bytes: size * 1024 * 1024 }], 1, bufferedValueBytes.cell),
+    );
   });
   expect(stored).toEqual([false, false]);
   expect(text).toEqual([true, false]);

@@ -1,6 +1,6 @@
 /** Rows of a table that hang from others of it, in the order of their keys: all of them, once, however deep they lie. */
 import { describe, expect, it } from 'vitest';
-import { heldRowsOf, keySpans, reorderedRows } from '../../../../src/targets/rows/reordered-rows.ts';
+import { bufferedRowsOf, keySpans, reorderedRows } from '../../../../src/targets/rows/reordered-rows.ts';
 import type { ClosableBlocks } from '../../../../src/targets/rows/table-row-source.ts';
 import type { RowBlock } from '../../../../src/engine/unshred/rows/document-rows.ts';
 import { cellText, textBlock, type TextRow } from '../../../../src/engine/unshred/rows/values.ts';
@@ -59,7 +59,7 @@ describe.each([
   it('come in the order of their keys', async () => {
     const spans = (await keySpans(blocksOf(rows, [1])))!;
     expect(spans.rows).toBe(rows.length);
-    expect(heldRowsOf(spans)).toBeLessThan(rows.length / 2);
+    expect(bufferedRowsOf(spans)).toBeLessThan(rows.length / 2);
     const columns = [0, 1, 2];
     const open = (): Promise<ClosableBlocks> => Promise.resolve(blocksOf(rows, columns));
     const found = await textsOf(await reorderedRows({ open, spans, key: 1, width: 3 }), 3);

@@ -19,7 +19,7 @@ it('tells every ten seconds how far the run is, also while one piece takes longe
   vi.advanceTimersByTime(60_000);
   expect(said).toEqual([
     'loading: 12 documents, 3.0 MB/s, 3400 rows; 25 % of the job',
-    'loading: 12 documents, 1.5 MB/s, 3400 rows; 25 % of the job; no further for 10 s',
+    'loading: 12 documents, 1.5 MB/s, 3400 rows; 25 % of the job; no progress for 10 s',
     'publishing: 40 documents, 9000 rows; 100 % of the job',
   ]);
 });
@@ -32,7 +32,7 @@ it('tells of a run that waits less and less often', () => {
   lines.take(1, { pass: 'publishing', documents: 4, bytes: 1e6, rows: 6 });
   vi.advanceTimersByTime(10_000);
   lines.end();
-  const waits = ['', ...[10, 20, 40, 80, 160, 320].map((seconds) => `; no further for ${seconds} s`)];
+  const waits = ['', ...[10, 20, 40, 80, 160, 320].map((seconds) => `; no progress for ${seconds} s`)];
   expect(said).toEqual([
     ...waits.map((wait) => `publishing: 3 documents, 5 rows; 100 % of the job${wait}`),
     'publishing: 4 documents, 6 rows; 100 % of the job',

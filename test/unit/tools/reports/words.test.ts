@@ -92,7 +92,7 @@ describe('an input that leads nowhere', () => {
     const folder = await mkdtemp(join(tmpdir(), 'inputs-'));
     try {
       const missing = join(folder, 'none.xml');
-      await expect(openInputs([missing], () => true)).rejects.toThrow(`it was looked for as ${missing}`);
+      await expect(openInputs([missing], () => true)).rejects.toThrow(`the path searched was ${missing}`);
       await expect(openInputs([folder], () => true)).rejects.toThrow(
         'the folder is there: documents are files',
       );

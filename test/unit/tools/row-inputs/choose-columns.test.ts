@@ -30,8 +30,8 @@ describe('the column of documents', () => {
   });
 
   it.each([
-    [[column('a', 'text'), column('b', 'bytes')], {}, 'documents could stand in a, b'],
-    [[column('a', 'xml'), column('b', 'xml')], {}, 'documents could stand in a, b'],
+    [[column('a', 'text'), column('b', 'bytes')], {}, 'documents could be in a, b'],
+    [[column('a', 'xml'), column('b', 'xml')], {}, 'documents could be in a, b'],
     [[id], {}, 'no column holds text, bytes or XML (there are id)'],
     [
       [id, column('a', 'text')],
@@ -39,10 +39,10 @@ describe('the column of documents', () => {
       '--xml-column c: there is no such column (there are id, a)',
     ],
     [[id, column('a', 'text')], { xmlColumn: 'id' }, 'holds neither text nor bytes'],
-    [[id, column('a', 'text')], { after: { column: 'a' } }, 'documents have no order'],
+    [[id, column('a', 'text')], { after: { column: 'a' } }, 'cannot order rows'],
     [[id, column('ID', 'text')], {}, 'have the column ID twice'],
     [[column('document_key', 'other'), column('a', 'text')], {}, 'is reserved'],
-    [[column('', 'other'), column('a', 'text')], {}, 'is no name of a column'],
+    [[column('', 'other'), column('a', 'text')], {}, 'is not the name of a column'],
   ])('is said where it is not clear', (columns, request, why) => {
     expect(() => chooseColumns(columns, { extraColumns, ...request })).toThrow(why);
   });
@@ -51,20 +51,20 @@ describe('the column of documents', () => {
 describe('options of rows', () => {
   const from = ['--from', 'postgresql://ann@db/shop', '--query', 'SELECT 1'];
   it.each([
-    [['a.xml', '--query', 'SELECT 1'], '--query says which rows --from takes, and needs it'],
-    [['a.xml', ...from], '--from stands in place of inputs: leave it out, or a.xml'],
+    [['a.xml', '--query', 'SELECT 1'], '--query selects rows of --from, so it needs --from'],
+    [['a.xml', ...from], '--from replaces inputs: omit it, or a.xml'],
     [['--from', 'postgresql://ann@db/shop'], '--from DATABASE needs --query'],
-    [['--from', 'a.csv', '--query', 'SELECT 1'], '--query asks a database'],
+    [['--from', 'a.csv', '--query', 'SELECT 1'], '--query is for databases'],
     [
       ['--from', 'a.txt'],
       'must be postgresql://…, mysql://…, sqlite:FILE, duckdb:FILE, or a file whose name ends in',
     ],
-    [['--from', 'metadb:x', '--query', 'SELECT 1'], 'the metadata database holds what is the service’s own'],
+    [['--from', 'metadb:x', '--query', 'SELECT 1'], 'the metadata database is only for the service itself'],
     [[...from, '--after', '=1', '-o', 'out'], 'must be COLUMN or COLUMN=VALUE'],
-    [[...from, '--after', 'id', '-o', 'out', '-S', 'o'], 'with -S a (append) or -S m (merge) alone'],
+    [[...from, '--after', 'id', '-o', 'out', '-S', 'o'], 'it needs -S a (append) or -S m (merge)'],
     [
       [...from, '--after', 'id', '-o', 'out', '-S', 'm', '--delete-missing'],
-      'would remove what was loaded before',
+      'would remove the documents loaded before',
     ],
   ])('%j are refused', (argv, why) => {
     expect(() => parseToolArguments('xml2er', argv)).toThrow(why);

@@ -84,10 +84,10 @@ describe('extra columns', () => {
   });
 
   it.each([
-    ['k:int =seven', 'seven is no value of type int'],
-    ['k:smallint =40000', '40000 is no value of type smallint'],
-    ['k:date =tomorrow', 'tomorrow is no value of type date'],
-    ['k:bool =', ' is no value of type bool'],
+    ['k:int =seven', 'seven is not a value of type int'],
+    ['k:smallint =40000', '40000 is not a value of type smallint'],
+    ['k:date =tomorrow', 'tomorrow is not a value of type date'],
+    ['k:bool =', ' is not a value of type bool'],
     ['k:int =7', null],
     ['k:date =2026-03-04', null],
     ['k:decimal =12.50', null],

@@ -28,7 +28,7 @@ describe('a missing document', () => {
     );
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(
-      /^error: the document shared\/money\.xsd is not in the set; it is referred to by a\.xsd line 1, b\.xsd line 1, shared\/c\.xsd line 1; needed of it: .*Amount, .*Rate$/,
+      /^error: the document shared\/money\.xsd is not in the set; it is referred to by a\.xsd line 1, b\.xsd line 1, shared\/c\.xsd line 1; components needed from it: .*Amount, .*Rate$/,
     );
   });
 
@@ -53,7 +53,7 @@ it('entries of a folder are told', () => {
     Object.entries(files).map(([name, text]) => ({ name, bytes: schema(text) })),
   );
   expect(entriesLine(entries, 2)).toBe(
-    'entered by main.xsd, which no other file of the 2 includes or imports',
+    'entry files: main.xsd, which no other file of the 2 includes or imports',
   );
 });
 

@@ -7,7 +7,7 @@ const none = Number.MAX_SAFE_INTEGER;
 
 describe('inputs that are fetched', () => {
   it('end at the limit of the organisation', () => {
-    const take = createFetchRoom({ directory: '/', mostBytes: 1000 });
+    const take = createFetchRoom({ directory: '/', maxBytes: 1000 });
     take(1000);
     expect(() => take(1)).toThrow(
       expect.objectContaining({
@@ -23,7 +23,7 @@ describe('inputs that are fetched', () => {
   ])('leave room on a disk of %d MiB', (all, least) => {
     let free = (least + 100) * mebibyte;
     const room = () => ({ free, all: all * mebibyte });
-    const take = createFetchRoom({ directory: '/', mostBytes: none, room });
+    const take = createFetchRoom({ directory: '/', maxBytes: none, room });
     let taken = 0;
     const fetch = (): void => {
       for (;;) {

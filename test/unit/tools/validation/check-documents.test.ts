@@ -51,7 +51,7 @@ it('a value that the validator would take hours for ends the check of its docume
   expect(given).toHaveLength(1);
   expect(rejects.messages).toEqual([
     expect.stringMatching(
-      /^b\.xml: line 2, column \d+: --validate: a value has more than 4 MiB, which slow program would take hours for; load this document without --validate \(\/r\/v\)$/,
+      /^b\.xml: line 2, column \d+: --validate: a value has more than 4 MiB, which would take slow program hours; load this document without --validate \(\/r\/v\)$/,
     ),
   ]);
   expect((await openFiles()).filter((path) => path.startsWith(folder))).toEqual([]);

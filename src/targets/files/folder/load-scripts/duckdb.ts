@@ -1,6 +1,6 @@
 /** Renders `load.sql` of a folder of Parquet for DuckDB, which reads the files directly. */
 import { duckdb } from '../../../../engine/sql/dialects/duckdb.ts';
-import { passed } from '../../../../engine/model/packed/reader.ts';
+import { peekElement } from '../../../../engine/model/packed/reader.ts';
 import { physicalTables, physicalName } from '../../../../engine/sql/physical-model.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
@@ -34,7 +34,7 @@ function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iter
     for (const statement of sideTable(duckdb, definition, { ifNotExists: true })) yield `${statement};`;
   const physical = physicalTables(adapted, duckdb);
   for (const index of tablesOfFolder(model, manifest)) {
-    const table = passed(physical, index);
+    const table = peekElement(physical, index);
     for (const statement of tableStatements(table, table.columns, true)) yield `${statement};`;
   }
   yield loadedTables(model, manifest)

@@ -1,10 +1,10 @@
 /** The tables of a folder as its load scripts make and fill them: with the types that the rows need, and the tables of list items. */
 import { standardLiteral, type Dialect } from '../../../../engine/sql/dialect.ts';
 import { physicalName, physicalTables } from '../../../../engine/sql/physical-model.ts';
-import { lazyArray, memberOf, passed } from '../../../../engine/model/packed/reader.ts';
+import { lazyArray, memberOf, peekElement } from '../../../../engine/model/packed/reader.ts';
 import { tableIndexes, withOtherColumns, withOtherParts } from '../../../../engine/model/packed/models.ts';
 import {
-  mostDecimalDigits,
+  maxDecimalDigits,
   type Column,
   type ColumnType,
   type RelationalModel,
@@ -49,7 +49,9 @@ export function notLoaded(model: RelationalModel, manifest: TargetManifest): str
   const own = ownNames(model);
   return manifest.tables
     .filter((table) => !own.has(table.name))
-    .map((table) => `-- Not of this schema, so not loaded: ${table.name.replaceAll(/\s+/g, ' ')}`);
+    .map(
+      (table) => `-- Not loaded because it belongs to another schema: ${table.name.replaceAll(/\s+/g, ' ')}`,
+    );
 }
 
 function ownNames(model: RelationalModel): ReadonlySet<string> {
@@ -66,7 +68,7 @@ export function adaptedModel(
   const make = (at: number): Table => {
     const known = byName.get(memberOf(model.tables, at, 'name'));
     if (known === undefined) return model.tables[at]!;
-    const table = passed(model.tables, at);
+    const table = peekElement(model.tables, at);
     const adapted = withOtherColumns(table, (columns) => {
       const written = writtenColumns(known);
       return [
@@ -96,7 +98,7 @@ export function adaptedModel(
 export function widenedType(table: ManifestTable, name: string): ColumnType | null {
   if (table.text_columns.includes(name)) return { kind: 'text' };
   if (table.decimal_columns?.includes(name) === true)
-    return { kind: 'numeric', precision: mostDecimalDigits, scale: 0 };
+    return { kind: 'numeric', precision: maxDecimalDigits, scale: 0 };
   const digits = table.decimal_digits?.[name];
   return digits === undefined
     ? null

@@ -7,7 +7,7 @@ import { ddlInOrder, inlineCommentLimit } from '../../../../engine/sql/ddl.ts';
 import { withListTables } from '../../../../engine/sql/list-tables.ts';
 import { mysql, convertedText as converted, doubleForReal } from '../../../../engine/sql/dialects/mysql.ts';
 import { physicalTables } from '../../../../engine/sql/physical-model.ts';
-import { passed } from '../../../../engine/model/packed/reader.ts';
+import { peekElement } from '../../../../engine/model/packed/reader.ts';
 import { withColumns } from '../../../../engine/model/packed/models.ts';
 import type { Column, RelationalModel } from '../../../../engine/model/relational-model.ts';
 import {
@@ -67,7 +67,7 @@ function* loadParagraphs(
     .join('\n');
   yield ledger(manifest, mysql, (moment) => mysql.literal(moment.replace(/Z$/, '')));
   yield 'COMMIT;';
-  for (const at of tables) yield numbers(adapted, drawn, passed(physical, at), at);
+  for (const at of tables) yield numbers(adapted, drawn, peekElement(physical, at), at);
   yield 'SET FOREIGN_KEY_CHECKS = 1;';
   yield* after;
 }

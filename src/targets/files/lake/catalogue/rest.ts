@@ -49,7 +49,7 @@ interface CatalogueRequests {
 const tries = 5;
 const firstPauseMs = 200;
 /** the maximum bytes of a response: metadata of a table with very many snapshots */
-const mostBytes = 256 * 1024 * 1024;
+const maxBytes = 256 * 1024 * 1024;
 /** the server has done nothing yet: any request can be sent again */
 const notBegun: ReadonlySet<number> = new Set([429]);
 const notKnown = (status: number): boolean => status >= 500 && status !== 501;
@@ -146,8 +146,11 @@ async function textOf(answer: Response): Promise<string> {
   const decoder = new TextDecoder();
   for await (const chunk of answer.body ?? []) {
     bytes += (chunk as Uint8Array).byteLength;
-    if (bytes > mostBytes)
-      throw new AppError('target_not_allowed', 'the catalogue answers with more than any table’s metadata');
+    if (bytes > maxBytes)
+      throw new AppError(
+        'target_not_allowed',
+        'the response of the catalogue is larger than the metadata of any table',
+      );
     text += decoder.decode(chunk as Uint8Array, { stream: true });
   }
   return text + decoder.decode();
@@ -161,12 +164,12 @@ function refusal(
   if (status >= 300 && status < 400)
     return new AppError(
       'target_not_allowed',
-      `${label}: the catalogue leads elsewhere (status ${status}); name the address that it leads to`,
+      `${label}: the catalogue redirects (status ${status}); name the address that it redirects to`,
     );
   if (status === 401 || status === 403 || status === 419)
     return new AppError(
       'target_not_allowed',
-      `${label}: the catalogue refuses these credentials (status ${status}${told()}); -p TOKEN gives a token, -u CLIENT and -p SECRET a client’s secret, --credential NAME or a source of the operator either`,
+      `${label}: the catalogue refuses these credentials (status ${status}${told()}); give a token (-p TOKEN), a client and its secret (-u CLIENT -p SECRET), or --credential NAME, or let the operator set a source`,
     );
   if (status >= 500 || status === 429)
     return new AppError(
@@ -174,8 +177,9 @@ function refusal(
       `${label}: the catalogue cannot be used now (status ${status})`,
       { outage: { of: 'server', label } },
     );
-  if (status === 404) return new AppError('not_found', `${label}: the catalogue has no such thing${told()}`);
-  if (status === 409) return new AppError('conflict', `${label}: the catalogue sees a conflict${told()}`);
+  if (status === 404)
+    return new AppError('not_found', `${label}: the catalogue has no such namespace or table${told()}`);
+  if (status === 409) return new AppError('conflict', `${label}: the catalogue reports a conflict${told()}`);
   return new AppError('target_not_allowed', `${label}: the catalogue refuses (status ${status}${told()})`);
 
   /** the catalogue's message, without secrets */
@@ -252,7 +256,7 @@ function createTokens(login: CatalogueLogin, label: string, ask: AskForToken): C
       else
         throw new AppError(
           status >= 500 ? 'service_unavailable' : 'target_not_allowed',
-          `${label}: the catalogue gives no token for the client ${login.id} (status ${status}${typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? `, ${error}` : ''}); -u CLIENT and -p SECRET are those of the catalogue, or -p TOKEN alone is a token`,
+          `${label}: the catalogue gives no token for the client ${login.id} (status ${status}${typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? `, ${error}` : ''}); check -u CLIENT and -p SECRET, or give a token with -p TOKEN`,
         );
     }
   };
@@ -350,7 +354,7 @@ export function createRestCatalogue(
     if (elsewhere !== undefined && URL.parse(elsewhere)?.origin !== new URL(address).origin)
       throw new AppError(
         'target_not_allowed',
-        `${label}: the catalogue says that it is at another host; name the address that it is known by`,
+        `${label}: the catalogue reports another host as its own address; name that address`,
       );
     const prefix = properties['prefix'] ?? '';
     const { endpoints } = told;
@@ -381,7 +385,7 @@ export function createRestCatalogue(
     if (answer.status === 404)
       throw new AppError(
         'conflict',
-        `${label}: somebody took a table out of the catalogue while a job was being published; register its newest metadata again, or take another namespace.`,
+        `${label}: another program removed a table from the catalogue while a job was being published; register its newest metadata again, or use another namespace.`,
       );
     throw new AppError('target_not_allowed', `${label}: the catalogue refuses a change${messageOf(answer)}`);
   }
@@ -392,7 +396,10 @@ export function createRestCatalogue(
       if (answer.status === 404) {
         const isTold = answer.fault === '' || /^NoSuch(?:Table|Namespace)/.test(answer.fault);
         if (isTold) return null;
-        throw new AppError('not_found', `${label}: the catalogue has no such thing${messageOf(answer)}`);
+        throw new AppError(
+          'not_found',
+          `${label}: the catalogue has no such namespace or table${messageOf(answer)}`,
+        );
       }
       const body = isObject(answer.body) ? answer.body : {};
       const { properties } = await config();

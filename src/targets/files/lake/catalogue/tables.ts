@@ -158,7 +158,7 @@ export type OpenTableStore = (location: string, vended: Vended['access'] | null)
 
 const commitTries = 6;
 const firstPauseMs = 100;
-const mostVain = 5;
+const maxVain = 5;
 /** vended access to a store is no longer used this long before it expires */
 const marginMs = 120_000;
 /** used if the catalogue gives no expiry */
@@ -252,12 +252,12 @@ class CatalogueTables implements TableCatalogue {
   /** Commits all versions at once, or one after the other if the catalogue does not support that. */
   async #commitAll(versions: readonly NextTableVersion[]): Promise<boolean> {
     if (this.#isTogether === true && versions.length > 1) {
-      const isThere = await this.#settle(versions, async (updates) => {
+      const isPresent = await this.#settle(versions, async (updates) => {
         const outcome = await this.#rest.commitTogether(updates);
         if (outcome === 'unsupported') this.#isTogether = false;
         return outcome;
       });
-      if (this.#isTogether) return isThere;
+      if (this.#isTogether) return isPresent;
     }
     let isWhole = true;
     for (const version of versions)
@@ -283,9 +283,9 @@ class CatalogueTables implements TableCatalogue {
       const outcome = await send(updates);
       if (outcome === 'unsupported' && versions.length > 1) return false;
       if (outcome === 'unsupported')
-        throw new AppError('target_not_allowed', `${this.#label}: the catalogue changes no tables`);
+        throw new AppError('target_not_allowed', `${this.#label}: the catalogue cannot change tables`);
       if (outcome === 'done') {
-        if (versions.length === 1 || (await this.#areThere(versions))) break;
+        if (versions.length === 1 || (await this.#arePresent(versions))) break;
         return false;
       }
       isCertain = isCertain && outcome === 'conflict';
@@ -297,17 +297,17 @@ class CatalogueTables implements TableCatalogue {
           // an earlier request may still succeed: its files stay
           else if (isCertain) await this.#keepOrDiscard(version, moved);
         this.#vain = moved.size === 0 ? this.#vain + 1 : 0;
-        if (this.#vain < mostVain) return false;
+        if (this.#vain < maxVain) return false;
         throw new AppError(
           'service_unavailable',
-          `${this.#label}: the catalogue tells of another writer, and shows no version of one; whoever writes there next tries again`,
+          `${this.#label}: the catalogue reports a conflict with another writer, but lists no version by that writer; the next job that writes there tries again`,
         );
       }
       // send the same request again: its requirements let it succeed only once
       if (number === commitTries)
         throw new AppError(
           'service_unavailable',
-          `${this.#label}: the catalogue does not say what became of the versions of ${versions.length} tables; whoever writes there next finds out, and ends what is left to do`,
+          `${this.#label}: the catalogue did not confirm the commit of ${versions.length} tables; the next job that writes there checks the commit and finishes it`,
         );
       await sleep(firstPauseMs * 2 ** number * (0.5 + Math.random()));
     }
@@ -319,7 +319,7 @@ class CatalogueTables implements TableCatalogue {
    * Checks versions that the catalogue reports as made. Some servers check all tables first and then change them one by one
    * (`commitTransaction` of Iceberg's own adapter). They silently skip a table that another writer changed in between.
    */
-  async #areThere(versions: readonly NextTableVersion[]): Promise<boolean> {
+  async #arePresent(versions: readonly NextTableVersion[]): Promise<boolean> {
     const lost = new Set<NextTableVersion>();
     await eachAtOnce(versions, async (version) => {
       const now = await this.#metadata(version.directory);
@@ -360,7 +360,7 @@ class CatalogueTables implements TableCatalogue {
     if ((await this.#load(directory)) === null)
       throw new AppError(
         'conflict',
-        `${this.#label}: the catalogue made a table ${directory}, and has it not`,
+        `${this.#label}: the catalogue reported that it created table ${directory}, but does not list it`,
       );
   }
 

@@ -58,9 +58,9 @@ export interface DeltaState {
   readonly version: number;
   readonly protocol: Protocol;
   readonly metadata: Metadata;
-  /** by path below the table's folder, in the order in which they were added */
+  /** keyed by path below the table's folder, in the order in which they were added */
   readonly files: ReadonlyMap<string, AddedFile>;
-  /** by path, the files that are no longer in the table */
+  /** keyed by path, the files that are no longer in the table */
   readonly removed: ReadonlyMap<string, RemovedFile>;
   /** the last transaction of each application; for our jobs only the last one */
   readonly transactions: ReadonlyMap<string, number>;
@@ -74,7 +74,7 @@ export const logFolder = '_delta_log';
 /** the number of versions that are read at the same time */
 const atOnce = 16;
 /** the number of versions that are read without a search for a checkpoint */
-const mostCommits = 32;
+const maxCommits = 32;
 
 /** Returns a name such as `00000000000000000007.json`. */
 function commitName(version: number): string {
@@ -106,7 +106,7 @@ export async function readDeltaTable(
   // commits from the first to the newest are sufficient; if there are many, or old ones were removed, a checkpoint replaces them
   const last = lastCheckpoint(names, newest);
   const isWhole = commits[0] === 0 && commits.length === newest + 1;
-  const checkpoint = isWhole && newest < mostCommits ? null : last;
+  const checkpoint = isWhole && newest < maxCommits ? null : last;
   const acted =
     checkpoint === null
       ? null
@@ -124,7 +124,7 @@ export async function readDeltaTable(
   // includes the version of the checkpoint, because a checkpoint does not contain that version's own record of itself
   for await (const lines of commitsBetween(place, directory, label, Math.min(from, newest), newest)) {
     if (lines === null)
-      throw new AppError('conflict', `${label}: somebody takes versions out of ${logFolder}.`);
+      throw new AppError('conflict', `${label}: another program removes versions from ${logFolder}.`);
     state.take(lines);
   }
   return state.at(newest, last?.version ?? 0);
@@ -297,7 +297,7 @@ class Replay {
 
   at(version: number, checkpoint: number): DeltaState {
     if (this.#protocol === null || this.#metadata === null)
-      throw new AppError('conflict', `${this.#label}: its log tells neither protocol nor schema.`);
+      throw new AppError('conflict', `${this.#label}: its log has no protocol or no schema.`);
     return {
       version,
       protocol: this.#protocol,

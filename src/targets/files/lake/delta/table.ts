@@ -3,7 +3,7 @@ import {
   checkCase,
   typeNames,
   type LakeField,
-  type ToldValue,
+  type SharedValue,
   isOwnFile,
   type LakeFiles,
   ownNamespace,
@@ -115,7 +115,7 @@ function checkColumnNames(table: string, names: readonly string[]): void {
   if (wrong !== undefined)
     throw new AppError(
       'invalid_option',
-      `-f delta: ${table} has a column called "${wrong}", and columns of Delta have none of the characters space , ; { } ( ) = in their names; give it another name.`,
+      `-f delta: ${table} has a column called "${wrong}", but column names in Delta cannot contain spaces or any of , ; { } ( ) =; give it another name.`,
     );
   checkCase('delta', table, names);
 }
@@ -149,7 +149,7 @@ function valuesBeside(
   fields: readonly PartitionField[],
   columns: readonly LakeField[],
   told: AddedFile['partitionValues'],
-): readonly ToldValue[] {
+): readonly SharedValue[] {
   if (isOwnFile(path)) return [];
   const values = valuesOf(fields, told);
   return fields.flatMap((field, at) => {
@@ -227,10 +227,10 @@ function checkReadable(state: DeltaState, label: string): void {
   if (protocol.minReaderVersion > 3 || unknown !== undefined) refuse(label, unknown ?? 'a newer protocol');
   const mapping = metadata.configuration?.['delta.columnMapping.mode'] ?? 'none';
   if (mapping !== 'none') refuse(label, 'column mapping');
-  if (partitioningOf(metadata) === null) refuse(label, 'partitions of another kind');
+  if (partitioningOf(metadata) === null) refuse(label, 'changed partitioning');
   for (const { deletionVector } of files.values())
     if (deletionVector !== null && deletionVector !== undefined)
-      refuse(label, 'deletion vectors; REORG TABLE … APPLY (PURGE) writes its files without them');
+      refuse(label, 'deletion vectors; REORG TABLE … APPLY (PURGE) removes them');
 }
 
 /** Checks as `checkReadable` does, and throws if a commit of ours would violate a requirement that the table has for writers. */
@@ -256,7 +256,7 @@ function isAppendOnly({ configuration }: Metadata): boolean {
 function refuse(label: string, feature: string): never {
   throw new AppError(
     'conflict',
-    `${label}: somebody gave the table what this version cannot keep to (${feature}); take that away again, or take another folder.`,
+    `${label}: the table has a feature that this version does not support (${feature}); remove the feature, or use another folder.`,
   );
 }
 
@@ -299,7 +299,7 @@ class DeltaVersion implements TableVersion {
   readonly fields;
   readonly partitioning;
   readonly files: ReadonlyMap<string, LakeFile>;
-  readonly versionsTold;
+  readonly recordedVersions;
   readonly isAppendOnly: boolean;
   readonly isUnused = false;
   readonly checkReadable: () => void;
@@ -324,7 +324,7 @@ class DeltaVersion implements TableVersion {
         },
       ]),
     );
-    this.versionsTold = state.told;
+    this.recordedVersions = state.told;
     this.isAppendOnly = isAppendOnly(state.metadata);
     this.checkReadable = () => checkReadable(state, label);
     this.checkWritable = () => checkWritable(state, label);

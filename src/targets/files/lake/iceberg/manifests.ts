@@ -23,9 +23,9 @@ const long = avro.types.LongType.__with({
   compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
 });
 
-/** by the text of the schema: tables have few schemas, and avsc generates code for each */
+/** keyed by the text of the schema: tables have few schemas, and avsc generates code for each */
 const types = new Map<string, Type>();
-const mostTypes = 64;
+const maxTypes = 64;
 
 /** `schema`: JSON */
 function typeOf(schema: string): Type {
@@ -35,7 +35,7 @@ function typeOf(schema: string): Type {
     registry: { long },
     typeHook: boundedType as ForSchemaOptions['typeHook'],
   });
-  if (types.size === mostTypes) types.clear();
+  if (types.size === maxTypes) types.clear();
   types.set(schema, made);
   return made;
 }
@@ -128,7 +128,7 @@ export function readAvro(bytes: Uint8Array, label: string): Record<string, unkno
 }
 
 function recordsOf(bytes: Buffer): Record<string, unknown>[] {
-  if (!bytes.subarray(0, 4).equals(magic)) throw new Error('it does not begin as such a file does');
+  if (!bytes.subarray(0, 4).equals(magic)) throw new Error('it does not begin with the Avro magic bytes');
   let at = 4;
   const head = readHead();
   const type = typeOf(head.get('avro.schema')!.toString());

@@ -94,7 +94,7 @@ export function checkedMetadata(metadata: unknown, label: string): TableMetadata
   if (metadata['format-version'] !== 2)
     throw new AppError(
       'conflict',
-      `${label}: the table has version ${String(metadata['format-version'])} of the format, and this version keeps to 2; take another folder.`,
+      `${label}: the table has version ${String(metadata['format-version'])} of the format, but only version 2 is supported; use another folder.`,
     );
   return metadata as unknown as TableMetadata;
 }

@@ -73,7 +73,7 @@ export const icebergFormat: TableFormat = {
 };
 
 /** the number of manifests above which a version merges them into one */
-const mostManifests = 32;
+const maxManifests = 32;
 
 /** Returns the number of the version; null if another writer made it first. */
 async function commitIceberg(
@@ -86,7 +86,7 @@ async function commitIceberg(
   if (files.catalogue !== undefined && before === null)
     throw new AppError(
       'conflict',
-      `${label}: somebody took the table out of the catalogue while a job was being published; register its newest metadata again, or take another namespace.`,
+      `${label}: another program removed the table from the catalogue while a job was being published; register its newest metadata again, or use another namespace.`,
     );
   const kept = (await files.catalogue?.kept(directory, before!.found.metadata)) ?? null;
   if (kept !== null) {
@@ -180,13 +180,13 @@ async function sweepManifests(
     if (own.test(name) && !named.has(name)) await files.remove(`${folder}/${name}`);
 }
 
-type ToldChange = Pick<TableChange, 'fields' | 'comment' | 'jobUuid'>;
+type DescribedChange = Pick<TableChange, 'fields' | 'comment' | 'jobUuid'>;
 
 /** Returns the next metadata without columns and snapshots. */
 function startOf(
   location: string,
   before: IcebergVersion | null,
-  change: ToldChange,
+  change: DescribedChange,
   now: number,
 ): TableMetadata {
   const base = before?.found.metadata;
@@ -246,7 +246,7 @@ interface Columns extends Pick<TableMetadata, 'schemas' | 'current-schema-id' | 
 }
 
 /** Returns the next schema: an existing one, or a new one. */
-function columnsOf(before: IcebergVersion | null, change: ToldChange): Columns {
+function columnsOf(before: IcebergVersion | null, change: DescribedChange): Columns {
   const { fields } = change;
   const base = before?.found.metadata;
   const { ids, lastId } = numbered(before?.fields ?? [], base?.['last-column-id'] ?? 0, fields);
@@ -330,7 +330,7 @@ async function snapshotOf(
       partition: partitionRecord(spec.fields, types, file.partition ?? []),
     },
   }));
-  const isRewritten = removed.size > 0 || isMoved || (before?.manifests.length ?? 0) >= mostManifests;
+  const isRewritten = removed.size > 0 || isMoved || (before?.manifests.length ?? 0) >= maxManifests;
   const there = (before?.entries ?? []).map(({ path, ...entry }): ManifestEntry => ({
     ...entry,
     status: removed.has(path) ? 2 : 0,

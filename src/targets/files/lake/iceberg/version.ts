@@ -85,7 +85,7 @@ export class IcebergVersion implements TableVersion {
   readonly fields;
   readonly partitioning;
   readonly files: ReadonlyMap<string, LakeFile>;
-  readonly versionsTold;
+  readonly recordedVersions;
   readonly isAppendOnly = false;
   readonly isUnused: boolean;
   readonly #files: LakeFiles;
@@ -133,7 +133,7 @@ export class IcebergVersion implements TableVersion {
       ]),
     );
     const told = currentSnapshot(metadata)?.summary['svc.tables'];
-    this.versionsTold = told === undefined ? null : (parsed<Record<string, unknown>>(told) ?? null);
+    this.recordedVersions = told === undefined ? null : (parsed<Record<string, unknown>>(told) ?? null);
   }
 
   isOfJob = (jobUuid: string): boolean => this.found.metadata.properties?.[lastJobProperty] === jobUuid;
@@ -196,30 +196,30 @@ export class IcebergVersion implements TableVersion {
   checkReadable = (): void => {
     const { metadata } = this.found;
     if (this.manifests.some(({ content }) => content !== 0))
-      this.#refuse('rows deleted beside the files; rewrite_data_files writes them without');
+      this.#refuse('delete files; rewrite_data_files removes them');
     if (this.entries.some(({ data_file: file }) => file.file_format.toUpperCase() !== 'PARQUET'))
       this.#refuse('files of another format than Parquet');
     const now = new Map(this.fields.map((field) => [(field.stored as { id: number }).id, field.name]));
     const names = new Map(this.fields.map((field) => [field.name, (field.stored as { id: number }).id]));
     const retired = retiredIds(metadata.properties);
     for (const { id, name } of metadata.schemas.flatMap((schema) => schema.fields)) {
-      if (now.has(id) && now.get(id) !== name) this.#refuse(`another name for the column ${name}`);
+      if (now.has(id) && now.get(id) !== name) this.#refuse(`a renamed column ${name}`);
       if (names.has(name) && names.get(name) !== id && !retired.has(id))
-        this.#refuse(`another column called ${name} than the one that was there`);
+        this.#refuse(`a replaced column ${name}`);
     }
   };
 
   checkWritable = (): void => {
     this.checkReadable();
     const { metadata } = this.found;
-    if (this.#isPartitionedOtherwise) this.#refuse('partitions of another kind');
-    if (metadata.properties?.['write.object-storage.enabled'] === 'true') this.#refuse('paths by hash');
+    if (this.#isPartitionedOtherwise) this.#refuse('changed partitioning');
+    if (metadata.properties?.['write.object-storage.enabled'] === 'true') this.#refuse('hashed file paths');
   };
 
   #refuse(feature: string): never {
     throw new AppError(
       'conflict',
-      `${this.#label}: somebody gave the table what this version cannot keep to (${feature}); take that away again, or take another folder.`,
+      `${this.#label}: the table has a feature that this version does not support (${feature}); remove the feature, or use another folder.`,
     );
   }
 }
@@ -261,7 +261,8 @@ async function readManifest(
 
 async function avroAt(files: LakeFiles, path: string, label: string): Promise<Record<string, unknown>[]> {
   const bytes = await files.read(path);
-  if (bytes === null) throw new AppError('conflict', `${label} is not there, and the table names it.`);
+  if (bytes === null)
+    throw new AppError('conflict', `${label} does not exist, although the table refers to it.`);
   return readAvro(bytes, label);
 }
 

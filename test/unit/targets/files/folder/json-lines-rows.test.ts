@@ -95,7 +95,7 @@ describe('JSON Lines', () => {
 
   it.each([
     ['a line that is cut', '{"key":3,"te\n', 'record 2001: it is not JSON'],
-    ['a list', '[1]\n', 'record 2001: it is no object'],
+    ['a list', '[1]\n', 'record 2001: it is not an object'],
     ['a nested object', '{"key":1,"text":{"a":1}}\n', 'record 2001: its "text" has objects in it'],
   ])('tells of %s', async (_, line, message) => {
     await expect(rowsOf(lines.join('') + line, 20_000)).rejects.toMatchObject({

@@ -38,7 +38,7 @@ it.each([
 it('refuses what a job that died began to publish', async () => {
   await writeFile(join(folder, '.svc-publish.json'), '{}');
   await expect(readingTurn(folder, 'rows', refused('EACCES'))).rejects.toThrow(
-    /^rows: a job died while it published there.*read it once with the right to write, or load it again\.$/,
+    /^rows: a job died while it published there.*read it once with write permission, or load it again\.$/,
   );
 });
 

@@ -20,7 +20,7 @@ import { inferValue } from '../../infer/source-model.ts';
 import type { ColumnType } from '../../model/relational-model.ts';
 
 /** Returns the indexes of those `roots` that documents started with; all of `roots` if documents had none of them. */
-export function metRoots(
+export function observedRoots(
   { elements }: SourceModel,
   roots: readonly number[],
   statistics: DocumentStatistics,
@@ -31,12 +31,12 @@ export function metRoots(
 }
 
 /** `paths`: prints the paths of the drawing. */
-export function withoutUnmetPlaces(
+export function withoutUnobservedPlaces(
   drawing: Drawing,
   statistics: DocumentStatistics,
   paths: PathPrinter,
 ): Drawing {
-  const places = new MetPlaces(statistics, paths);
+  const places = new ObservedPlaces(statistics, paths);
   for (const root of statistics.roots) {
     const name = clarkName(statistics.elements[root]!);
     for (const edge of drawing.roots)
@@ -88,7 +88,7 @@ interface Held {
   readonly attributes: ReadonlySet<string>;
 }
 
-class MetPlaces {
+class ObservedPlaces {
   readonly #statistics: DocumentStatistics;
   readonly #paths: PathPrinter;
   readonly #met = new Map<NodeDraft, Met>();
@@ -120,7 +120,7 @@ class MetPlaces {
   /** Records the content of the element; returns its children and types, to be visited next. */
   #note({ node, element: at, xpath, elsewhere }: Meeting): Meeting[] {
     const element = this.#statistics.elements[at]!;
-    const met = this.#metAt(node);
+    const met = this.#observedContentOf(node);
     met.nil ||= element.nil > 0;
     const known = new Set(node.attributes.map(({ name }) => clarkName(name)));
     const shown = element.attributes.filter((attribute) => known.has(clarkName(attribute)));
@@ -159,7 +159,7 @@ class MetPlaces {
     return within;
   }
 
-  #metAt(node: NodeDraft): Met {
+  #observedContentOf(node: NodeDraft): Met {
     let met = this.#met.get(node);
     if (met === undefined) {
       met = {

@@ -9,7 +9,7 @@ import { clarkName, type SourceChild, type SourceModel } from '../../model/sourc
 import { actualTypesOf, derivedTypesOf, isTextAlone, variantsOf } from './type-graph.ts';
 
 /** The content found in a child, over all elements of its parent's type. */
-export interface MetChild {
+export interface ObservedChild {
   /** its content needs a row in addition to the parent's */
   readonly makesRows: boolean;
   /** the number of columns that it adds to its parent's row */
@@ -31,20 +31,25 @@ export interface ChildKinds {
   isFolded(type: number, child: SourceChild): boolean;
 }
 
-const unknownChild: MetChild = { makesRows: true, columns: Infinity, isText: false, children: new Set() };
+const unknownChild: ObservedChild = {
+  makesRows: true,
+  columns: Infinity,
+  isText: false,
+  children: new Set(),
+};
 
-export class MetChildren {
+export class ObservedChildren {
   readonly #model: SourceModel;
-  /** by `type element` */
+  /** keyed by `type element` */
   readonly #occurrences = new Map<string, Occurrence[]>();
-  readonly #known = new Map<string, MetChild>();
+  readonly #known = new Map<string, ObservedChild>();
 
   constructor(model: SourceModel, statistics: DocumentStatistics) {
     this.#model = model;
     this.#collect(statistics);
   }
 
-  at(type: number, child: SourceChild, kinds: ChildKinds): MetChild {
+  at(type: number, child: SourceChild, kinds: ChildKinds): ObservedChild {
     const key = `${type} ${child.element}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
@@ -55,7 +60,7 @@ export class MetChildren {
     return found;
   }
 
-  #read(occurrences: readonly Occurrence[], kinds: ChildKinds): MetChild {
+  #read(occurrences: readonly Occurrence[], kinds: ChildKinds): ObservedChild {
     const { elements, types } = this.#model;
     if (occurrences.length === 0) return unknownChild;
     const columns = new Set<string>();

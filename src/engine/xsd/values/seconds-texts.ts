@@ -2,7 +2,7 @@
 import type { Facets } from '../../model/source-model.ts';
 import { isOneOf, partsOf, ascii, endsOfTexts, type TextKind } from './pattern.ts';
 
-export interface SecondTexts {
+export interface SecondsTexts {
   /** the fewest digits to print after the point of a second */
   readonly leastFraction: number;
   /** true if each value matches the patterns when printed with exactly these digits, or with more if it needs them */
@@ -10,10 +10,10 @@ export interface SecondTexts {
 }
 
 /** Returns null if the patterns allow no such value, or if the search takes too long. */
-export function secondTexts(
+export function secondsTexts(
   patterns: NonNullable<Facets['patterns']>,
   base: 'dateTime' | 'time',
-): SecondTexts | null {
+): SecondsTexts | null {
   const steps = partsOf(patterns).map((step) => endsOfTexts(step, base === 'time' ? times : datesWithTimes));
   const known = steps.filter((ends) => ends !== null);
   if (known.length === 0) return null;
@@ -33,7 +33,7 @@ export function secondTexts(
 const COLUMN_DIGITS = 6;
 const MOST_DIGITS = COLUMN_DIGITS + 1;
 
-/** By number of digits: true if all fractions of that length are allowed, false if only some are. */
+/** Keyed by number of digits: true if all fractions of that length are allowed, false if only some are. */
 type Fractions = ReadonlyMap<number, boolean>;
 
 /** indexed by zone */

@@ -28,7 +28,7 @@ import {
 
 const everyFile: FileChoice = () => true;
 
-export class TablesThere {
+export class ExistingTables {
   readonly #place: LakePlace;
   readonly #directories: Map<string, string>;
   readonly #format: LakeManifest['format'];

@@ -1,20 +1,20 @@
 /** Limits the memory for tables while a folder is read, and orders rows by their keys within that limit. */
 import type { ManifestFile } from './manifest.ts';
-import { keySpans, heldRowsOf, reorderedRows, sortedRows } from '../../rows/reordered-rows.ts';
+import { keySpans, bufferedRowsOf, reorderedRows, sortedRows } from '../../rows/reordered-rows.ts';
 import type { ClosableBlocks } from '../../rows/table-row-source.ts';
 
 /** the approximate memory for the buffered rows of all tables */
-const mostHeldBytes = 32 * 1024 * 1024;
+const maxHeldBytes = 32 * 1024 * 1024;
 /** the limit in stored bytes of Parquet files, which may expand a hundredfold when they are read */
-const mostStoredBytes = 4 * 1024 * 1024;
+const maxStoredBytes = 4 * 1024 * 1024;
 
 /** The approximate bytes of a value in memory. `cell`: bytes with their cell; `named`: also with a row whose values are found by name. */
-export const heldValueBytes = { cell: 16, named: 64 } as const;
+export const bufferedValueBytes = { cell: 16, named: 64 } as const;
 
 /** The remaining memory for tables that are read as a whole. */
-export class HeldRoom {
-  #held = mostHeldBytes;
-  #stored = mostStoredBytes;
+export class BufferRoom {
+  #held = maxHeldBytes;
+  #stored = maxStoredBytes;
 
   /** True for text, whose values need no more memory than in the files; false for Parquet. */
   readonly #isText: boolean;
@@ -23,7 +23,7 @@ export class HeldRoom {
     this.#isText = isText;
   }
 
-  /** Reserves memory for the rows of the files; returns false if there is too little. `valueBytes`: see `heldValueBytes`. */
+  /** Reserves memory for the rows of the files; returns false if there is too little. `valueBytes`: see `bufferedValueBytes`. */
   take(files: readonly Pick<ManifestFile, 'rows' | 'bytes'>[], columns: number, valueBytes: number): boolean {
     // the values are from a manifest, which is untrusted
     const bytes = files.reduce((sum, file) => sum + (file.bytes > 0 ? file.bytes : 0), 0);
@@ -41,7 +41,7 @@ export class HeldRoom {
     const all = files.reduce((sum, file) => sum + file.rows, 0);
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     const share = all === 0 ? 0 : rows / all;
-    return this.take([{ rows, bytes: Math.ceil(bytes * share) }], columns, heldValueBytes.cell);
+    return this.take([{ rows, bytes: Math.ceil(bytes * share) }], columns, bufferedValueBytes.cell);
   }
 }
 
@@ -65,7 +65,7 @@ export function pieceBytesOf(tableBytes: number, allBytes: number): number {
 export interface UnorderedRows {
   /** the sizes of the files of the table */
   readonly files: readonly { readonly rows: number; readonly bytes: number }[];
-  readonly room: HeldRoom;
+  readonly room: BufferRoom;
   /** opens all rows with these columns in stored order; null if they cannot be read in that way */
   readonly asTheyLie: (wanted: readonly string[]) => Promise<ClosableBlocks | null>;
 }
@@ -78,13 +78,13 @@ export async function rowsInOrder(
 ): Promise<ClosableBlocks | null> {
   const at = wanted.indexOf(key);
   if (at < 0) return null;
-  if (room.take(files, wanted.length, heldValueBytes.cell)) {
+  if (room.take(files, wanted.length, bufferedValueBytes.cell)) {
     const few = await asTheyLie(wanted);
     if (few !== null) return sortedRows(few, at, wanted.length);
   }
   const keys = await asTheyLie([key]);
   const spans = keys === null ? null : await keySpans(keys);
-  if (spans === null || !room.takeRows(files, heldRowsOf(spans), wanted.length)) return null;
+  if (spans === null || !room.takeRows(files, bufferedRowsOf(spans), wanted.length)) return null;
   const open = async (): Promise<ClosableBlocks> => (await asTheyLie(wanted))!;
   return reorderedRows({ open, spans, key: at, width: wanted.length });
 }
