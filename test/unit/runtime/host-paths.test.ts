@@ -7,7 +7,7 @@ const home = { directory: '/srv/a+b', filesDirectory: '/srv/a+b/files' };
 
 it('names files of the organisation as it does, and nothing else of this machine', () => {
   const hide = createPathMask(home, 1);
-  const installation = fileURLToPath(new URL('../../..', import.meta.url));
+  const installation = fileURLToPath(new URL('../../../', import.meta.url));
   expect(hide('loading into /srv/a+b/files/1/out')).toBe('loading into out');
   expect(hide('/srv/a+b/files/1: empty')).toBe('.: empty');
   expect(hide('/srv/a+b/files/12/uploads/x')).toBe('$SVC_HOME/files/12/uploads/x');

@@ -26,7 +26,7 @@ export async function createTestRunner(
 ): Promise<TestRunner> {
   const directory = await temporaryFolder();
   const logsDirectory = join(directory, 'logs');
-  const fixtures = new URL('../../../fixtures/processes', import.meta.url);
+  const fixtures = new URL('../../../fixtures/processes/', import.meta.url);
   return {
     runner: createJobRunner({
       runner: createProcessRunner({
