@@ -11,6 +11,7 @@ import {
 } from '../service/jobs/record.ts';
 import { type Sql, type TransactionSql, isId, storable } from '../postgres/connect.ts';
 import { AppError } from '../errors.ts';
+import type { RemovedFiles } from '../ports/stores/watches.ts';
 import type { Claim, JobProgress, StoredJob, WorkerIdentity } from '../ports/stores/jobs.ts';
 
 // Settings of the queue, and the conversion of rows to job records.
@@ -246,15 +247,54 @@ export async function finish(
   const letter = statusLetters[status];
   // Killing passes through `terminating`: a job there that does not complete is killed, whatever its tool says of itself.
   if (status === 'killed') await sql`update svc.job set status = 'T' where ${ours} and status = 'R'`;
-  const done = await sql`
-    update svc.job
-       set status = case when status = 'T' and ${letter} <> 'C' then 'K' else ${letter} end,
-           end_date = clock_timestamp(), lease_until = null, committing = false,
-           progress = case when ${letter} = 'C' then 1 else progress end,
-           failure = case when ${letter} = 'C' then ${text}
-                          else coalesce(${text}, failure, case when status = 'T' then 'killed on request' end) end
-     where ${ours} and status in ('R', 'T')`;
-  return done.count === 1;
+  // in one statement with the end of the job: files of watches whose rows it has removed from the target
+  const removed = letter === statusLetters.completed ? await removedFiles(sql, claim) : null;
+  const done = await sql<{ id_job: number }[]>`
+    with done as (
+      update svc.job
+         set status = case when status = 'T' and ${letter} <> 'C' then 'K' else ${letter} end,
+             end_date = clock_timestamp(), lease_until = null, committing = false,
+             progress = case when ${letter} = 'C' then 1 else progress end,
+             failure = case when ${letter} = 'C' then ${text}
+                            else coalesce(${text}, failure, case when status = 'T' then 'killed on request' end) end
+       where ${ours} and status in ('R', 'T')
+      returning id_job, id_org, ${removed}::text::json as removed),
+    files as (
+      select d.id_job, d.id_org, d.removed ->> 'target' as target, m.name, m.by
+        from done d
+       cross join lateral json_to_recordset(
+               case json_typeof(d.removed -> 'files') when 'array' then d.removed -> 'files' end) as m(name text, by text)
+       union all
+      select d.id_job, d.id_org, d.removed ->> 'target', null, null from done d where d.removed ->> 'files' = 'all'),
+    told as (
+      update svc.watch_file f
+         set status = case when r.by is null then 'ignored' else 'replaced' end, replaced_by = r.by,
+             reason = case when r.by is null then 'its rows were removed by job ' || r.id_job
+                           else r.by || ', which has the key of its document, was loaded by job ' || r.id_job end
+        from files r, svc.watch w, svc.job brought
+       where w.id_org = r.id_org and f.id_watch = w.id_watch and f.status = 'loaded' and (r.name is null or f.name = r.name)
+         and brought.id_job = f.id_job and brought.id_job <> r.id_job and brought.output_path = r.target)
+    select id_job from done`;
+  return done.length === 1;
+}
+
+/** What the job has stored of them, as JSON; null if it removed none. */
+async function removedFiles(
+  sql: Sql,
+  { idJob, epoch }: Pick<Claim, 'idJob' | 'epoch'>,
+): Promise<string | null> {
+  const [row] = await sql<{ summary: string }[]>`
+    select summary from svc.job where id_job = ${idJob} and epoch = ${epoch} and summary like '%"removed":{"target"%'`;
+  if (row === undefined) return null;
+  const { details } = JSON.parse(row.summary) as { readonly details?: { readonly removed?: RemovedFiles } };
+  const removed = details?.removed;
+  if (removed === undefined) return null;
+  const { target, files } = removed;
+  const named =
+    files === 'all'
+      ? files
+      : files.map(({ name, by }) => ({ name: storable(name), by: by === null ? null : storable(by) }));
+  return JSON.stringify({ target: storable(target), files: named });
 }
 
 export async function handBack(

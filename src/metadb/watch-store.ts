@@ -60,6 +60,8 @@ export function createPostgresWatchStore(
       read(idOrg, (tx) => listFiles(tx, idOrg, idWatch, status, page, size)),
     listBroughtFiles: (idOrg, idWatch, names) =>
       read(idOrg, (tx) => listBroughtFiles(tx, idOrg, idWatch, names)),
+    listFilesInTarget: (idOrg, target, names, except) =>
+      read(idOrg, (tx) => listFilesInTarget(tx, idOrg, target, names, except)),
     runNow: (idOrg, idWatch, retry) => within(idOrg, (tx) => runNow(tx, idOrg, idWatch, retry)),
     watchFigures: () => watchFigures(sql),
   };
@@ -228,6 +230,24 @@ async function listBroughtFiles(
       from svc.watch_file o join loaded l on l.name = o.name and l.sha256 = o.sha256
      where o.id_watch = ${idWatch} and o.status in ('loaded', 'replaced', 'ignored')
      group by o.name`;
+}
+
+async function listFilesInTarget(
+  tx: Sql,
+  idOrg: number,
+  target: string,
+  names: readonly string[],
+  except: number | null,
+): Promise<readonly string[]> {
+  if (names.length === 0) return [];
+  const rows = await tx<{ name: string }[]>`
+    select distinct f.name
+      from svc.watch w
+      join svc.watch_file f on f.id_watch = w.id_watch
+      join svc.job j on j.id_job = f.id_job
+     where w.id_org = ${idOrg} and w.id_watch is distinct from ${except} and f.status = 'loaded' and j.output_path = ${target}
+       and f.name in (select json_array_elements_text(${JSON.stringify(names.map(storable))}::text::json))`;
+  return rows.map(({ name }) => name);
 }
 
 async function runNow(tx: Sql, idOrg: number, idWatch: number, retry: Retry): Promise<WatchRecord | null> {

@@ -115,6 +115,16 @@ export interface WatchStore {
     idWatch: number,
     names: readonly string[],
   ): Promise<readonly { readonly name: string; readonly modified: number }[]>;
+  /**
+   * Returns the loaded files among these names whose rows lie in this target, whatever watch they are of. `except`: a watch
+   * that is left out.
+   */
+  listFilesInTarget(
+    idOrg: number,
+    target: string,
+    names: readonly string[],
+    except: number | null,
+  ): Promise<readonly string[]>;
   /** Due at once; rejected files wait again as `retry` says. AppError `conflict` while paused; null: no such watch. */
   runNow(idOrg: number, idWatch: number, retry: Retry): Promise<WatchRecord | null>;
   /** Over all organisations. */
@@ -199,6 +209,14 @@ export interface OpenJob {
     /** it is gone: the job removes its documents */
     readonly removes: boolean;
   }[];
+}
+
+/** Files of watches whose rows a job removes that is not of the watch. */
+export interface RemovedFiles {
+  /** name of the target in the records of watches */
+  readonly target: string;
+  /** `all`: the rows of all earlier jobs are removed. `by`: the document that has the key of the file's document, null for none */
+  readonly files: 'all' | readonly { readonly name: string; readonly by: string | null }[];
 }
 
 /**

@@ -15,7 +15,7 @@ import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import { type LoadResult, type RowsOrSchema, enumerationsOfOrigin, loadRows } from './load-rows.ts';
 import { noDocumentsLeft } from '../load/document-cut.ts';
 import { ddlDialectOf } from '../targets/kinds.ts';
-import type { FilesOfDocuments } from '../session/watched-files.ts';
+import type { FilesOfDocuments, FindRemovedFiles } from '../session/watched-files.ts';
 import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
 import { factsOf } from '../../engine/model/facts.ts';
 import { parseModeOf, storesNothing } from '../../service/jobs/request/tool-request.ts';
@@ -254,6 +254,7 @@ export async function fillTarget(
       chosen: { logical: stored.idLschma, why },
       evolves: plan.evolves,
       filesOf: await filesOfWatchOf(session),
+      removedFiles: await findRemovedFiles(session, sink.label),
       settleDrift: async (read) =>
         read.findings.unmapped.length === 0
           ? null
@@ -283,6 +284,15 @@ async function filesOfWatchOf(session: ConversionContext['session']): Promise<Fi
   const { watched, from, saveMode } = session.request;
   if (watched?.watch === undefined || from !== undefined || saveMode !== 'merge') return undefined;
   return (await import('../session/watched-files.ts')).filesOfWatch(session, watched.watch);
+}
+
+/** Undefined: the job replaces no documents one by one. */
+async function findRemovedFiles(
+  session: ConversionContext['session'],
+  label: string,
+): Promise<FindRemovedFiles | undefined> {
+  if (session.request.saveMode !== 'merge') return undefined;
+  return (await import('../session/watched-files.ts')).removedFilesIn(session, label);
 }
 
 // Records the result of a conversion for later ones, and builds its answer.

@@ -28,6 +28,7 @@ import type {
 } from '../reports/conversion-result.ts';
 import type { ChosenSchema } from '../schemas/logical-schema.ts';
 import type { ReadDocuments } from './drift.ts';
+import { targetOfWatches } from '../session/watched-files.ts';
 import { replacedFilesOf, type DocumentHashes } from '../load/document-hashes.ts';
 import { detailsOf, linesOf, unknownTypeLines, type LoadFindings } from '../load/findings.ts';
 import type { ThreadLoad } from '../load/threads/unit-place.ts';
@@ -216,10 +217,15 @@ export async function loadRows(
   steps.begin('publish');
   const { documents, bytes } = loaded.findings;
   session.progress(1, { pass: 'publishing', documents, bytes, rows: loaded.rows });
+  const removesAll: Pick<ConversionDetails, 'removed'> =
+    request.saveMode === 'overwrite'
+      ? { removed: { target: targetOfWatches(session, sink.label), files: 'all' } }
+      : {};
   const published = await sink.publish(
     (merged) => {
       const details = {
         ...loaded.written.details,
+        ...removesAll,
         ...(loaded.leftOut === null ? {} : { left_out: loaded.leftOut }),
         ...mergedOf(loaded, merged),
       };
@@ -254,6 +260,7 @@ export async function loadRows(
     details: {
       ...detailsOf(findings, options.rejects.details),
       ...loaded.replacedFiles,
+      ...removesAll,
       ...(loaded.leftOut === null ? {} : { left_out: loaded.leftOut }),
       ...(merged === undefined ? {} : { merged }),
       ...(published.brokenKeys?.length ? { broken_keys: published.brokenKeys } : {}),

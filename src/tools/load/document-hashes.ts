@@ -8,7 +8,7 @@ import { hashDocument } from '../../inputs/read-document.ts';
 import { sha256Of } from '../../storage/staging/durable-file.ts';
 import type { ConversionDetails } from '../reports/conversion-result.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import type { ReplacedFile } from '../../ports/stores/watches.ts';
+import type { RemovedFiles, ReplacedFile } from '../../ports/stores/watches.ts';
 import type { Rejects } from './findings.ts';
 
 /** Returns the SHA-256 that identifies a document: a file's own, or one derived from the file's and the place in it. */
@@ -32,13 +32,19 @@ export interface DocumentHashes {
   /** for a watch: number of documents skipped because a later file has their key */
   readonly superseded?: number;
   readonly replacedFiles?: readonly ReplacedFile[];
+  /** `-S m`: files of other watches whose documents are replaced or removed */
+  readonly removed?: RemovedFiles | undefined;
 }
 
 /** Returns the replaced files, which the job record keeps. */
 export function replacedFilesOf({
   replacedFiles = [],
-}: DocumentHashes): Pick<ConversionDetails, 'replaced_files'> {
-  return replacedFiles.length === 0 ? {} : { replaced_files: replacedFiles };
+  removed,
+}: DocumentHashes): Pick<ConversionDetails, 'replaced_files' | 'removed'> {
+  return {
+    ...(replacedFiles.length === 0 ? {} : { replaced_files: replacedFiles }),
+    ...(removed === undefined ? {} : { removed }),
+  };
 }
 
 /** SHA-256 of files and members, by input index. */

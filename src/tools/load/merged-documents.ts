@@ -14,7 +14,13 @@ import type { InputSet } from '../../inputs/list-files.ts';
 import type { InputMember } from '../../inputs/members.ts';
 import { hashDocument, readDocument } from '../../inputs/read-document.ts';
 import { documentsOf, nameWithoutGz } from '../../service/watches/define.ts';
-import { filesOfJob, isLater, type FileOfWatch, type FilesOfDocuments } from '../session/watched-files.ts';
+import {
+  filesOfJob,
+  isLater,
+  type FileOfWatch,
+  type FilesOfDocuments,
+  type FindRemovedFiles,
+} from '../session/watched-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { createDocumentCut, documentName } from './document-cut.ts';
 import { partHash, type DocumentHashes } from './document-hashes.ts';
@@ -32,6 +38,8 @@ export interface MergeInputs {
   readonly unmappedContent?: RowSink['unmappedContent'] | undefined;
   /** for a watch: the documents that its files brought before; absent: it has no files */
   readonly filesOf?: FilesOfDocuments | undefined;
+  /** absent: nobody asks */
+  readonly removedFiles?: FindRemovedFiles | undefined;
 }
 
 type MergeSession = Pick<ToolSession, 'request' | 'log' | 'limits' | 'kernels' | 'progress'>;
@@ -53,10 +61,11 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
   const { rejects } = merge;
   const removesGone = request.deleteMissing === true && request.watched !== undefined;
   const files: (string | null)[] = [];
-  const watched = watchedDocuments(request, merge);
+  const watched = documentsOfWatch(request, merge);
   const documents = await keyedDocuments(session, merge, files, watched);
   const there = new Map<string, CurrentDocument[]>();
   const missing: string[] = [];
+  const namesOfMissing: string[] = [];
   const incomplete = await incompleteDocuments(merge);
   const isMissing = missingDocuments(request);
   const asked = isMissing === null ? new Set(documents.keys()) : null;
@@ -64,8 +73,10 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
   for await (const current of merge.currentDocuments?.(asked) ?? []) {
     const { key, documentKey, name } = current;
     if (documents.has(key)) there.set(key, [...(there.get(key) ?? []), current]);
-    else if (isMissing?.(name) === true) missing.push(documentKey);
-    else if ((request.key === undefined) !== (key === name)) otherwiseKeyed += 1;
+    else if (isMissing?.(name) === true) {
+      missing.push(documentKey);
+      namesOfMissing.push(name);
+    } else if ((request.key === undefined) !== (key === name)) otherwiseKeyed += 1;
   }
   if (otherwiseKeyed > 0)
     log(request.key === undefined ? withKeyMessage(otherwiseKeyed) : withoutKeyMessage(otherwiseKeyed));
@@ -118,21 +129,30 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
     keepsHistory: request.history === true,
   };
   const replacedFiles = await watched?.replacedFiles(changed, documents, there);
+  const replacedNames = changed.flatMap(({ key, name: by }) =>
+    (there.get(key) ?? []).map(({ name }) => [name, by] as const),
+  );
+  const removedNames = new Map<string, string | null>([
+    ...(isSure ? namesOfMissing : []).map((name) => [name, null] as const),
+    ...replacedNames,
+  ]);
+  const removed = await merge.removedFiles?.(removedNames);
   return {
     hashes,
     skipped,
     leftOut,
     merge: order,
+    ...(removed === undefined ? {} : { removed }),
     ...(watched === null ? {} : { superseded, replacedFiles: replacedFiles ?? [] }),
   };
 }
 
-function watchedDocuments({ watched, from }: ToolSession['request'], merge: MergeInputs) {
-  return watched === undefined ? null : new WatchedDocuments(watched, from !== undefined, merge);
+function documentsOfWatch({ watched, from }: ToolSession['request'], merge: MergeInputs) {
+  return watched === undefined ? null : new DocumentsOfWatch(watched, from !== undefined, merge);
 }
 
 /** Documents of a watch, of which several may have one key: the later file counts, and within a file, the later document. */
-class WatchedDocuments {
+class DocumentsOfWatch {
   readonly superseded: KeyedDocument[] = [];
   readonly #fileOf: (document: string) => FileOfWatch | null;
   readonly #merge: MergeInputs;
@@ -310,7 +330,7 @@ async function keyedDocuments(
   session: MergeSession,
   { inputs, rejects, model, rowTag }: MergeInputs,
   files: (string | null)[],
-  watched: WatchedDocuments | null,
+  watched: DocumentsOfWatch | null,
 ): Promise<Map<string, KeyedDocument>> {
   const { request } = session;
   const reader = request.key === undefined ? null : new Keys(session, keyPaths(request.key, model), rowTag);

@@ -36,7 +36,7 @@ import {
 } from '../../inputs/read-document.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import type { FilesOfDocuments } from '../session/watched-files.ts';
+import type { FilesOfDocuments, FindRemovedFiles } from '../session/watched-files.ts';
 import type { InputMember, PlaceInDocument } from '../../inputs/members.ts';
 import type { WrittenSoFar } from '../reports/conversion-result.ts';
 import { InputError } from '../../engine/diagnostics.ts';
@@ -120,6 +120,8 @@ export interface LoadOptions {
   readonly evolves: boolean;
   /** for a watch: the documents that its files brought before */
   readonly filesOf?: FilesOfDocuments | undefined;
+  /** `-S m`: finds files of other watches whose documents are replaced */
+  readonly removedFiles?: FindRemovedFiles | undefined;
 }
 
 /** Figures of the documents that other processes or threads loaded. */
@@ -148,6 +150,7 @@ interface LoadContext {
   readonly withStatistics: boolean;
   readonly evolves: boolean;
   readonly filesOf: FilesOfDocuments | undefined;
+  readonly removedFiles: FindRemovedFiles | undefined;
   /** size of all inputs, for progress */
   readonly totalBytes: number;
 }
@@ -212,12 +215,24 @@ export class Loader {
       rejects,
       evolves = false,
       filesOf,
+      removedFiles,
     }: Pick<LoadOptions, 'withStatistics' | 'rowTag' | 'rejects'> &
-      Partial<Pick<LoadOptions, 'evolves' | 'filesOf'>>,
+      Partial<Pick<LoadOptions, 'evolves' | 'filesOf' | 'removedFiles'>>,
     keyOffsets: ReadonlyMap<string, number>,
     totalBytes: number,
   ) {
-    this.#context = { session, logical, sink, rejects, rowTag, withStatistics, evolves, filesOf, totalBytes };
+    this.#context = {
+      session,
+      logical,
+      sink,
+      rejects,
+      rowTag,
+      withStatistics,
+      evolves,
+      filesOf,
+      removedFiles,
+      totalBytes,
+    };
     const { request } = session;
     const shredding = shreddingOf({ session, logical, sink, keyOffsets }, this.#names, this.#present);
     this.#shredder = createShredder(shredding);
@@ -308,7 +323,7 @@ export class Loader {
    * hash`). `byOthers`: threads or executors load the rest.
    */
   async leaveOutLoaded(inputs: InputSet, byOthers: boolean, hash: HashInputs = hashHere): Promise<void> {
-    const { session, rejects, sink, logical, rowTag, evolves, filesOf } = this.#context;
+    const { session, rejects, sink, logical, rowTag, evolves, filesOf, removedFiles } = this.#context;
     const { model } = logical;
     if (session.request.saveMode !== 'merge') {
       this.#selection.known = await hashesToLoad(session, inputs, rejects, sink, byOthers, hash);
@@ -326,6 +341,7 @@ export class Loader {
       currentDocuments,
       unmappedContent,
       filesOf,
+      removedFiles,
     });
   }
 

@@ -1,6 +1,6 @@
 /** The result of a conversion: its summary, and the details that the job record keeps. */
 import type { BrokenRule } from '../../engine/identity/compiled-rules.ts';
-import type { ReplacedFile } from '../../ports/stores/watches.ts';
+import type { RemovedFiles, ReplacedFile } from '../../ports/stores/watches.ts';
 import type { BrokenKey } from '../../ports/row-sink.ts';
 
 /** Details in the job record beside the printed summary: unmapped content, ignored values, rejects. */
@@ -29,6 +29,8 @@ export interface ConversionDetails {
   };
   /** for a watch (`-S m`): files whose documents are not in the target, because later files have their keys; absent for none */
   readonly replaced_files?: readonly ReplacedFile[];
+  /** the files of watches whose rows this job has removed; absent for none */
+  readonly removed?: RemovedFiles;
   /** `--skip-loaded`, `--keys hash`: documents that were not loaded; absent without */
   readonly left_out?: LeftOut;
   /** the highest row keys given out, by table; absent if they follow from the documents, or nothing was loaded */

@@ -8,6 +8,8 @@ import type { WatchedFiles } from '../../service/jobs/request/shape.ts';
 import { changedFile } from '../../inputs/changed-file.ts';
 import { isRemote, localFolder } from './remote-sources.ts';
 import { settledSession, type ToolSession } from './tool-session.ts';
+import { createPathMask } from '../../runtime/host-paths.ts';
+import type { RemovedFiles } from '../../ports/stores/watches.ts';
 import { nameWithoutGz } from '../../service/watches/define.ts';
 
 /** A file on this machine, by the name that it has below the location of its watch. */
@@ -117,6 +119,35 @@ export function filesOfWatch({ home, idOrg }: ToolSession, idWatch: number): Fil
       if (file !== null) found.set(document, file);
     }
     return found;
+  };
+}
+
+/** The name of a target in the records of watches, which have paths below the organisation's files without the folders above. */
+export function targetOfWatches({ home, idOrg }: Pick<ToolSession, 'home' | 'idOrg'>, label: string): string {
+  return createPathMask(home.home, idOrg)(label);
+}
+
+/**
+ * Finds the files of other watches whose rows a job removes, by the names of the documents that it removes, each with the document that
+ * has its key. Only files that are one document are found. Undefined: there are none.
+ */
+export type FindRemovedFiles = (
+  documents: ReadonlyMap<string, string | null>,
+) => Promise<RemovedFiles | undefined>;
+
+/** `label`: of the target. */
+export function removedFilesIn(session: ToolSession, label: string): FindRemovedFiles {
+  const { home, idOrg, request } = session;
+  const target = targetOfWatches(session, label);
+  return async (documents) => {
+    const asked = [...documents.keys()].flatMap((name) => [name, `${name}.gz`, `${name}.GZ`]);
+    const watch = request.watched?.watch ?? null;
+    const names = await home.adapters.watches.listFilesInTarget(idOrg, target, asked, watch);
+    const files = names.map((name) => ({
+      name,
+      by: documents.get(name) ?? documents.get(nameWithoutGz(name)) ?? null,
+    }));
+    return files.length === 0 ? undefined : { target, files };
   };
 }
 

@@ -1,6 +1,11 @@
 /** unload: the rows of a document leave a target. */
 import { factsOf } from '../../engine/model/facts.ts';
-import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
+import {
+  noDetails,
+  nothingKept,
+  type Conversion,
+  type ConversionDetails,
+} from '../reports/conversion-result.ts';
 import { openRemover } from '../targets/kinds.ts';
 import { namedLogicalSchema } from '../schemas/logical-schema.ts';
 import { settleNames } from '../schemas/choice.ts';
@@ -19,6 +24,10 @@ export async function removeDocuments(given: ToolSession): Promise<Conversion> {
     session.log(`logical schema ${idLschma}: ${why}`);
     session.steps.begin('remove');
     await session.report({ outputPath: remover.label });
+    const { removedFilesIn } = await import('../session/watched-files.ts');
+    const files = await removedFilesIn(session, remover.label)(new Map([[request.document!, null]]));
+    const details: ConversionDetails =
+      files === undefined || request.dryRun ? noDetails : { ...noDetails, removed: files };
     const removed = await remover.removeDocuments(
       {
         model,
@@ -43,7 +52,7 @@ export async function removeDocuments(given: ToolSession): Promise<Conversion> {
           tables: rows,
           unknown: 0,
           bytes: 0,
-          details: noDetails,
+          details,
         }),
     );
     if (removed.already) session.log('an earlier attempt of this job removed the rows');
@@ -61,7 +70,7 @@ export async function removeDocuments(given: ToolSession): Promise<Conversion> {
       mapped: factsOf(model).mappedPaths,
       unknown: 0,
       bytes: 0,
-      details: noDetails,
+      details,
     };
   } finally {
     await remover.close();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sql } from '../../../src/postgres/connect.ts';
 import { zipped } from '../../support/service/archives.ts';
+import { execution } from '../../support/service/client.ts';
 import { convert } from '../../support/service/tools.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { useTrial } from '../../support/service/trial.ts';
@@ -217,5 +218,49 @@ describe('files of one key', { timeout: 180_000 }, () => {
       join(files, `${kind}-back`),
     );
     expect(written.documents).toBe(1);
+  });
+
+  it.each([
+    ['metadb', 'metadb:outside'],
+    ['sqlite', 'sqlite:outside.sqlite'],
+    ['delta', 'outside-delta'],
+  ])('by jobs outside the watch: %s', async (kind, target) => {
+    const { client } = service;
+    const name = `outside_${kind}`;
+    const format = kind === 'delta' ? { '-f': 'delta' } : {};
+    for (const id of [1, 2, 3]) await put(name, `${id}.xml`, order(id, id * 10), 1000 + id);
+    const idWatch = await watch(name, format, { target });
+    expect(await states(idWatch, 3)).toEqual({ '1.xml': 'loaded', '2.xml': 'loaded', '3.xml': 'loaded' });
+
+    const run = async (job: unknown): Promise<number> => {
+      const { jobs } = await client.run([job]);
+      const ended = await client.ended(jobs[0]!);
+      expect([ended.status, ended.failure]).toEqual(['C', null]);
+      return jobs[0]!;
+    };
+    const formatted = Object.entries(format);
+    const path = await client.upload('xml', 'correction.xml', new TextEncoder().encode(order(1, 11)));
+    const merging = await run(
+      execution('xml2er', path, [['-o', target], ['-S', 'm'], ['--key', '/order/@id'], ...formatted]),
+    );
+    expect(await states(idWatch, 3)).toEqual({
+      '1.xml': 'replaced by correction.xml',
+      '2.xml': 'loaded',
+      '3.xml': 'loaded',
+    });
+    const [first] = (await watches.files(idWatch)).filter((file) => file.name === '1.xml');
+    expect(first!.reason).toBe(
+      `correction.xml, which has the key of its document, was loaded by job ${merging}`,
+    );
+
+    if (kind !== 'sqlite') {
+      const place = kind === 'delta' ? join(files, target) : target;
+      expect(await convert(home, 'unload', '-i', place, '-D', '2.xml')).toMatchObject({ documents: 1 });
+      expect(await states(idWatch, 3)).toMatchObject({ '2.xml': 'ignored', '3.xml': 'loaded' });
+    }
+
+    await run(execution('xml2er', path, [['-o', target], ['-S', 'o'], ...formatted]));
+    expect(await states(idWatch, 3)).toMatchObject({ '3.xml': 'ignored' });
+    expect((await watches.files(idWatch)).map(({ status }) => status)).not.toContain('loaded');
   });
 });

@@ -123,6 +123,9 @@ export function createMemoryWatchStore(clock: Clock): MemoryWatchStore {
         .filter(({ name, status }) => status === 'loaded' && names.includes(name))
         .map(({ name, modified, seen_at: seenAt }) => ({ name, modified: modified ?? seenAt }));
     },
+    async listFilesInTarget() {
+      return [];
+    },
     async watchFigures() {
       return {
         active: rows.filter(({ definition }) => !definition.paused).length,

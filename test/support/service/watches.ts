@@ -50,7 +50,7 @@ export function watchClient(client: ServiceClient): WatchClient {
         500,
       ),
     stalled: (idWatch) => {
-      let peekMember: number | null | undefined;
+      let lastLook: number | null | undefined;
       return eventually(
         `a stall of watch ${idWatch}`,
         async () => {
@@ -58,8 +58,8 @@ export function watchClient(client: ServiceClient): WatchClient {
           const { stalled, last_run: last } = watch;
           if (stalled !== null) return { ...watch, stalled };
           // a request while the watch is looked at delays the next look
-          if (last !== peekMember) await client.post(`/v2/watches/${idWatch}/run`, {});
-          peekMember = last;
+          if (last !== lastLook) await client.post(`/v2/watches/${idWatch}/run`, {});
+          lastLook = last;
           return null;
         },
         50,
