@@ -96,8 +96,8 @@ async function separate(
   const { name, path, carried, source, encoding, external } = member;
   const { elsewhere } = source;
   const spooled = elsewhere !== undefined && 'file' in elsewhere ? elsewhere : null;
-  const isPresent = spooled !== null || (elsewhere === undefined && !source.packed);
-  const base = spooled?.from ?? (isPresent ? 0 : unpacked.size);
+  const isInFile = spooled !== null || (elsewhere === undefined && !source.packed);
+  const base = spooled?.from ?? (isInFile ? 0 : unpacked.size);
   const places: number[] = [];
   const reader = createConcatenatedReader((found: FoundDocument) => {
     const own = found.encoding ?? encoding;
@@ -107,7 +107,7 @@ async function separate(
   });
   try {
     for await (const chunk of member.chunks('fleeting')) {
-      if (!isPresent) unpacked.write(chunk);
+      if (!isInFile) unpacked.write(chunk);
       reader.write(chunk);
     }
     reader.end();
@@ -120,7 +120,7 @@ async function separate(
     path,
     ...(carried === undefined ? {} : { carried }),
     ...(external === undefined ? {} : { external }),
-    file: isPresent ? source.file : unpacked.path,
+    file: isInFile ? source.file : unpacked.path,
     base,
     places: Float64Array.from(places),
   };

@@ -213,8 +213,8 @@ class SchemaDocuments {
     const folder = this.#folder;
     const { key } = document;
     const name = nameOf(document);
-    const isPresent = !this.#deferred.has(key);
-    const file = isPresent ? (this.#numbered.get(key) ?? safeName(name)) : this.#deferred.get(key)!;
+    const isWrittenNow = !this.#deferred.has(key);
+    const file = isWrittenNow ? (this.#numbered.get(key) ?? safeName(name)) : this.#deferred.get(key)!;
     const { model } = this.#logical;
     let size = { bytes: 0, bytesBefore: 0 };
     const produce = async (consume: (piece: Uint8Array) => Promise<void> | void): Promise<void> => {
@@ -222,14 +222,14 @@ class SchemaDocuments {
     };
     try {
       if (this.#session.request.dryRun) await produce(() => undefined);
-      else await (isPresent ? folder.rewrite(file, produce) : folder.write(file, produce));
+      else await (isWrittenNow ? folder.rewrite(file, produce) : folder.write(file, produce));
       this.#session.log(`${name}: rows that other programs added or changed are written at their positions`);
-      this.#bytes += size.bytes - (isPresent ? size.bytesBefore : 0);
-      if (!isPresent) this.#documents += 1;
+      this.#bytes += size.bytes - (isWrittenNow ? size.bytesBefore : 0);
+      if (!isWrittenNow) this.#documents += 1;
     } catch (error) {
       // the existing file lacks rows
-      if (isPresent && !this.#session.request.dryRun) await folder.remove(file);
-      if (isPresent) this.#documents -= 1;
+      if (isWrittenNow && !this.#session.request.dryRun) await folder.remove(file);
+      if (isWrittenNow) this.#documents -= 1;
       this.#reject(name, error);
     }
   }

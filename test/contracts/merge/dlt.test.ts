@@ -168,15 +168,15 @@ describe('merges are those of dlt', { timeout: 900_000 }, () => {
           const texts = textsOf(documents);
           for (const [at, text] of [...texts.values()].entries())
             await writeFile(join(folder, `${round}-${at}.xml`), text);
-          const isPresent = [...texts].filter(([id]) => known.has(id));
-          const unchanged = isPresent.filter(([id, text]) => known.get(id) === text).length;
+          const present = [...texts].filter(([id]) => known.has(id));
+          const unchanged = present.filter(([id, text]) => known.get(id) === text).length;
           const merged = await mergeFolder(target, orderModel, folder, round + 1, {
             ...(what === 'kept' ? { history: true as const } : {}),
             ...(isWhole ? { deleteMissing: true as const } : {}),
           });
           expect([merged.unchanged, merged.merged]).toMatchObject([
             unchanged,
-            { replaced: isPresent.length - unchanged, deleted: deleted.length },
+            { replaced: present.length - unchanged, deleted: deleted.length },
           ]);
           for (const id of deleted) known.delete(id);
           for (const [id, text] of texts) known.set(id, text);

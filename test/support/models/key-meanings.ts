@@ -103,12 +103,12 @@ class Following {
     const isKnown = roles.some((role) => this.#steps(role).join('/') === steps.join('/'));
     let at: PlacedElement | null = element;
     for (let left = steps.length; left > 0 && at !== null; left -= 1) at = at.parent;
-    const isPresent =
+    const isThere =
       isKnown &&
       above !== undefined &&
       at === above &&
       element.headPath === [above.headPath, ...steps].join('/');
-    this.#settle(isPresent, table, row, column.name, `${steps.join('/')} of ${above?.path ?? 'nothing'}`);
+    this.#settle(isThere, table, row, column.name, `${steps.join('/')} of ${above?.path ?? 'nothing'}`);
   }
 
   #child(table: Table, row: Row, column: Column, element: PlacedElement): void {

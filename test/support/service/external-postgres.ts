@@ -78,7 +78,7 @@ export async function startExternalPostgres(binaries = binariesFolder()): Promis
   };
   const url = `postgresql://owner:${password}@127.0.0.1:${port}/postgres`;
   const sql = connectPostgres(url, { applicationName: 'test', max: 2 });
-  const isPresent = (): Promise<unknown> =>
+  const untilReady = (): Promise<unknown> =>
     eventually('the external PostgreSQL', async () => {
       if (server.exitCode !== null) throw new Error(`PostgreSQL ended with ${server.exitCode}`);
       return await sql`select 1`.catch(() => null);
@@ -94,7 +94,7 @@ export async function startExternalPostgres(binaries = binariesFolder()): Promis
       100,
     );
   };
-  await isPresent();
+  await untilReady();
   const [told] = await sql<
     { version: number }[]
   >`select current_setting('server_version_num')::int / 10000 as version`;

@@ -204,8 +204,8 @@ export class ElementsKernel {
     const { at, end } = rows;
     const isLast = rows.isLast ? 1 : 0;
     // the table was already there, and the element needs rows of the next block
-    const isPresent = loaded.cells === rows.cells && memory.get(record, layout.TABLE_END) === end;
-    if (isPresent && memory.get(record, layout.TABLE_IS_LAST) === isLast) return false;
+    const isLoaded = loaded.cells === rows.cells && memory.get(record, layout.TABLE_END) === end;
+    if (isLoaded && memory.get(record, layout.TABLE_IS_LAST) === isLast) return false;
     if (loaded.cells !== rows.cells && !this.#load(loaded, rows)) return false;
     const values: readonly [field: number, value: number][] = [
       [layout.TABLE_BYTES, loaded.bytesAt],

@@ -168,9 +168,9 @@ class AscendingKeys {
   /** Returns the digits of the key of the record; empty if the record does not begin with a key. */
   #key(): Uint8Array {
     const before = this.#before.length;
-    const isPresent = this.#before.every((byte, at) => this.#head[at] === byte);
+    const isOfTable = this.#before.every((byte, at) => this.#head[at] === byte);
     const key = this.#head.subarray(before, Math.max(before, this.#headLength));
-    return key.subarray(0, isPresent ? digitsAt(key, key.length) : 0);
+    return key.subarray(0, isOfTable ? digitsAt(key, key.length) : 0);
   }
 
   #take(key: Uint8Array): void {

@@ -188,9 +188,9 @@ export async function insertRows(
       at = readRow(rows, at, reads, waiting, filled, table.name);
       const parent = waiting[filled + keyAt]!;
       filled += columns.length;
-      const isPresent = filled === full && addWaiting() === 0;
+      const areInserted = filled === full && addWaiting() === 0;
       for (const list of lists) {
-        if (!isPresent) insertItems(publication, list, parent);
+        if (!areInserted) insertItems(publication, list, parent);
         list.items = null;
       }
     }

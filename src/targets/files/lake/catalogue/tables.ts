@@ -252,12 +252,12 @@ class CatalogueTables implements TableCatalogue {
   /** Commits all versions at once, or one after the other if the catalogue does not support that. */
   async #commitAll(versions: readonly NextTableVersion[]): Promise<boolean> {
     if (this.#isTogether === true && versions.length > 1) {
-      const isPresent = await this.#settle(versions, async (updates) => {
+      const settled = await this.#settle(versions, async (updates) => {
         const outcome = await this.#rest.commitTogether(updates);
         if (outcome === 'unsupported') this.#isTogether = false;
         return outcome;
       });
-      if (this.#isTogether) return isPresent;
+      if (this.#isTogether) return settled;
     }
     let isWhole = true;
     for (const version of versions)
