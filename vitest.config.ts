@@ -28,7 +28,20 @@ const longUnits = [
   'test/unit/tools/spark/**',
   'test/unit/tools/validation/validators.test.ts',
 ];
-const leftOut = process.env['TEST_SCOPE'] === 'unit' ? longUnits : [];
+
+/** What `npm test` leaves to `npm run test:rest`: many servers, kills, attacks, every kind of target and deployment. */
+const rest = [
+  'test/contracts/{bucket-tables,catalogue-tables,merge,targets}/**/*.test.ts',
+  'test/e2e/{attacks,deployments,lake,page,partitions,readme,round-trip,sources,targets,transfer,watches}/**/*.test.ts',
+  'test/{faults,fuzz,spark}/**/*.test.ts',
+];
+
+const scope = process.env['TEST_SCOPE'];
+/** The command names files: they run, whatever the scope leaves out. */
+const isAsked = process.argv.slice(2).some((argument) => /(?:^|\/)test\//.test(argument));
+const leftOut = scope === 'unit' ? longUnits : [];
+const ofServers = scope === 'rest' && !isAsked ? rest : ['test/**/*.test.ts'];
+const leftToRest = isAsked || scope !== undefined ? [] : rest;
 
 export default defineConfig({
   test: {
@@ -37,7 +50,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'pure',
-          include: pure,
+          include: scope === 'rest' && !isAsked ? [] : pure,
           exclude: [...configDefaults.exclude, ...leftOut],
           // No module has state: files share their modules, which Node itself loads, as it does for the product.
           isolate: false,
@@ -46,7 +59,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'with servers', include: ['test/**/*.test.ts'], exclude: pure },
+        test: { name: 'with servers', include: ofServers, exclude: [...pure, ...leftToRest] },
       },
     ],
     reporters: ['default', './test/support/skipped-reporter.ts'],
