@@ -131,12 +131,19 @@ function failOutside(s: TokenizerState, at: number): Outcome {
         : '';
     return s.fail(at, 'xml_syntax', `expected the root element, found ${found}${what}`);
   }
-  if (isMark || isStartTag(s, at)) failSecondDocument(s, at);
+  const isLastMark = isMark && s.final && isBlank(s, at + 3);
+  if (!isLastMark && (isMark || isStartTag(s, at))) failSecondDocument(s, at);
+  const what = isLastMark ? ', a byte order mark, which may only begin a document: remove it' : '';
   return s.fail(
     at,
     'xml_content_after_root',
-    `expected nothing but comments and processing instructions after the root element, found ${found}`,
+    `expected nothing but comments and processing instructions after the root element, found ${found}${what}`,
   );
+}
+
+/** Whether only white space follows. */
+function isBlank({ bytes, end }: TokenizerState, from: number): boolean {
+  return bytes.subarray(from, end).every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
 }
 
 function isStartTag(s: TokenizerState, at: number): boolean {

@@ -57,6 +57,13 @@ describe('what else is no XML', () => {
     expect(readFailure(text).message).toContain('this looks like JSON');
   });
 
+  test('a byte order mark at the end is named, and is no second document', () => {
+    expect(readFailure('<a/>\n\uFEFF\n').message).toBe(
+      'expected nothing but comments and processing instructions after the root element, found U+FEFF, a byte order mark, which may only begin a document: remove it',
+    );
+    expect(readFailure('<a/>\uFEFF<b/>').message).toMatch(/^a second document begins here/);
+  });
+
   test('a second byte order mark is named', () => {
     expect(readFailure('\uFEFF\uFEFF<a/>').message).toBe(
       'expected the root element, found U+FEFF, a byte order mark, of which a document may begin with one: remove it',
