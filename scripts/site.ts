@@ -6,6 +6,4 @@ import { buildSite } from './site/build.ts';
 scriptOptions(import.meta.filename, {});
 const root = join(import.meta.dirname, '..');
 const { pages, files, bytes } = await buildSite(root, join(root, 'dist/help'));
-process.stdout.write(
-  `dist/help: ${pages} pages, ${files} files, ${(bytes / 1024 / 1024).toFixed(1)} MiB\n`,
-);
+process.stdout.write(`dist/help: ${pages} pages, ${files} files, ${(bytes / 1024 / 1024).toFixed(1)} MiB\n`);

@@ -1,6 +1,15 @@
 /** Builds the site from docs/README.md and all that it links to, directly or not. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { extname, join, posix } from 'node:path';
 import * as esbuild from 'esbuild';
 import { escapeHtml } from '../../src/http/problem.ts';

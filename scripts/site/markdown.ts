@@ -85,7 +85,14 @@ function sectionsOf(html: string): Section[] {
   });
 }
 
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" };
+const entities: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  '#39': "'",
+  '#x27': "'",
+};
 
 /** The text of HTML that this module made. */
 function plainText(html: string): string {
