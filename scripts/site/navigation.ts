@@ -20,7 +20,10 @@ export function readNavigation(contents: string): NavigationGroup[] {
     .map((section) => {
       const links = [...section.matchAll(/\[([^\]]+)\]\(([^)#\s]+\.md)\)/g)];
       const entries = links
-        .map(([, label, path]) => ({ label: label!, path: posix.join('docs', path!) }))
+        .map(([, label, path]) => ({
+          label: label![0]!.toUpperCase() + label!.slice(1),
+          path: posix.join('docs', path!),
+        }))
         .filter(({ path }) => !listed.has(path) && listed.add(path));
       return { title: section.slice(0, section.indexOf('\n')), entries };
     });

@@ -1,4 +1,4 @@
-/** The script of every page of the site: the search box, and a button on each code block that copies it. */
+/** The script of every page of the site: the search box, the list of pages, and a button on each code block that copies it. */
 import { createSearch, excerptOf, type Search, type SearchEntry } from './search-index.ts';
 
 const shown = 12;
@@ -9,6 +9,7 @@ const results = box.querySelector('ul')!;
 let loading: Promise<Search> | null = null;
 
 box.hidden = false;
+showCurrent();
 input.addEventListener('focus', () => void load().catch(tellFailure));
 input.addEventListener('input', () => void show().catch(tellFailure));
 document.addEventListener('keydown', (event) => {
@@ -23,6 +24,13 @@ box.addEventListener('focusout', (event) => {
   if (!(event.relatedTarget instanceof Node && box.contains(event.relatedTarget))) close();
 });
 for (const code of document.querySelectorAll<HTMLElement>('.code')) addCopyButton(code);
+
+/** Scrolls the list of pages to the current one. */
+function showCurrent(): void {
+  const sidebar = document.querySelector<HTMLElement>('.sidebar')!;
+  const current = sidebar.querySelector<HTMLElement>('[aria-current]');
+  if (current !== null) sidebar.scrollTop = current.offsetTop - sidebar.clientHeight / 2;
+}
 
 function load(): Promise<Search> {
   loading ??= fetch(box.dataset['index']!)

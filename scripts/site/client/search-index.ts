@@ -17,9 +17,13 @@ export function createSearch(entries: readonly SearchEntry[]): Search {
   const index = new MiniSearch<SearchEntry & { readonly id: number }>({
     fields: ['title', 'heading', 'text'],
     searchOptions: {
+      // pages of tables are long, and found by the words of one row
+      bm25: { k: 1.2, b: 0.3, d: 0.5 },
       boost: { title: 4, heading: 3 },
       combineWith: 'AND',
       prefix: true,
+      // the beginning of a page before its sections
+      boostDocument: (id) => (entries[id as number]!.heading === '' ? 1.6 : 1),
       fuzzy: (term) => (term.length > 4 ? 0.15 : false),
     },
   });

@@ -32,7 +32,7 @@ await service.start();
 const server = createServer(service.listener).listen(0, '127.0.0.1', async () => {
   const url = 'http://127.0.0.1:' + server.address().port;
   const answers = [];
-  for (const path of ['/actuator/health/readiness', '/doc', '/doc/swagger-ui.css', '/ui/main.js', '/v2/schema/all'])
+  for (const path of ['/actuator/health/readiness', '/doc', '/doc/swagger-ui.css', '/ui/main.js', '/help/', '/v2/schema/all'])
     answers.push((await fetch(url + path)).status);
   console.log(JSON.stringify([typeof createApp, ...answers]));
   server.close();

@@ -93,18 +93,15 @@ describe('the site', () => {
 
   it.each([
     ['svc.files.roots', /^reference\/properties\.html/],
-    ['exactly once', /^explanation\/exactly-once\.html/],
-    ['skip-loaded', /^(?:how-to\/load-again|reference\/options)\.html/],
+    ['exactly once', /^explanation\/exactly-once\.html$/],
+    ['skip-loaded', /^reference\/summary\.html|#load-again$/],
     ['too_many_requests', /^reference\/error-codes\.html#too_many_requests$/],
-    ['wath', /^how-to\/watches\.html/],
+    ['partiton', /^how-to\/delta\.html#partitions$/],
   ])('is searched for %s', (words, expected) => {
     const [name] = [...texts.keys()].filter((one) => /^search\.\w+\.json$/.test(one));
     const search = createSearch(JSON.parse(texts.get(name!)!) as SearchEntry[]);
-    const found = search(words).slice(0, 5);
-    expect(
-      found.map(({ address }) => address).some((address) => expected.test(address)),
-      JSON.stringify(found.map(({ address }) => address)),
-    ).toBe(true);
+    const found = search(words).map(({ address }) => address);
+    expect(found.slice(0, 4)).toContainEqual(expect.stringMatching(expected));
   });
 });
 
@@ -142,7 +139,8 @@ describe('the site in a browser', { timeout: 120_000, ...needs('chromium') }, ()
   it.each(['light', 'dark'] as const)('has no barrier, and breaks no policy: %s', async (colorScheme) => {
     const { page, complaints, close } = await openPage(browser, url, { ...desk, colorScheme });
     const found: string[] = [];
-    for (const name of samples()) {
+    // the rules that colours do not change are the same in both
+    for (const name of colorScheme === 'light' ? samples() : samples().filter((_, at) => at % 3 === 0)) {
       await page.goto(url + name);
       const lines = await barriers(page, colorScheme === 'light' ? undefined : colours);
       found.push(...lines.map((line) => `${name} ${line}`));
@@ -155,7 +153,8 @@ describe('the site in a browser', { timeout: 120_000, ...needs('chromium') }, ()
   it('fits a phone, without scrolling sideways', async () => {
     const { page, complaints, close } = await openPage(browser, url, phone);
     const wide: string[] = [];
-    for (const [name] of pages()) {
+    const ofDocs = pages().flatMap(([name]) => (/^(?:decisions|project)\//.test(name) ? [] : [name]));
+    for (const name of new Set([...ofDocs, ...samples()])) {
       await page.goto(url + name, { waitUntil: 'domcontentloaded' });
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       if (width !== phone.width) wide.push(`${name}: ${width}`);
