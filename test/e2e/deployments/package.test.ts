@@ -131,7 +131,7 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
     await stopEmbeddedPostgres(join(home, 'db'));
     await writeFile(join(folder, 'host.mjs'), host);
     const { stdout } = await run(node, ['host.mjs', home], { cwd: folder, env: environment });
-    expect(JSON.parse(stdout)).toEqual(['function', 200, 200, 200, 200, 401]);
+    expect(JSON.parse(stdout)).toEqual(['function', 200, 200, 200, 200, 200, 401]);
   });
 
   it.for(nodes)('does what its README and pages say, line by line, with %s', async (node, context) => {
