@@ -49,9 +49,11 @@ export function createHelpRoutes(help: AssetStore | undefined) {
   async function refuse(): Promise<never> {
     throw new AppError(
       'not_found',
-      (await readContent(start)) === null
-        ? 'the documentation is not built here: run `npm run docs` in the checkout of the service, then try again'
-        : 'the documentation has no such page: /help lists its pages',
+      help === undefined
+        ? 'this runtime does not serve the documentation: run `npm run docs`, and serve the folder dist/help by any web server'
+        : (await readContent(start)) === null
+          ? 'the documentation is not built here: run `npm run docs` in the checkout of the service, then try again'
+          : 'the documentation has no such page: /help lists its pages',
     );
   }
 

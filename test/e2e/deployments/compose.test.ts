@@ -45,6 +45,11 @@ function propertiesOf({ environment }: ComposeService): Record<string, string> {
   );
 }
 
+/** The properties that service and worker have in common. */
+function shared(given: Readonly<Record<string, string>>): (readonly [name: string, value: string])[] {
+  return Object.entries(given).filter(([name]) => !name.startsWith('svc.worker.'));
+}
+
 describe('the file for Compose', () => {
   it('sets properties that there are, to values that the service takes', () => {
     const service = propertiesOf(services.service);
@@ -54,8 +59,6 @@ describe('the file for Compose', () => {
       checkConfig(config);
       expect(given['metadb.url']).toBe('postgresql://svc:0a1b2c@db:5432/svc');
     }
-    const shared = (given: Record<string, string>) =>
-      Object.entries(given).filter(([name]) => !name.startsWith('svc.worker.'));
     expect(shared(worker)).toEqual(shared(service));
     expect([service['svc.worker.concurrency'], worker['svc.worker.concurrency']]).toEqual(['0', '2']);
   });

@@ -22,6 +22,18 @@ const root = join(import.meta.dirname, '../../..');
 const desk = { width: 1280, height: 900 };
 const phone = { width: 375, height: 812 };
 const trial = useTrial();
+const samples = [
+  'index.html',
+  'tutorial/your-own-file.html',
+  'how-to/page.html',
+  'reference/options.html',
+  'reference/types.html',
+  'explanation/performance.html',
+  'decisions/index.html',
+  'project/src/index.html',
+  'project/examples/monitoring/index.html',
+  'project/examples/own-target.ts.html',
+];
 let site: string;
 const texts = new Map<string, string>();
 
@@ -109,18 +121,6 @@ describe('the site in a browser', { timeout: 120_000, ...needs('chromium') }, ()
   let server: Server;
   let browser: Browser;
   let url: string;
-  const samples = (): string[] => [
-    'index.html',
-    'tutorial/your-own-file.html',
-    'how-to/page.html',
-    'reference/options.html',
-    'reference/types.html',
-    'explanation/performance.html',
-    'decisions/index.html',
-    'project/src/index.html',
-    'project/examples/monitoring/index.html',
-    'project/examples/own-target.ts.html',
-  ];
 
   beforeAll(async () => {
     const adapters = { ...createMemoryAdapters(), help: createHelpStore(pathToFileURL(`${site}/`)) };
@@ -140,7 +140,7 @@ describe('the site in a browser', { timeout: 120_000, ...needs('chromium') }, ()
     const { page, complaints, close } = await openPage(browser, url, { ...desk, colorScheme });
     const found: string[] = [];
     // the rules that colours do not change are the same in both
-    for (const name of colorScheme === 'light' ? samples() : samples().filter((_, at) => at % 3 === 0)) {
+    for (const name of colorScheme === 'light' ? samples : samples.filter((_, at) => at % 3 === 0)) {
       await page.goto(url + name);
       const lines = await barriers(page, colorScheme === 'light' ? undefined : colours);
       found.push(...lines.map((line) => `${name} ${line}`));
@@ -154,7 +154,7 @@ describe('the site in a browser', { timeout: 120_000, ...needs('chromium') }, ()
     const { page, complaints, close } = await openPage(browser, url, phone);
     const wide: string[] = [];
     const ofDocs = pages().flatMap(([name]) => (/^(?:decisions|project)\//.test(name) ? [] : [name]));
-    for (const name of new Set([...ofDocs, ...samples()])) {
+    for (const name of new Set([...ofDocs, ...samples])) {
       await page.goto(url + name, { waitUntil: 'domcontentloaded' });
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       if (width !== phone.width) wide.push(`${name}: ${width}`);
