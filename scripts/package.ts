@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { buildPrograms, constants, forNode } from './build.mjs';
@@ -111,7 +111,11 @@ function copyAssets(): void {
 /** What the README speaks of, to be copied by users. */
 function copyExamples(): void {
   const examples = join(out, 'examples');
-  cpSync(join(root, 'examples'), examples, { recursive: true });
+  cpSync(join(root, 'examples'), examples, {
+    recursive: true,
+    // the secrets of examples/compose
+    filter: (source) => basename(source) !== '.env',
+  });
   cpSync(join(root, 'scripts', 'systemd'), join(examples, 'systemd'), { recursive: true });
   for (const folder of ['xsd', 'documents'])
     cpSync(join(root, 'scripts', 'demo', folder), join(examples, 'orders', folder), { recursive: true });

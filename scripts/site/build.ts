@@ -141,7 +141,8 @@ function renderPage(
 
 function filesHtml(folder: string, resolve: (name: string) => string | null): string {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => statSync(join(folder, name)).isFile())
+    // files that begin with a dot are not part of the project
+    .filter((name) => !/(?:^|\/)\./.test(name) && statSync(join(folder, name)).isFile())
     .toSorted();
   const items = names.map(
     (name) => `<li><a href="${escapeHtml(resolve(name) ?? '')}"><code>${escapeHtml(name)}</code></a></li>\n`,

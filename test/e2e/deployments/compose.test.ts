@@ -103,6 +103,13 @@ describe('the file for Compose', () => {
     expect(page).toContain(`${home}/admin.key`);
   });
 
+  it('keeps its .env out of the repository and of images', async () => {
+    const lines = async (name: string) => (await readFile(join(root, name), 'utf8')).split('\n');
+    expect(await lines('.gitignore')).toContain('examples/compose/.env');
+    // the one name that Docker and Podman both read
+    expect(await lines('.dockerignore')).toEqual(expect.arrayContaining(['**/.env', 'node_modules']));
+  });
+
   it('starts nothing before what it needs', () => {
     for (const { depends_on = {} } of Object.values(services))
       for (const [name, { condition }] of Object.entries(depends_on)) {

@@ -183,6 +183,13 @@ describe('the site in a browser', { timeout: 120_000, ...needs('chromium') }, ()
     await close();
   });
 
+  it('is one click from the page of the service', async () => {
+    const { page, close } = await openPage(browser, new URL('../', url).href, desk);
+    await page.getByRole('link', { name: 'Help', exact: true }).click();
+    await page.waitForURL(`${url}index.html`);
+    await close();
+  });
+
   it('copies a block of code', async () => {
     const { page, close } = await openPage(browser, `${url}tutorial/your-own-file.html`, desk);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
