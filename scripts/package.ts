@@ -1,14 +1,15 @@
 /**
  * `npm run package`: the package as it is published, in `dist/package`, and packed beside it: the bundled programs (scripts/build.mjs),
- * the entries for other programs as ES modules with their types, and a package.json of what users need.
+ * the entries for other programs as ES modules with their types, the documentation as a site, and a package.json of what users need.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { buildPrograms, constants, forNode } from './build.mjs';
 import { packagePage, packageReadme } from './package/readme.ts';
+import { buildSite } from './site/build.ts';
 
 interface Manifest {
   readonly exports: Readonly<Record<string, string>>;
@@ -41,6 +42,7 @@ await bundle();
 declare();
 copyAssets();
 copyExamples();
+await buildSite(out, join(out, 'dist', 'help'));
 writeManifest();
 const [packed] = JSON.parse(
   execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', join(root, 'dist'), out], {
@@ -109,7 +111,11 @@ function copyAssets(): void {
 /** What the README speaks of, to be copied by users. */
 function copyExamples(): void {
   const examples = join(out, 'examples');
-  cpSync(join(root, 'examples'), examples, { recursive: true });
+  cpSync(join(root, 'examples'), examples, {
+    recursive: true,
+    // the secrets of examples/compose
+    filter: (source) => basename(source) !== '.env',
+  });
   cpSync(join(root, 'scripts', 'systemd'), join(examples, 'systemd'), { recursive: true });
   for (const folder of ['xsd', 'documents'])
     cpSync(join(root, 'scripts', 'demo', folder), join(examples, 'orders', folder), { recursive: true });

@@ -16,6 +16,7 @@ import { compressed } from './http/compression.ts';
 import type { AppEnv } from './http/env.ts';
 import { createFollowers, requestId, securityHeaders } from './http/middleware.ts';
 import { createExecutionRoutes } from './http/routes/executions.ts';
+import { createHelpRoutes } from './http/routes/help.ts';
 import { createFileRoutes } from './http/routes/files.ts';
 import { createMappingRoutes } from './http/routes/mappings.ts';
 import { createPageRoutes } from './http/routes/page.ts';
@@ -102,9 +103,10 @@ export function createApp(
   app.route('/', createAboutRoutes(adapters, config, guards));
   app.route('/', createActuatorRoutes(adapters, metrics, guards));
   app.route('/', createErrorPageRoutes(adapters.clock));
-  app.route('/', createPageRoutes(adapters.build, config));
+  app.route('/', createPageRoutes(adapters.build, config, adapters.help));
+  app.route('/', createHelpRoutes(adapters.help));
   // before the assets of /doc
-  app.route('/', createProblemRoutes());
+  app.route('/', createProblemRoutes(adapters.help));
   app.route('/', createDocRoutes(adapters.assets, createOpenApiDocument(app)));
 
   // A route, not only `notFound`: a host that mounts this application keeps the routes and drops the handler.

@@ -63,6 +63,8 @@ export interface Adapters {
   readonly settings: readonly SettingOrigin[];
   readonly health: HealthProbe;
   readonly assets: AssetStore;
+  /** the documentation as a site; absent if the runtime cannot read it */
+  readonly help?: AssetStore;
   /** verifies tokens of the identity provider that are accepted beside our keys; absent if there is none */
   readonly tokens?: TokenVerifier;
   /** knows the callers of a host with a sign-in of its own; absent if there is none */

@@ -1,9 +1,9 @@
 /** Files as the service sees them: static assets, logs, objects of a store, the files of organisations, and packages. */
 
-// Static files that the service serves itself: the browsable reference's script and style sheet.
+// Static files that the service serves itself: the browsable reference's script and style sheet, and the documentation.
 
 export interface AssetStore {
-  /** `name` is one of the fixed names the docs page links to, such as `swagger-ui.css`; null when it is not there. */
+  /** `name`: path of a file below the store's folder, such as `swagger-ui.css`; null if there is none. */
   read(name: string): Promise<Uint8Array<ArrayBuffer> | null>;
 }
 

@@ -7,6 +7,7 @@ import { createCompressor } from './system/compressor.ts';
 import { createHostResolver } from '../network/checked-http.ts';
 import { createOidcVerifier } from './system/oidc-verifier.ts';
 import { createProcessFigures } from './system/process-figures.ts';
+import { createHelpStore } from './help-store.ts';
 import { createPackageAssetStore } from './package-asset-store.ts';
 import { createApp } from '../app.ts';
 import type { Config } from '../config/shape.ts';
@@ -87,6 +88,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     const adapters: Adapters = {
       health: createHealth(opened, { running: () => worker?.running() ?? 0, accepting: () => accepting }),
       assets: createPackageAssetStore(),
+      help: createHelpStore(),
       compressor: createCompressor(),
       runtime: { name: 'node', version: process.versions.node, capabilities: { commands: true } },
       process: createProcessFigures(),

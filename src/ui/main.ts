@@ -53,6 +53,7 @@ document.body.replaceChildren(
       'div',
       { class: 'tools' },
       healthSign(),
+      ...helpLink(),
       h('a', { class: 'quiet', href: `${serviceUrl}doc` }, 'API reference'),
       keyButton,
     ),
@@ -66,6 +67,12 @@ addEventListener('key-needed', (event) => {
   if (!main.hasAttribute('data-asks-key')) askForKey((event as CustomEvent<boolean>).detail);
 });
 void begin();
+
+/** The page has the address of the documentation if it is built. */
+function helpLink(): HTMLElement[] {
+  const link = document.querySelector<HTMLLinkElement>('link[rel=help]');
+  return link === null ? [] : [h('a', { class: 'quiet', href: link.href }, 'Help')];
+}
 
 async function begin(): Promise<void> {
   try {

@@ -88,6 +88,7 @@ const parts = {
       globSync(join(process.env['HADOOP_MINICLUSTER'] ?? '/nowhere', 'hadoop-client-minicluster-*.jar'))
         .length > 0,
   },
+  helm: { how: 'helm 3 (go install helm.sh/helm/v3/cmd/helm@v3.19.0)', programs: ['helm'], variable: 'HELM' },
   kubectl: { how: 'kubectl, as distributions of Kubernetes have it', programs: ['kubectl'] },
   mariadb: { how: 'Debian: mariadb-client-core', programs: ['mariadb', 'mysql'], variable: 'MARIADB' },
   mariadbd: { how: 'Debian: mariadb-server-core', programs: ['mariadbd', 'mysqld'], variable: 'MARIADBD' },

@@ -7,10 +7,12 @@ import { routePath } from 'hono/route';
 import type { Config } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { BuildInfo } from '../../ports/adapters.ts';
+import type { AssetStore } from '../../ports/files.ts';
 import { wantsHtml } from '../problem.ts';
 import type { AppEnv, StaticContent } from '../env.ts';
 import { clientPath } from '../auth.ts';
 import { packedFiles } from '../packed-page.ts';
+import { helpReference } from './help.ts';
 import { conditional, createStaticContent, hashedName, sendStatic, splitHashedName } from '../validators.ts';
 import { createGroup, json, problemsOnly, rawOperation } from '../operation.ts';
 
@@ -63,8 +65,12 @@ const pageHeaders: Readonly<Record<string, string>> = {
 
 const hashed = (name: keyof typeof packedFiles): string => hashedName(name, packedFiles[name]!.digest);
 
-/** `folder`: path of the page's files, relative to its own address (`ui/`, or `convert/ui/` if that has no slash at its end). */
-function pageHtml(folder: string): string {
+/**
+ * `root`: path of the application, relative to the page's address: '' or, if that has no slash at its end, `convert/`. `help`: the
+ * address of the documentation, or null.
+ */
+function pageHtml(root: string, help: string | null): string {
+  const folder = `${root}ui/`;
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -73,7 +79,7 @@ function pageHtml(folder: string): string {
 <meta name="color-scheme" content="light dark">
 <title>Conversion Job Service</title>
 <link rel="icon" type="image/svg+xml" href="${folder}${hashed('icon.svg')}">
-<link rel="stylesheet" href="${folder}${hashed('style.css')}">
+${help === null ? '' : `<link rel="help" href="${help}">\n`}<link rel="stylesheet" href="${folder}${hashed('style.css')}">
 <script type="module" src="${folder}${hashed('main.js')}"></script>
 </head>
 <body>
@@ -109,16 +115,21 @@ const contentTypes: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-export function createPageRoutes(build: BuildInfo, { pageEnabled }: Pick<Config, 'pageEnabled'>) {
+export function createPageRoutes(
+  build: BuildInfo,
+  { pageEnabled }: Pick<Config, 'pageEnabled'>,
+  help: AssetStore | undefined,
+) {
   const choices = JSON.stringify(pageChoices());
   /** files by their names, after their first request */
   const contents = new Map<string, Promise<StaticContent>>();
 
-  const index = (c: Context<AppEnv>): Response => {
+  const index = async (c: Context<AppEnv>): Promise<Response> => {
     const path = clientPath(c);
     c.header('Vary', 'Accept');
     if (pageEnabled && wantsHtml(c.req.header('Accept'))) {
-      return c.html(pageHtml(folderOf(c, path)), 200, pageHeaders);
+      const root = rootOf(c, path);
+      return c.html(pageHtml(root, await helpReference(help, root)), 200, pageHeaders);
     }
     const prefix = path.replace(/\/$/, '');
     return c.json(
@@ -191,18 +202,18 @@ export function createPageRoutes(build: BuildInfo, { pageEnabled }: Pick<Config,
   // Below a prefix the root has no slash at its end, and with one it is no route of its own.
   group.get('/*', async (c, next) => {
     const prefix = routePath(c).replace(/\/\*$/, '');
-    return c.req.path === `${prefix}/` ? index(c) : await next();
+    return c.req.path === `${prefix}/` ? await index(c) : await next();
   });
   return group;
 }
 
 /**
- * Returns the folder of the page's files, relative to the page's address, so that it works below prefixes that only the browser knows.
+ * Returns the path of the application, relative to the page's address, so that the page works below prefixes that only the browser knows.
  * A host that strips the prefix from requests also strips the last slash: then only the base path that the host declared is known.
  */
-function folderOf(c: Context<AppEnv>, path: string): string {
-  if (c.get('basePath') !== '') return `${path.replace(/\/$/, '')}/ui/`;
-  return path.endsWith('/') ? 'ui/' : `${path.slice(path.lastIndexOf('/') + 1)}/ui/`;
+function rootOf(c: Context<AppEnv>, path: string): string {
+  if (c.get('basePath') !== '') return `${path.replace(/\/$/, '')}/`;
+  return path.endsWith('/') ? '' : `${path.slice(path.lastIndexOf('/') + 1)}/`;
 }
 
 async function unpack(gzip: string): Promise<Uint8Array<ArrayBuffer>> {

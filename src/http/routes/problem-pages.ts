@@ -2,10 +2,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { AppError, errorCatalogue, type ErrorCode, type ErrorMeaning } from '../../errors.ts';
+import type { AssetStore } from '../../ports/files.ts';
 import { rootReference } from '../auth.ts';
 import type { AppEnv } from '../env.ts';
 import { acceptedType, createGroup, problemsOnly, rawOperation } from '../operation.ts';
 import { escapeHtml, problemType, statusOf, wantsHtml } from '../problem.ts';
+import { helpReference } from './help.ts';
 import { conditionalGet } from '../validators.ts';
 
 const ProblemKind = z
@@ -48,7 +50,8 @@ function inlineHtml(markdown: string): string {
   return escapeHtml(markdown).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-function htmlPage(title: string, root: string, body: string): string {
+/** `help`: the address of the documentation, or null. */
+function htmlPage(title: string, root: string, help: string | null, body: string): string {
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -59,15 +62,16 @@ function htmlPage(title: string, root: string, body: string): string {
 <link rel="stylesheet" href="${root}doc/page.css">
 </head>
 <body class="problems">
-${body}</body>
+${body}${help === null ? '' : `<p><a href="${help}">Documentation</a></p>\n`}</body>
 </html>
 `;
 }
 
-function kindHtml(kind: Kind, root: string): string {
+function kindHtml(kind: Kind, root: string, help: string | null): string {
   return htmlPage(
     `${kind.code}: ${kind.title}`,
     root,
+    help,
     `<h1><code>${kind.code}</code></h1>
 <p>${escapeHtml(kind.title)} (status ${kind.status}).</p>
 <h2>What happened</h2>
@@ -80,7 +84,7 @@ function kindHtml(kind: Kind, root: string): string {
   );
 }
 
-function listHtml(root: string): string {
+function listHtml(root: string, help: string | null): string {
   const rows = kinds.map(
     ({ code, status, title }) =>
       `<tr><td><a href="${root}doc/problems/${code}"><code>${code}</code></a></td><td>${status}</td><td>${escapeHtml(title)}</td></tr>\n`,
@@ -88,6 +92,7 @@ function listHtml(root: string): string {
   return htmlPage(
     'Error codes',
     root,
+    help,
     `<h1>Error codes</h1>\n<table>\n<tr><th>code</th><th>status</th><th>meaning</th></tr>\n${rows.join('')}</table>\n`,
   );
 }
@@ -130,7 +135,7 @@ const inEveryForm = (schema: z.ZodType, description: string) => ({
   },
 });
 
-export function createProblemRoutes() {
+export function createProblemRoutes(help: AssetStore | undefined) {
   const list = rawOperation(
     createRoute({
       ...conditionalGet,
@@ -146,11 +151,12 @@ export function createProblemRoutes() {
         ...problemsOnly(401, 403, 404, 406, 500),
       },
     }),
-    (c) => {
+    async (c) => {
       const root = rootReference(c);
+      const reference = await helpReference(help, root);
       return inAcceptedForm(c, {
         json: kinds,
-        html: () => listHtml(root),
+        html: () => listHtml(root, reference),
         markdown: () => listMarkdown(root),
       });
     },
@@ -172,13 +178,15 @@ export function createProblemRoutes() {
         ...problemsOnly(401, 403, 404, 406, 500),
       },
     }),
-    (c) => {
+    async (c) => {
       const kind = kinds.find(({ code }) => code === c.req.param('code'));
       if (kind === undefined)
         throw new AppError('not_found', 'there is no such error code; /doc/problems lists them');
+      const root = rootReference(c);
+      const reference = await helpReference(help, root);
       return inAcceptedForm(c, {
         json: kind,
-        html: () => kindHtml(kind, rootReference(c)),
+        html: () => kindHtml(kind, root, reference),
         markdown: () => kindMarkdown(kind),
       });
     },

@@ -32,7 +32,7 @@ await service.start();
 const server = createServer(service.listener).listen(0, '127.0.0.1', async () => {
   const url = 'http://127.0.0.1:' + server.address().port;
   const answers = [];
-  for (const path of ['/actuator/health/readiness', '/doc', '/doc/swagger-ui.css', '/ui/main.js', '/v2/schema/all'])
+  for (const path of ['/actuator/health/readiness', '/doc', '/doc/swagger-ui.css', '/ui/main.js', '/help/', '/v2/schema/all'])
     answers.push((await fetch(url + path)).status);
   console.log(JSON.stringify([typeof createApp, ...answers]));
   server.close();
@@ -131,7 +131,7 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
     await stopEmbeddedPostgres(join(home, 'db'));
     await writeFile(join(folder, 'host.mjs'), host);
     const { stdout } = await run(node, ['host.mjs', home], { cwd: folder, env: environment });
-    expect(JSON.parse(stdout)).toEqual(['function', 200, 200, 200, 200, 401]);
+    expect(JSON.parse(stdout)).toEqual(['function', 200, 200, 200, 200, 200, 401]);
   });
 
   it.for(nodes)('does what its README and pages say, line by line, with %s', async (node, context) => {

@@ -199,7 +199,7 @@ const structures = [
 ];
 
 /** The other ways to write / and /doc; parts of health and files of the page at any depth, for which OpenAPI has no form. */
-const undocumented = ['/*', '/ui/*', '/doc/', '/actuator/health/:path{.+}'];
+const undocumented = ['/*', '/ui/*', '/doc/', '/help', '/help/*', '/actuator/health/:path{.+}'];
 
 const beside =
   /^\/(?:v2\/(?:admin|watches|target\/query|file\/upload\/token|executions\/kill)|actuator\/loggers)/;
