@@ -50,6 +50,10 @@ function shared(given: Readonly<Record<string, string>>): (readonly [name: strin
   return Object.entries(given).filter(([name]) => !name.startsWith('svc.worker.'));
 }
 
+async function lines(name: string): Promise<string[]> {
+  return (await readFile(join(root, name), 'utf8')).split('\n');
+}
+
 describe('the file for Compose', () => {
   it('sets properties that there are, to values that the service takes', () => {
     const service = propertiesOf(services.service);
@@ -104,7 +108,6 @@ describe('the file for Compose', () => {
   });
 
   it('keeps its .env out of the repository and of images', async () => {
-    const lines = async (name: string) => (await readFile(join(root, name), 'utf8')).split('\n');
     expect(await lines('.gitignore')).toContain('examples/compose/.env');
     // the one name that Docker and Podman both read
     expect(await lines('.dockerignore')).toEqual(expect.arrayContaining(['**/.env', 'node_modules']));
