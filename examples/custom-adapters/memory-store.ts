@@ -103,8 +103,7 @@ export function createMemoryStore(): FileStore {
 function locationOf(idOrg: number, path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   const isOutside = path === '' || path.startsWith('/') || path.includes('\0') || parts.includes('..');
-  if (isOutside)
-    throw new AppError('path_not_allowed', 'the path is outside the files of the organisation');
+  if (isOutside) throw new AppError('path_not_allowed', 'the path is outside the files of the organisation');
   return [idOrg, ...parts].join('/');
 }
 

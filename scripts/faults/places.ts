@@ -61,7 +61,11 @@ export function mariadbPlaces(server: TestMariadb, port: number): MakePlace {
       ],
       census: (document, completed) =>
         countRows(
-          { isPresent: async () => (await ask(`SHOW TABLES LIKE '\\_documents'`)).length > 0, ask, prefix: '' },
+          {
+            isPresent: async () => (await ask(`SHOW TABLES LIKE '\\_documents'`)).length > 0,
+            ask,
+            prefix: '',
+          },
           document,
           completed,
         ),

@@ -114,7 +114,11 @@ function lakePlace(servers: Servers, { name, where, format, partition }: Wanted)
       let census: Census = { lost: 0, doubled: 0 };
       for (const [at, place] of seen.entries()) {
         const rows = await withRows(folder, place, async (ask, isPresent) => {
-          const own = await countRows({ isPresent: async () => isPresent, ask, prefix: '' }, document, completed);
+          const own = await countRows(
+            { isPresent: async () => isPresent, ask, prefix: '' },
+            document,
+            completed,
+          );
           return { own, theirs: isPresent ? await ask('SELECT goods_key FROM theirs') : [] };
         });
         const theirs = rows.theirs.map(([key]) => -Number(key));
