@@ -236,17 +236,19 @@ async function listFilesInTarget(
   tx: Sql,
   idOrg: number,
   target: string,
-  names: readonly string[],
+  names: readonly string[] | null,
   except: number | null,
 ): Promise<readonly string[]> {
-  if (names.length === 0) return [];
+  if (names?.length === 0) return [];
+  const asked = names === null ? null : JSON.stringify(names.map(storable));
   const rows = await tx<{ name: string }[]>`
     select distinct f.name
       from svc.watch w
       join svc.watch_file f on f.id_watch = w.id_watch
       join svc.job j on j.id_job = f.id_job
      where w.id_org = ${idOrg} and w.id_watch is distinct from ${except} and f.status = 'loaded' and j.output_path = ${target}
-       and f.name in (select json_array_elements_text(${JSON.stringify(names.map(storable))}::text::json))`;
+       and (${asked}::text is null or f.name in (select json_array_elements_text(${asked}::text::json)))
+     limit ${names === null ? 1 : null}`;
   return rows.map(({ name }) => name);
 }
 

@@ -116,13 +116,13 @@ export interface WatchStore {
     names: readonly string[],
   ): Promise<readonly { readonly name: string; readonly modified: number }[]>;
   /**
-   * Returns the loaded files among these names whose rows lie in this target, whatever watch they are of. `except`: a watch
-   * that is left out.
+   * Returns the loaded files among these names whose rows lie in this target, whatever watch they are of; without names, one of all,
+   * if there are any. `except`: a watch that is left out.
    */
   listFilesInTarget(
     idOrg: number,
     target: string,
-    names: readonly string[],
+    names: readonly string[] | null,
     except: number | null,
   ): Promise<readonly string[]>;
   /** Due at once; rejected files wait again as `retry` says. AppError `conflict` while paused; null: no such watch. */

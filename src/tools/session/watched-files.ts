@@ -122,27 +122,26 @@ export function filesOfWatch({ home, idOrg }: ToolSession, idWatch: number): Fil
   };
 }
 
-/** The name of a target in the records of watches, which have paths below the organisation's files without the folders above. */
-export function targetOfWatches({ home, idOrg }: Pick<ToolSession, 'home' | 'idOrg'>, label: string): string {
-  return createPathMask(home.home, idOrg)(label);
-}
-
 /**
  * Finds the files of other watches whose rows a job removes, by the names of the documents that it removes, each with the document that
- * has its key. Only files that are one document are found. Undefined: there are none.
+ * has its key; null: it removes all. Only files that are one document are found by names. Undefined: there are none.
  */
 export type FindRemovedFiles = (
-  documents: ReadonlyMap<string, string | null>,
+  documents: ReadonlyMap<string, string | null> | null,
 ) => Promise<RemovedFiles | undefined>;
 
 /** `label`: of the target. */
-export function removedFilesIn(session: ToolSession, label: string): FindRemovedFiles {
-  const { home, idOrg, request } = session;
-  const target = targetOfWatches(session, label);
+export function removedFilesIn({ home, idOrg, request }: ToolSession, label: string): FindRemovedFiles {
+  // in records of watches, paths below the organisation's files are without the folders above
+  const target = createPathMask(home.home, idOrg)(label);
+  const { watches } = home.adapters;
   return async (documents) => {
+    if (documents === null) {
+      const any = await watches.listFilesInTarget(idOrg, target, null, null);
+      return any.length === 0 ? undefined : { target, files: 'all' };
+    }
     const asked = [...documents.keys()].flatMap((name) => [name, `${name}.gz`, `${name}.GZ`]);
-    const watch = request.watched?.watch ?? null;
-    const names = await home.adapters.watches.listFilesInTarget(idOrg, target, asked, watch);
+    const names = await watches.listFilesInTarget(idOrg, target, asked, request.watched?.watch ?? null);
     const files = names.map((name) => ({
       name,
       by: documents.get(name) ?? documents.get(nameWithoutGz(name)) ?? null,

@@ -51,7 +51,7 @@ describe('an XSD among documents', { timeout: 180_000 }, () => {
   afterAll(() => home?.remove());
 
   const refused =
-    /(?:an XSD is no document|this is an XSD, not a document): xsd2er \S+ makes an origin from it, and xml2er -x loads documents with the origin; xml2er DOCUMENTS --xsd \S+ does both(?:; --on-error skip .*)?$/m;
+    /(?:an XSD is not a document|this is an XSD, not a document): xsd2er \S+ makes an origin from it, and xml2er -x loads documents with the origin; xml2er DOCUMENTS --xsd \S+ does both(?:; --on-error skip .*)?$/m;
 
   it('is the schema of the documents beside it, and no document: also in folders and archives', async () => {
     const inputs = [[document, xsd], [folder], [join(folder, '*.*ml'), xsd]];

@@ -30,10 +30,12 @@ describe('files of one name in an XSD set', () => {
 
   it('are refused where they differ, as nobody can say which one references mean', async () => {
     await expect(read(['a', 'b'], true)).rejects.toThrow(
-      `common.xsd: two files of the XSD set have this name, and differ (${folder}/a/common.xsd and ${folder}/b/common.xsd): keep one`,
+      `common.xsd: two files of the XSD set have this name, and different content (${folder}/a/common.xsd and ${folder}/b/common.xsd): keep one, or give both`,
     );
     // what was uploaded has its paths on the machine of the service
-    await expect(read(['a/common.xsd', 'b/common.xsd'], false)).rejects.toThrow('and differ: keep one');
+    await expect(read(['a/common.xsd', 'b/common.xsd'], false)).rejects.toThrow(
+      'and different content: keep one',
+    );
   });
 
   it('are one file where they are the same', async () => {
