@@ -140,14 +140,18 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
     await writeFile(join(place, 'package.json'), '{"private":true}');
     await symlink(join(folder, 'node_modules'), join(place, 'node_modules'));
     const database = await createEmptyDatabase();
+    const homes: Readonly<Record<string, string>> = { conversions: 'home', 'other-home': 'other' };
     const code = async (page: string, heading: string, index = 0): Promise<string> => {
       const blocks = readBlocks(await readFile(join(own(), page), 'utf8'));
-      return `cd '${place}'\n${blockIn(blocks, heading, 'sh', index)}`
-        .replaceAll('/tmp/conversions', join(place, 'home'))
-        .replaceAll('/tmp/other-home', join(place, 'other'))
-        .replaceAll('/tmp/', `${place}/`)
+      const shown = blockIn(blocks, heading, 'sh', index)
+        // in one pass, because `place` may be below /tmp
+        .replaceAll(
+          /\/tmp\/(conversions|other-home)?/g,
+          (_, named?: string) => `${place}/${named === undefined ? '' : homes[named]}`,
+        )
         .replace(/postgresql:\/\/\S+/, database.url)
         .replace(/^npm (?:init|install).*\n/gm, '');
+      return `cd '${place}'\n${shown}`;
     };
     for (const page of await pagesOf(own()))
       expect([page, await readFile(join(own(), page), 'utf8')]).toEqual([
