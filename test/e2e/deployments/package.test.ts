@@ -40,6 +40,12 @@ const server = createServer(service.listener).listen(0, '127.0.0.1', async () =>
 });
 `;
 
+const commonjs = `const { AppError } = require('conversion-job-service');
+const { openService } = require('conversion-job-service/node');
+Promise.all([import('conversion-job-service'), import('conversion-job-service/node')]).then(([index, node]) =>
+  console.log(index.AppError === AppError, node.openService === openService));
+`;
+
 const types = `import { createApp, type Adapters } from 'conversion-job-service';
 import { openService } from 'conversion-job-service/node';
 export const make = (adapters: Adapters): { fetch: (request: Request) => Response | Promise<Response> } =>
@@ -132,6 +138,9 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
     await writeFile(join(folder, 'host.mjs'), host);
     const { stdout } = await run(node, ['host.mjs', home], { cwd: folder, env: environment });
     expect(JSON.parse(stdout)).toEqual(['function', 200, 200, 200, 200, 401]);
+    await writeFile(join(folder, 'host.cjs'), commonjs);
+    const required = await run(node, ['host.cjs'], { cwd: folder, env: environment });
+    expect(required.stdout).toBe('true true\n');
   });
 
   it.for(nodes)('does what its README and pages say, line by line, with %s', async (node, context) => {
