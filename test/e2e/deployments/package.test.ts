@@ -260,7 +260,7 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
         );
       await cp(join(own(), 'examples'), join(folder, 'examples'), { recursive: true });
       const examples = (await readdir(join(folder, 'examples'))).filter((name) => name.endsWith('.ts'));
-      expect(examples).toHaveLength(6);
+      expect(examples).toHaveLength(7);
       const tsc = join(projectRoot, 'node_modules', 'typescript', 'bin', 'tsc');
       const options = `--noEmit --strict --skipLibCheck false ${resolution} --target es2024 --types node`;
       await run(process.execPath, [tsc, ...options.split(' '), 'use.ts', 'examples/edge/worker.ts'], {
