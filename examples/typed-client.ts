@@ -30,10 +30,11 @@ export async function convert(url: string, key: string, file: string, target: st
   const schemas = hc<SchemasApi>(url, options);
   const cil = hc<CilApi>(url, options);
 
-  const token = await files.v2.file.upload.token.$post({
-    header: { 'idempotency-key': crypto.randomUUID() },
-    json: { kind: 'xml' },
-  });
+  const token = await files.v2.file.upload.token.$post(
+    { json: { kind: 'xml' } },
+    // a request with a key can be repeated
+    { headers: { 'Idempotency-Key': crypto.randomUUID() } },
+  );
   if (token.status !== 201) throw new Error(`no upload token: ${token.status}`);
   // the body is bytes, which the typed client leaves to fetch
   const upload = files.v2.file.upload.xml.$url();

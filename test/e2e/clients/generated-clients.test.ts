@@ -1,6 +1,6 @@
 /**
  * Clients that generators make of the served document: each compiles, and converts a document (test/fixtures/clients).
- * The one for Java has a test of its own, java-client.test.ts.
+ * The one for Java has a test of its own, test/e2e/clients/java-client.test.ts.
  * `GENERATED_CLIENTS=1 npm test -- test/e2e/clients/generated-clients.test.ts`; generators and libraries come from the registries, once.
  */
 import { execFile } from 'node:child_process';
