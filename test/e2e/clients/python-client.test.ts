@@ -52,7 +52,9 @@ describe('the Python client', { timeout: 300_000, ...needs('whole run') }, () =>
     const xsds = join(folder, 'set.zip');
     await execute(python, ['-m', 'zipfile', '-c', xsds, join(projectRoot, 'scripts/demo/xsd') + '/']);
     const program = join(projectRoot, 'test/fixtures/clients/python_client.py');
-    const { stdout } = await execute(python, [program, service.url, service.key, document, xsds, folder]);
+    const { stdout } = await execute(python, [program, service.url, service.key, document, xsds, folder], {
+      cwd: folder,
+    });
     const told = JSON.parse(stdout) as Record<string, unknown> & { rows: Record<string, number> };
     expect(told.rows).toMatchObject({ order: 28, line: 94 });
     expect(told).toEqual({
