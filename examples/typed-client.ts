@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { hc } from 'hono/client';
+import { allItems, retryingFetch } from './client-requests.ts';
 import type { CilApi, ExecutionsApi, FilesApi, RunApi, SchemasApi } from 'conversion-job-service';
 
 export interface Converted {
@@ -15,18 +16,25 @@ export interface Converted {
   /** rows by table */
   readonly rows: Readonly<Record<string, number>>;
   readonly ddl: string;
+  /** ids of all jobs that completed, of any schema */
+  readonly completed: readonly number[];
 }
 
 /** Uploads a document, infers its tables and loads it into the SQL schema `target` of the service's own database. */
 export async function convert(url: string, key: string, file: string, target: string): Promise<Converted> {
-  const options = { headers: { Authorization: `Bearer ${key}` } };
+  const request = retryingFetch();
+  const options = { headers: { Authorization: `Bearer ${key}` }, fetch: request };
   const files = hc<FilesApi>(url, options);
   const run = hc<RunApi>(url, options);
   const executions = hc<ExecutionsApi>(url, options);
   const schemas = hc<SchemasApi>(url, options);
   const cil = hc<CilApi>(url, options);
 
-  const token = await files.v2.file.upload.token.$post({ json: { kind: 'xml' } });
+  const token = await files.v2.file.upload.token.$post(
+    { json: { kind: 'xml' } },
+    // a request with a key can be repeated
+    { headers: { 'Idempotency-Key': crypto.randomUUID() } },
+  );
   if (token.status !== 201) throw new Error(`no upload token: ${token.status}`);
   // the body is bytes, which the typed client leaves to fetch
   const upload = files.v2.file.upload.xml.$url();
@@ -35,7 +43,7 @@ export async function convert(url: string, key: string, file: string, target: st
   const path = (await stored.json()) as string;
 
   const submitted = await run.v2.run.cmd.$post({
-    header: {},
+    header: { 'idempotency-key': crypto.randomUUID() },
     json: {
       executions: [
         {
@@ -72,7 +80,13 @@ export async function convert(url: string, key: string, file: string, target: st
       param: { idSch: String(idSch) },
       query: { dialect: 'postgresql' },
     });
+    const list = await executions.v2.executions.all.$get({ query: { status: 'C', size: '50' } });
+    if (list.status !== 200) throw new Error(`no list of jobs: ${list.status}`);
+    const completed: number[] = [];
+    for await (const job of allItems(list, (page) => request(page, { headers: options.headers })))
+      completed.push(job.id_job);
     return {
+      completed,
       idJob,
       feed: name,
       documents,

@@ -273,6 +273,7 @@ async function recordRefusals(recorder: Recorder, { idSch, set }: Conversion, cl
     Buffer.from('<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">'),
   );
   await recorder.fail('POST', '/v2/schema/create', { body: { name: 'broken', xsd: [broken] } });
+  await recorder.fail('GET', `/v2/target/rows?table=order&target=metadb:${'x'.repeat(16 * 1024)}`);
   await recorder.fail('GET', '/actuator/logfile', { headers: { Range: 'bytes=999999999-' } });
 }
 

@@ -17,7 +17,9 @@ export interface Operation {
     readonly schema: Schema;
   }[];
   readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Content; readonly headers?: Readonly<Record<string, unknown>> }>
+  >;
 }
 
 interface Answer {
@@ -67,6 +69,10 @@ function answersOf(operation: Operation, schemas: Readonly<Record<string, Schema
   return answers;
 }
 
+/** With a key of its own, a request can be repeated. */
+const argument = (name: string): string =>
+  name === 'Idempotency-Key' ? `${pythonName(name)} or new_key()` : pythonName(name);
+
 function method(operation: Operation, answer: Answer, way: 'sync' | 'async'): string {
   const { parameters = [], requestBody } = operation;
   const required = parameters.filter((one) => one.required === true);
@@ -90,7 +96,7 @@ function method(operation: Operation, answer: Answer, way: 'sync' | 'async'): st
   const group = (place: string): string =>
     parameters
       .filter((one) => one.in === place)
-      .map((one) => `${JSON.stringify(one.name)}: ${pythonName(one.name)}`)
+      .map((one) => `${JSON.stringify(one.name)}: ${argument(one.name)}`)
       .join(', ');
   const passed = [
     ['path', group('path')],
@@ -121,28 +127,84 @@ ${passed}${sent}        )`;
   return `\n${head}\n${all.map((one) => `        ${one},\n`).join('')}    ) -> ${answer.type}:\n${docstring(text, '        ')}${body}`;
 }
 
+/** The schema of the items of a list, whose pages are arrays or have `content`. */
+function itemsOf(page: Schema | undefined, schemas: Readonly<Record<string, Schema>>): Schema | undefined {
+  const whole = page?.$ref === undefined ? page : schemas[page.$ref.split('/').at(-1)!];
+  return whole?.items ?? whole?.properties?.['content']?.items;
+}
+
+/** A list whose answers link to the next page. One that begins at any page is left out if another begins at the first. */
+function isList({ path, method: verb, responses }: Operation, operations: readonly Operation[]): boolean {
+  const isPaged = verb === 'GET' && responses['200']?.headers?.['Link'] !== undefined;
+  return isPaged && !operations.some((other) => path === `${other.path}/{page}`);
+}
+
+/** Iterates over the items of all pages. */
+function iterator(
+  operation: Operation,
+  schemas: Readonly<Record<string, Schema>>,
+  way: 'sync' | 'async',
+): string {
+  const item = itemsOf(operation.responses['200']?.content?.['application/json']?.schema, schemas);
+  if (item === undefined) throw new Error(`the pages of ${operation.operationId} have no items`);
+  const parameters = (operation.parameters ?? []).filter(
+    ({ name }) => !['page', 'size', 'cursor'].includes(name),
+  );
+  const declared = ({ name, schema, required }: (typeof parameters)[number]): string =>
+    `${pythonName(name)}: ${pythonType(schema, named)}${required === true ? '' : ' | None = None'}`;
+  const ofPath = parameters.filter((one) => one.in === 'path');
+  const others = parameters
+    .filter((one) => one.in !== 'path')
+    .toSorted((a, b) => Number(b.required === true) - Number(a.required === true));
+  const all = ['self', ...ofPath.map(declared), '*', ...others.map(declared), 'size: int = 100'];
+  const pairs = (ones: typeof parameters): string[] =>
+    ones.map(({ name }) => `${JSON.stringify(name)}: ${pythonName(name)}`);
+  // a list that can be read whole has pages only if it is asked for one
+  const first = operation.parameters?.find((one) => one.name === 'page');
+  const path = [...pairs(ofPath), ...(first?.in === 'path' ? ['"page": 0'] : [])];
+  const query = [...pairs(others), '"size": size', ...(first?.in === 'query' ? ['"page": 0'] : [])];
+  const isSync = way === 'sync';
+  const type = pythonType(item, named);
+  const name = `iter_${pythonName(operation.operationId).replace(/^list_/, '')}`;
+  return `
+    def ${name}(
+${all.map((one) => `        ${one},\n`).join('')}    ) -> ${isSync ? 'Iterator' : 'AsyncIterator'}[${type}]:
+        """The items of all pages of \`${pythonName(operation.operationId)}\`, read as they are needed. \`size\`: items of one page."""
+        return self._items(
+            ${JSON.stringify(operation.path)},
+            accept="application/json",
+${path.length === 0 ? '' : `            path={${path.join(', ')}},\n`}            query={${query.join(', ')}},
+        )
+`;
+}
+
 /** A class with a method for each operation, on a transport that its subclass brings. */
 export function operationsModule(
   operations: readonly Operation[],
   schemas: Readonly<Record<string, Schema>>,
   way: 'sync' | 'async',
 ): string {
-  const methods = operations.flatMap((one) =>
-    answersOf(one, schemas).map((answer) => method(one, answer, way)),
-  );
+  const methods = operations.flatMap((one) => [
+    ...answersOf(one, schemas).map((answer) => method(one, answer, way)),
+    ...(isList(one, operations) ? [iterator(one, schemas, way)] : []),
+  ]);
   const isSync = way === 'sync';
   return `${generatedBy}
 """Every operation of the interface${isSync ? '' : ', to be awaited'}: its name in snake case, paths first, then the body, the rest by name."""
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from collections.abc import ${isSync ? 'Iterator' : 'AsyncIterator'}
+from typing import Any, Literal, cast
 
 from . import models
-from ._transport import ${isSync ? 'Content, Transport' : 'AsyncContent, AsyncTransport'}
+from ._transport import ${isSync ? 'Content, Transport' : 'AsyncContent, AsyncTransport'}, new_key
 
 
 class ${isSync ? 'Operations(Transport)' : 'AsyncOperations(AsyncTransport)'}:
-    """One method for each operation of the OpenAPI document."""
+    """One method for each operation of the OpenAPI document.
+
+    \`idempotency_key\`: a key that makes repeated requests safe; each request gets a new one if it is None.
+    """
 ${methods.join('')}`;
 }

@@ -73,6 +73,7 @@ const meanings: Readonly<Record<number, string>> = {
   416: 'There is nothing in that range.',
   422: 'The request is valid but cannot be carried out.',
   429: 'Too many requests; see Retry-After.',
+  431: 'The URL and the headers are over their limit.',
   500: 'Unexpected fault.',
   501: 'Not possible in this runtime.',
   503: 'Not possible now; try again.',

@@ -6,6 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, globSync, existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { toolCache } from './tool-cache.ts';
 import type { TestContext, TestOptions } from 'vitest';
 
 declare module 'vitest' {
@@ -50,6 +51,15 @@ export function libfaketime(): string | null {
   return files.find((file) => existsSync(file)) ?? null;
 }
 
+export const openapiGeneratorVersion = '7.25.0';
+
+/** Path of the jar of openapi-generator-cli, whether or not it is there. */
+export function openapiGenerator(): string {
+  const { OPENAPI_GENERATOR: named } = process.env;
+  const name = `openapi-generator-cli-${openapiGeneratorVersion}.jar`;
+  return named ?? join(toolCache('client-generators'), name);
+}
+
 const parts = {
   airflow: {
     how: 'AIRFLOW=1, with Python and the packages of Apache Airflow',
@@ -59,6 +69,11 @@ const parts = {
   'client generators': {
     how: 'GENERATED_CLIENTS=1, with Python, Java 17, Maven, Go and their registries',
     find: () => process.env['GENERATED_CLIENTS'] === '1',
+  },
+  'java client': {
+    how: `Java 17 with javac, Maven, and OPENAPI_GENERATOR names the jar org.openapitools:openapi-generator-cli (${openapiGeneratorVersion})`,
+    find: () =>
+      existsSync(openapiGenerator()) && ['javac', 'mvn'].every((name) => programsNamed(name).length > 0),
   },
   corpus: {
     how: 'real XSD sets and documents beside the project; CORPUS_DIR names another place',

@@ -284,11 +284,7 @@ export const SchemaDetails = z
   });
 
 /** An empty list means none: some generated clients send one for an absent member. */
-const paths = z
-  .array(plainText(4096))
-  .min(1, { error: 'must name at least one item, or be left out' })
-  .max(1000)
-  .optional();
+const paths = z.array(plainText(4096)).max(1000).optional();
 
 export const CreateSchemaRequest = z
   .strictObject({

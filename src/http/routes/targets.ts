@@ -142,7 +142,8 @@ export function createTargetRoutes(
       },
       responses: {
         200: { ...json(TargetRowPage, 'The page, empty past the end.'), headers: linkHeader },
-        ...problems(400, 409, 422, 501),
+        // a long target makes a long URL
+        ...problems(400, 409, 422, 431, 501),
       },
     }),
     async (c) => {

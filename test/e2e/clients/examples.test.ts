@@ -19,7 +19,7 @@ it('are given by a service today', { ...needs('whole run'), timeout: 180_000 }, 
 });
 
 /** Errors of requests that reach no operation. */
-const ofServer = new Set(['malformed_request', 'request_timeout', 'headers_too_large', 'method_unknown']);
+const ofServer = new Set(['malformed_request', 'request_timeout', 'method_unknown']);
 
 it('hold each error that an operation ends in', () => {
   expect(Object.keys(recorded.problems).toSorted()).toEqual(

@@ -1,6 +1,6 @@
 /** The Python client, installed from the checkout, with a running service; and mypy of its types. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -52,7 +52,9 @@ describe('the Python client', { timeout: 300_000, ...needs('whole run') }, () =>
     const xsds = join(folder, 'set.zip');
     await execute(python, ['-m', 'zipfile', '-c', xsds, join(projectRoot, 'scripts/demo/xsd') + '/']);
     const program = join(projectRoot, 'test/fixtures/clients/python_client.py');
-    const { stdout } = await execute(python, [program, service.url, service.key, document, xsds, folder]);
+    const { stdout } = await execute(python, [program, service.url, service.key, document, xsds, folder], {
+      cwd: folder,
+    });
     const told = JSON.parse(stdout) as Record<string, unknown> & { rows: Record<string, number> };
     expect(told.rows).toMatchObject({ order: 28, line: 94 });
     expect(told).toEqual({
@@ -75,8 +77,27 @@ describe('the Python client', { timeout: 300_000, ...needs('whole run') }, () =>
       retried_run: true,
       retried_upload: true,
       not_repeated: true,
+      retried_running: true,
+      retried_at_date: true,
+      not_waited_for: ['3600', 1],
+      // a first try and five more
+      given_up: [503, 14],
+      post_not_repeated: 503,
+      folder: true,
       pages: [true, true],
       few: 3,
+      lists: {
+        executions: true,
+        filtered: expect.any(Number) as unknown,
+        cil_jobs: true,
+        workflows: true,
+        schemas: true,
+        cil_mappings: true,
+        rows: true,
+        keys: true,
+        watches: [],
+        awaited: true,
+      },
       timeout: true,
       awaited: 'C',
     });
@@ -97,16 +118,23 @@ describe('the Python client', { timeout: 300_000, ...needs('whole run') }, () =>
         join(projectRoot, 'scripts/demo', source) + '/',
       ]);
     const blocks = readBlocks(await readFile(join(projectRoot, 'docs/how-to/python-client.md'), 'utf8'));
+    const documents = join(projectRoot, 'scripts/demo/documents');
     const program = join(folder, 'page.py');
-    const shown = blockIn(blocks, 'Use the Python client', 'python').replace(
-      'http://127.0.0.1:8080',
-      service.url,
-    );
-    await writeFile(program, `key = '${service.key}'\n${shown}`);
-    const { stdout } = await execute(python, [program], { cwd: folder });
-    expect(stdout).toMatch(/^\{.*'order': 41/);
-    expect(stdout).toContain('CREATE TABLE');
-    expect(stdout).toMatch(/^loaded 4, unknown root 0/m);
+    const run = async (heading: string): Promise<string> => {
+      const shown = blockIn(blocks, heading, 'python').replace('http://127.0.0.1:8080', service.url);
+      await writeFile(program, `key = '${service.key}'\n${shown}`);
+      return (await execute(python!, [program], { cwd: folder })).stdout;
+    };
+    const converted = await run('Use the Python client');
+    expect(converted).toMatch(/^\{.*'order': 41/);
+    expect(converted).toContain('CREATE TABLE');
+    expect(converted).toMatch(/^loaded 4, unknown root 0/m);
+    const [first, ...others] = (await run('Lists')).trimEnd().split('\n');
+    expect(first).toMatch(/^\d+ Parse$/);
+    expect(others.filter((line) => line.startsWith('[')).length).toBeGreaterThan(94);
+    await mkdir(join(folder, 'invoices'));
+    await cp(join(documents, 'orders-2026-03-04-a.xml'), join(folder, 'invoices/one.xml'));
+    await run('Repeated requests');
   });
 
   it('has types that mypy --strict passes, of its own and where it is used', async (context) => {

@@ -40,6 +40,12 @@ const server = createServer(service.listener).listen(0, '127.0.0.1', async () =>
 });
 `;
 
+const commonjs = `const { AppError } = require('conversion-job-service');
+const { openService } = require('conversion-job-service/node');
+Promise.all([import('conversion-job-service'), import('conversion-job-service/node')]).then(([index, node]) =>
+  console.log(index.AppError === AppError, node.openService === openService));
+`;
+
 const types = `import { createApp, type Adapters } from 'conversion-job-service';
 import { openService } from 'conversion-job-service/node';
 export const make = (adapters: Adapters): { fetch: (request: Request) => Response | Promise<Response> } =>
@@ -132,6 +138,9 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
     await writeFile(join(folder, 'host.mjs'), host);
     const { stdout } = await run(node, ['host.mjs', home], { cwd: folder, env: environment });
     expect(JSON.parse(stdout)).toEqual(['function', 200, 200, 200, 200, 200, 401]);
+    await writeFile(join(folder, 'host.cjs'), commonjs);
+    const required = await run(node, ['host.cjs'], { cwd: folder, env: environment });
+    expect(required.stdout).toBe('true true\n');
   });
 
   it.for(nodes)('does what its README and pages say, line by line, with %s', async (node, context) => {
@@ -140,14 +149,18 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
     await writeFile(join(place, 'package.json'), '{"private":true}');
     await symlink(join(folder, 'node_modules'), join(place, 'node_modules'));
     const database = await createEmptyDatabase();
+    const homes: Readonly<Record<string, string>> = { conversions: 'home', 'other-home': 'other' };
     const code = async (page: string, heading: string, index = 0): Promise<string> => {
       const blocks = readBlocks(await readFile(join(own(), page), 'utf8'));
-      return `cd '${place}'\n${blockIn(blocks, heading, 'sh', index)}`
-        .replaceAll('/tmp/conversions', join(place, 'home'))
-        .replaceAll('/tmp/other-home', join(place, 'other'))
-        .replaceAll('/tmp/', `${place}/`)
+      const shown = blockIn(blocks, heading, 'sh', index)
+        // in one pass, because `place` may be below /tmp
+        .replaceAll(
+          /\/tmp\/(conversions|other-home)?/g,
+          (_, named?: string) => `${place}/${named === undefined ? '' : homes[named]}`,
+        )
         .replace(/postgresql:\/\/\S+/, database.url)
         .replace(/^npm (?:init|install).*\n/gm, '');
+      return `cd '${place}'\n${shown}`;
     };
     for (const page of await pagesOf(own()))
       expect([page, await readFile(join(own(), page), 'utf8')]).toEqual([
@@ -247,7 +260,7 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
         );
       await cp(join(own(), 'examples'), join(folder, 'examples'), { recursive: true });
       const examples = (await readdir(join(folder, 'examples'))).filter((name) => name.endsWith('.ts'));
-      expect(examples).toHaveLength(6);
+      expect(examples).toHaveLength(7);
       const tsc = join(projectRoot, 'node_modules', 'typescript', 'bin', 'tsc');
       const options = `--noEmit --strict --skipLibCheck false ${resolution} --target es2024 --types node`;
       await run(process.execPath, [tsc, ...options.split(' '), 'use.ts', 'examples/edge/worker.ts'], {

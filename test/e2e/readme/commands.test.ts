@@ -102,6 +102,8 @@ describe('README and docs', { timeout: 180_000 }, () => {
       // one call of pandas, whose view of such files is test/contracts/parquet's
       'docs/how-to/parquet.md, Query it: python',
       // by test/e2e/clients/python-client.test.ts
+      'docs/how-to/python-client.md, Lists: python',
+      'docs/how-to/python-client.md, Repeated requests: python',
       'docs/how-to/python-client.md, Use the Python client: python',
       'docs/how-to/python-client.md, Use the Python client: sh',
       // by test/e2e/targets/rows-over-http.test.ts

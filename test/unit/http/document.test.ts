@@ -391,15 +391,9 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says what the forms of requests do not: lists are not empty, and which members exclude each other', async () => {
+  it('says which members of requests exclude each other, and that a failed run is an answer', async () => {
     const { document } = await readDocument();
     const { schemas } = document.components;
-    for (const [name, lists] of [
-      ['ActivateMappingRequest', ['ids', 'xpaths']],
-      ['DeactivateMappingRequest', ['ids', 'xpaths']],
-      ['CreateSchemaRequest', ['xsd', 'xml']],
-    ] as const)
-      for (const list of lists) expect(schemas[name]!.properties![list]).toMatchObject({ minItems: 1 });
     expect(schemas['ExportSchemaRequest']).toMatchObject({
       description: 'Exactly one of `output_path` and `az_output_path` is given.',
     });

@@ -48,6 +48,24 @@ function reached(value: unknown, schemas: Json, found = new Set<string>()): Read
 }
 
 describe('the OpenAPI document, for generators of clients', () => {
+  it('lets optional lists of requests be empty: Java sends an empty list for each that is not given', async () => {
+    const { operations, schemas } = await read();
+    const bodies = operations.flatMap((one) => [
+      ...reached((one as unknown as Json)['requestBody'], schemas),
+    ]);
+    const lists = [...new Set(bodies)].flatMap((name) => {
+      const { properties = {}, required = [] } = schemas[name] as {
+        properties?: Readonly<Record<string, Json>>;
+        required?: readonly string[];
+      };
+      return Object.entries(properties)
+        .filter(([member, { type }]) => type === 'array' && !required.includes(member))
+        .map(([member, { minItems = 0 }]) => [name, member, minItems]);
+    });
+    expect(lists).toContainEqual(['CreateSchemaRequest', 'xsd', 0]);
+    expect(lists.filter(([, , least]) => least !== 0)).toEqual([]);
+  });
+
   it('has no webhooks: they are in a document of their own', async () => {
     const { document, schemas } = await read();
     expect(document).not.toHaveProperty('webhooks');

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import httpx
 
 from . import models
-from ._transport import BUSY, pause_before, problem_of
+from ._transport import is_busy, pause_before, problem_of
 from .async_operations import AsyncOperations
 from .errors import JobFailed, Problem, ServiceError, WaitTimeout
 from .operations import Operations
@@ -123,20 +122,27 @@ class Client(Operations):
         `.gz`, `.zip`, `.tar` and `.tgz` are read as they are. `name`: another name than the file's own.
         """
         path = Path(file)
+        if path.is_dir():
+            raise IsADirectoryError(
+                f"{path} is a folder, and upload takes one file. Pack the folder and upload the archive: "
+                f"client.upload(shutil.make_archive({path.resolve().name!r}, 'zip', {str(path)!r}){'' if kind == 'xml' else ', ' + repr(kind)})"
+            )
         attempt = 0
         while True:
             token = self.create_upload_token({"kind": kind})["token"]
+            answer: httpx.Response | None = None
             send = self.upload_xml if kind == "xml" else self.upload_xsd
             try:
                 return send(_pieces(path), token=token, name=name or path.name)
             except Problem as problem:
-                if problem.status not in BUSY or attempt >= self._retries:
+                answer = problem.answer
+                if answer is None or not is_busy(answer) or attempt >= self._retries:
                     raise
             except httpx.TransportError:
                 if attempt >= self._retries:
                     raise
-            # what a token began is not gone on with
-            time.sleep(pause_before(attempt, None))
+            # each try begins anew with a token of its own
+            time.sleep(pause_before(attempt, answer))
             attempt += 1
 
     def run(
@@ -156,7 +162,7 @@ class Client(Operations):
             body["name"] = name
         return self.run_commands(
             body,
-            idempotency_key=idempotency_key or str(uuid.uuid4()),
+            idempotency_key=idempotency_key,
             prefer=None if wait is None else f"wait={wait}",
         )
 
@@ -220,7 +226,7 @@ class Client(Operations):
         with self._http.stream("GET", f"/v2/executions/log/{id_job}", headers=headers) as answer:
             if answer.status_code >= 400:
                 answer.read()
-                if answer.status_code in BUSY:
+                if is_busy(answer):
                     raise _Busy(answer)
                 raise problem_of(answer)
             place, kind, lines = offset, "message", list[str]()
@@ -270,20 +276,20 @@ class Client(Operations):
         return Conversion(job, self.get_cil_job(name, job["id_job"]), made.result)
 
     def executions(self, *, size: int = 100) -> Iterator[models.Job]:
-        """All jobs, the newest first."""
-        return _pages(lambda page: self.list_executions_page(page, size=size))
+        """All jobs, the newest first; `iter_executions` takes filters."""
+        return self.iter_executions(size=size)
 
     def workflows(self, *, size: int = 100) -> Iterator[models.WorkflowShort]:
-        """All workflows, the newest first."""
-        return _pages(lambda page: self.list_workflows_page(page, size=size))
+        """All workflows, the newest first; `iter_workflows` takes filters."""
+        return self.iter_workflows(size=size)
 
     def audit(self, *, size: int = 100) -> Iterator[models.AuditLine]:
         """All lines of the audit trail, the newest first."""
-        return _pages(lambda page: self.list_audit_page(page, size=size))
+        return self.iter_audit(size=size)
 
     def keys(self, *, size: int = 100) -> Iterator[models.CILKey]:
         """All key columns of all feeds."""
-        return _pages(lambda page: self.list_cil_keys(page, size=size))
+        return self.iter_cil_keys(size=size)
 
 
 class AsyncClient(AsyncOperations):
@@ -334,13 +340,3 @@ def _lines(pieces: Iterable[str]) -> Iterator[str]:
     for piece in pieces:
         *lines, rest = (rest + piece).split("\n")
         yield from lines
-
-
-def _pages(read: Callable[[int], Any]) -> Iterator[Any]:
-    page = 0
-    while True:
-        answer = read(page)
-        yield from answer["content"]
-        page += 1
-        if page >= answer["total_pages"]:
-            return

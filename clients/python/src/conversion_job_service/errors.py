@@ -1,8 +1,10 @@
-"""What goes wrong, as exceptions."""
+"""The exceptions of the client."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+import httpx
 
 from . import models
 
@@ -14,11 +16,14 @@ class ServiceError(Exception):
 class Problem(ServiceError):
     """The service refused a request (RFC 9457).
 
-    `code` is the stable name of the fault ("not_found"), `errors` the places in the request it was found at.
+    `code` is the stable name of the fault ("not_found"), `errors` the places in the request it was found at. `answer` has the headers.
     """
 
-    def __init__(self, status: int, problem: models.Problem | None, text: str = "") -> None:
+    def __init__(
+        self, status: int, problem: models.Problem | None, text: str = "", *, answer: httpx.Response | None = None
+    ) -> None:
         self.status = status
+        self.answer = answer
         self.code: str = problem["code"] if problem else ""
         self.title: str = problem["title"] if problem else ""
         self.detail: str = problem["detail"] if problem else text

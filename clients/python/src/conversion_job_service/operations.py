@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from collections.abc import Iterator
+from typing import Any, Literal, cast
 
 from . import models
-from ._transport import Content, Transport
+from ._transport import Content, Transport, new_key
 
 
 class Operations(Transport):
-    """One method for each operation of the OpenAPI document."""
+    """One method for each operation of the OpenAPI document.
+
+    `idempotency_key`: a key that makes repeated requests safe; each request gets a new one if it is None.
+    """
 
     def run_commands(
         self,
@@ -134,7 +138,7 @@ class Operations(Transport):
             "POST",
             "/v2/run/cmd",
             accept="application/json",
-            headers={"Prefer": prefer, "Idempotency-Key": idempotency_key},
+            headers={"Prefer": prefer, "Idempotency-Key": idempotency_key or new_key()},
             json=body,
         ))
 
@@ -172,6 +176,23 @@ class Operations(Transport):
             accept="application/json",
             query={"size": size, "status": status, "job_type": job_type, "cfxml": cfxml, "since": since, "until": until, "cursor": cursor},
         ))
+
+    def iter_executions(
+        self,
+        *,
+        status: Literal["Q", "R", "W", "T", "C", "F", "K", "E", "L"] | None = None,
+        job_type: Literal["Schema", "Parse", "Write", "Unload", "Export", "Import"] | None = None,
+        cfxml: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        size: int = 100,
+    ) -> Iterator[models.Job]:
+        """The items of all pages of `list_executions`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/executions/all",
+            accept="application/json",
+            query={"status": status, "job_type": job_type, "cfxml": cfxml, "since": since, "until": until, "size": size},
+        )
 
     def list_executions_page(
         self,
@@ -296,6 +317,20 @@ class Operations(Transport):
             query={"size": size},
         ))
 
+    def iter_workflow_executions(
+        self,
+        id: int,
+        *,
+        size: int = 100,
+    ) -> Iterator[models.Job]:
+        """The items of all pages of `list_workflow_executions`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/executions/{id}",
+            accept="application/json",
+            path={"id": id},
+            query={"size": size},
+        )
+
     def list_workflow_executions_page(
         self,
         id: int,
@@ -334,6 +369,23 @@ class Operations(Transport):
             accept="application/json",
             query={"size": size, "status": status, "job_type": job_type, "cfxml": cfxml, "since": since, "until": until, "cursor": cursor},
         ))
+
+    def iter_workflows(
+        self,
+        *,
+        status: Literal["Q", "R", "W", "T", "C", "F", "K", "E", "L"] | None = None,
+        job_type: Literal["Schema", "Parse", "Write", "Unload", "Export", "Import"] | None = None,
+        cfxml: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        size: int = 100,
+    ) -> Iterator[models.WorkflowShort]:
+        """The items of all pages of `list_workflows`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/workflow/all",
+            accept="application/json",
+            query={"status": status, "job_type": job_type, "cfxml": cfxml, "since": since, "until": until, "size": size},
+        )
 
     def list_workflows_page(
         self,
@@ -398,7 +450,7 @@ class Operations(Transport):
             "POST",
             "/v2/watches",
             accept="application/json",
-            headers={"Idempotency-Key": idempotency_key},
+            headers={"Idempotency-Key": idempotency_key or new_key()},
             json=body,
         ))
 
@@ -417,6 +469,18 @@ class Operations(Transport):
             accept="application/json",
             query={"size": size, "page": page},
         ))
+
+    def iter_watches(
+        self,
+        *,
+        size: int = 100,
+    ) -> Iterator[models.Watch]:
+        """The items of all pages of `list_watches`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/watches",
+            accept="application/json",
+            query={"size": size, "page": 0},
+        )
 
     def get_watch(
         self,
@@ -497,6 +561,21 @@ class Operations(Transport):
             query={"size": size, "page": page, "status": status},
         ))
 
+    def iter_watch_files(
+        self,
+        id: int,
+        *,
+        status: Literal["waiting", "loading", "loaded", "rejected", "ignored", "replaced"] | None = None,
+        size: int = 100,
+    ) -> Iterator[models.WatchFile]:
+        """The items of all pages of `list_watch_files`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/watches/{id}/files",
+            accept="application/json",
+            path={"id": id},
+            query={"status": status, "size": size, "page": 0},
+        )
+
     def remove_file(
         self,
         *,
@@ -525,7 +604,7 @@ class Operations(Transport):
             "POST",
             "/v2/file/upload/token",
             accept="application/json",
-            headers={"Idempotency-Key": idempotency_key},
+            headers={"Idempotency-Key": idempotency_key or new_key()},
             json=body,
         ))
 
@@ -578,7 +657,7 @@ class Operations(Transport):
             "POST",
             "/v2/schema/export",
             accept="application/json",
-            headers={"Idempotency-Key": idempotency_key},
+            headers={"Idempotency-Key": idempotency_key or new_key()},
             json=body,
         ))
 
@@ -595,7 +674,7 @@ class Operations(Transport):
             "POST",
             "/v2/schema/import",
             accept="application/json",
-            headers={"Idempotency-Key": idempotency_key},
+            headers={"Idempotency-Key": idempotency_key or new_key()},
             json=body,
         ))
 
@@ -612,7 +691,7 @@ class Operations(Transport):
             "POST",
             "/v2/schema/create",
             accept="application/json",
-            headers={"Idempotency-Key": idempotency_key},
+            headers={"Idempotency-Key": idempotency_key or new_key()},
             json=body,
         ))
 
@@ -631,6 +710,18 @@ class Operations(Transport):
             accept="application/json",
             query={"page": page, "size": size},
         ))
+
+    def iter_schemas(
+        self,
+        *,
+        size: int = 100,
+    ) -> Iterator[models.XMLSchema]:
+        """The items of all pages of `list_schemas`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/schema/all",
+            accept="application/json",
+            query={"size": size, "page": 0},
+        )
 
     def get_schema_max_length(
         self,
@@ -829,6 +920,20 @@ class Operations(Transport):
             query={"target": target, "table": table, "page": page, "size": size},
         ))
 
+    def iter_target_rows(
+        self,
+        *,
+        target: str,
+        table: str,
+        size: int = 100,
+    ) -> Iterator[models.RowValues]:
+        """The items of all pages of `list_target_rows`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/target/rows",
+            accept="application/json",
+            query={"target": target, "table": table, "size": size, "page": 0},
+        )
+
     def query_target(
         self,
         body: models.TargetQuery,
@@ -907,6 +1012,21 @@ class Operations(Transport):
             query={"id_lschma": id_lschma, "page": page, "size": size},
         ))
 
+    def iter_mapping_statistics(
+        self,
+        id_sch: int,
+        *,
+        id_lschma: int | None = None,
+        size: int = 100,
+    ) -> Iterator[models.StatsMapping]:
+        """The items of all pages of `list_mapping_statistics`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/mapping/get_stats/{idSch}",
+            accept="application/json",
+            path={"idSch": id_sch},
+            query={"id_lschma": id_lschma, "size": size, "page": 0},
+        )
+
     def download_mappings(
         self,
         id_sch: int,
@@ -944,6 +1064,22 @@ class Operations(Transport):
             path={"idSch": id_sch, "idJob": id_job},
             query={"id_lschma": id_lschma, "page": page, "size": size},
         ))
+
+    def iter_mapping_statistics_of_job(
+        self,
+        id_sch: int,
+        id_job: int,
+        *,
+        id_lschma: int | None = None,
+        size: int = 100,
+    ) -> Iterator[models.StatsMapping]:
+        """The items of all pages of `list_mapping_statistics_of_job`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/mapping/get_stats/{idSch}/{idJob}",
+            accept="application/json",
+            path={"idSch": id_sch, "idJob": id_job},
+            query={"id_lschma": id_lschma, "size": size, "page": 0},
+        )
 
     def compare_mappings(
         self,
@@ -1034,6 +1170,23 @@ class Operations(Transport):
             query={"size": size, "status": status, "job_type": job_type, "cfxml": cfxml, "since": since, "until": until, "cursor": cursor},
         ))
 
+    def iter_cil_jobs(
+        self,
+        *,
+        status: Literal["Q", "R", "W", "T", "C", "F", "K", "E", "L"] | None = None,
+        job_type: Literal["Schema", "Parse", "Write", "Unload", "Export", "Import"] | None = None,
+        cfxml: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        size: int = 100,
+    ) -> Iterator[models.CILJob]:
+        """The items of all pages of `list_cil_jobs`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/extensions/cil/jobs",
+            accept="application/json",
+            query={"status": status, "job_type": job_type, "cfxml": cfxml, "since": since, "until": until, "size": size},
+        )
+
     def list_cil_mappings(
         self,
         *,
@@ -1050,6 +1203,18 @@ class Operations(Transport):
             query={"page": page, "size": size},
         ))
 
+    def iter_cil_mappings(
+        self,
+        *,
+        size: int = 100,
+    ) -> Iterator[models.CILMapping]:
+        """The items of all pages of `list_cil_mappings`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/extensions/cil/mappings",
+            accept="application/json",
+            query={"size": size, "page": 0},
+        )
+
     def list_cil_sequences(
         self,
         *,
@@ -1065,6 +1230,18 @@ class Operations(Transport):
             accept="application/json",
             query={"page": page, "size": size},
         ))
+
+    def iter_cil_sequences(
+        self,
+        *,
+        size: int = 100,
+    ) -> Iterator[models.CILSequence]:
+        """The items of all pages of `list_cil_sequences`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/extensions/cil/sequences",
+            accept="application/json",
+            query={"size": size, "page": 0},
+        )
 
     def update_cil_keys(
         self,
@@ -1145,6 +1322,19 @@ class Operations(Transport):
             query={"size": size},
         ))
 
+    def iter_cil_keys(
+        self,
+        *,
+        size: int = 100,
+    ) -> Iterator[models.CILKey]:
+        """The items of all pages of `list_cil_keys`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/extensions/cil/keys/{page}",
+            accept="application/json",
+            path={"page": 0},
+            query={"size": size},
+        )
+
     def list_cil_mappings_of_feed(
         self,
         cfxml: str,
@@ -1206,6 +1396,20 @@ class Operations(Transport):
             query={"size": size},
         ))
 
+    def iter_cil_keys_of_feed(
+        self,
+        cfxml: str,
+        *,
+        size: int = 100,
+    ) -> Iterator[models.CILKey]:
+        """The items of all pages of `list_cil_keys_of_feed`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/extensions/cil/keys/{cfxml}/{page}",
+            accept="application/json",
+            path={"cfxml": cfxml, "page": 0},
+            query={"size": size},
+        )
+
     def list_cil_lineage(
         self,
         cfxml: str,
@@ -1234,7 +1438,7 @@ class Operations(Transport):
             "POST",
             "/v2/admin/keys",
             accept="application/json",
-            headers={"Idempotency-Key": idempotency_key},
+            headers={"Idempotency-Key": idempotency_key or new_key()},
             json=body,
         ))
 
@@ -1263,7 +1467,7 @@ class Operations(Transport):
             "POST",
             "/v2/admin/orgs",
             accept="application/json",
-            headers={"Idempotency-Key": idempotency_key},
+            headers={"Idempotency-Key": idempotency_key or new_key()},
             json=body,
         ))
 
@@ -1293,6 +1497,18 @@ class Operations(Transport):
             accept="application/json",
             query={"size": size},
         ))
+
+    def iter_audit(
+        self,
+        *,
+        size: int = 100,
+    ) -> Iterator[models.AuditLine]:
+        """The items of all pages of `list_audit`, read as they are needed. `size`: items of one page."""
+        return self._items(
+            "/v2/admin/audit",
+            accept="application/json",
+            query={"size": size},
+        )
 
     def revoke_api_key(
         self,
@@ -1338,7 +1554,7 @@ class Operations(Transport):
             "POST",
             "/v2/admin/credentials",
             accept="application/json",
-            headers={"Idempotency-Key": idempotency_key},
+            headers={"Idempotency-Key": idempotency_key or new_key()},
             json=body,
         ))
 

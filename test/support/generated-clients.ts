@@ -1,0 +1,10 @@
+/** What every program of test/fixtures/clients reports of the conversion that it makes with a generated client. */
+export const convertedByClient = {
+  status: 'C',
+  followed: true,
+  mappings: 102,
+  active: 102,
+  download: 'PK',
+  tables: 10,
+  error: 'not_found',
+};
