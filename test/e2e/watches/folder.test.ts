@@ -129,7 +129,7 @@ describe('a watched folder', { timeout: 180_000 }, () => {
     await put(inbox, 'a.xml', order(1));
     const same = await watches.settled(id, 2);
     expect(same.map(({ status }) => status)).toEqual(['ignored', 'loaded']);
-    expect(same[0]!.reason).toContain(`job ${same[1]!.id_job} has loaded`);
+    expect(same[0]!.reason).toContain(`job ${same[1]!.id_job} has already loaded`);
     await put(inbox, 'a.xml', order(2));
     const changed = await watches.settled(id, 3);
     expect(changed.map(({ status }) => status)).toEqual(['loaded', 'ignored', 'loaded']);
