@@ -38,7 +38,9 @@ const rest = [
 
 const scope = process.env['TEST_SCOPE'];
 /** The command names files: they run, whatever the scope leaves out. */
-const isAsked = process.argv.slice(2).some((argument) => /(?:^|\/)test\//.test(argument));
+const isAsked = process.argv
+  .slice(2)
+  .some((argument) => !argument.startsWith('-') && /(?:^|\/)test\//.test(argument));
 const leftOut = scope === 'unit' ? longUnits : [];
 const ofServers = scope === 'rest' && !isAsked ? rest : ['test/**/*.test.ts'];
 const leftToRest = isAsked || scope !== undefined ? [] : rest;
