@@ -150,7 +150,7 @@ describe('documents read with a credential', { timeout: 120_000 }, () => {
       password: canary,
     });
     const added = await operate(['credentials', 'add', 'by-hand'], members);
-    expect([added.code, added.output]).toEqual([0, 'credential by-hand is kept\n']);
+    expect([added.code, added.output]).toEqual([0, 'credential by-hand was stored\n']);
     expect((await operate(['credentials', 'list'], '')).output).toMatch(/^by-hand +https +\d{4}/m);
     for (const name of ['by-hand', 'press'])
       expect(

@@ -112,7 +112,7 @@ describe('documents on a web server', () => {
   it('that lead where no job may go load nothing', async () => {
     const { jobs } = await client.run([execution('xml2er', `${origin}/away`, [['-o', 'metadb:away']])]);
     expect(await client.ended(jobs[0]!)).toMatchObject({ status: 'F' });
-    expect(await client.log(jobs[0]!)).toContain('169.254.169.254:80 may not be reached');
+    expect(await client.log(jobs[0]!)).toContain('169.254.169.254:80, which may not be reached');
   });
 
   it('that are not there, or locked, say so', async () => {
