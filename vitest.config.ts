@@ -31,8 +31,10 @@ const longUnits = [
 
 /** What `npm test` leaves to `npm run test:rest`: many servers, kills, attacks, every kind of target and deployment. */
 const rest = [
-  'test/contracts/{bucket-tables,catalogue-tables,merge,targets}/**/*.test.ts',
-  'test/e2e/{attacks,deployments,lake,page,partitions,readme,round-trip,sources,targets,transfer,watches}/**/*.test.ts',
+  'test/contracts/{bucket-tables,catalogue-tables,merge,parquet,remote-inputs,sftp,targets}/**/*.test.ts',
+  'test/contracts/row-sinks/mysql/**/*.test.ts',
+  'test/e2e/{attacks,deployments,lake,page,partitions,readme,round-trip,schemas,sources,targets}/**/*.test.ts',
+  'test/e2e/{transfer,views,watches}/**/*.test.ts',
   'test/{faults,fuzz,spark}/**/*.test.ts',
 ];
 
