@@ -80,7 +80,10 @@ describe('er2xml', { timeout: 120_000 }, () => {
     expect((await back(out, '-S', 'e', '-D', 'manifest-1.xml')).code).toBe(0);
     await writeFile(join(out, 'manifest-1.xml'), 'mine');
     const refused = await back(out, '-S', 'e');
-    expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('manifest-1.xml already exists')]);
+    expect([refused.code, refused.stdout]).toEqual([
+      1,
+      expect.stringContaining('manifest-1.xml already exists'),
+    ]);
     expect((await back(out, '-S', 'i')).summary).toMatchObject({ documents: 0 });
     expect(await readFile(join(out, 'manifest-1.xml'), 'utf8')).toBe('mine');
     expect((await back(out, '-S', 'o')).code).toBe(0);
