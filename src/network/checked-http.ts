@@ -148,15 +148,24 @@ function unusable({ host, port }: CheckedHost, cause?: unknown): Error {
   return Object.assign(error, { code: 'HPE_UNUSABLE_ANSWER' });
 }
 
-/** RangeError, TypeError: a status or a reason that no answer has. */
+/** RFC 9112, section 4: white space, visible characters, and bytes beyond ASCII */
+const reasonPhrase = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * RangeError: a status or a reason that no answer has. A server in this process may have replaced the global `Response` by one that does
+ * not check them.
+ */
 function toResponse(answer: IncomingMessage): Response {
+  const status = answer.statusCode ?? 502;
+  const reason = answer.statusMessage ?? '';
+  if (status < 200 || status > 599) throw new RangeError(`the status ${status} is out of range`);
+  if (!reasonPhrase.test(reason)) throw new RangeError('the reason has control characters');
   const headers = new Headers();
   for (let at = 0; at < answer.rawHeaders.length; at += 2)
     headers.append(answer.rawHeaders[at]!, answer.rawHeaders[at + 1]!);
-  const status = answer.statusCode ?? 502;
   if (bodiless.has(status)) answer.resume();
   const body = bodiless.has(status) ? null : (Readable.toWeb(answer) as unknown as ReadableStream);
-  return new Response(body, { status, statusText: answer.statusMessage ?? '', headers });
+  return new Response(body, { status, statusText: reason, headers });
 }
 
 // A proxy on loopback for programs that resolve names themselves, such as those that copy to cloud storage. They can reach only one checked
