@@ -278,7 +278,7 @@ export async function finish(
   return done.length === 1;
 }
 
-/** What the job has stored of them, as JSON; null if it removed none. */
+/** Returns the removed files that the job has stored, as JSON; null if it removed none. */
 async function removedFiles(
   sql: Sql,
   { idJob, epoch }: Pick<Claim, 'idJob' | 'epoch'>,

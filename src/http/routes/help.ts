@@ -9,8 +9,8 @@ import { conditional, createStaticContent, sendStatic, splitHashedName } from '.
 
 const start = 'index.html';
 
-/** Nothing but files of the site itself. */
-const policy =
+/** Content security policy: nothing but files of the service itself; no text becomes markup or script. */
+export const ownFilesPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
@@ -67,7 +67,7 @@ export function createHelpRoutes(help: AssetStore | undefined) {
     const content = await readContent(name);
     if (content === null) return await refuse();
     const type = contentTypes[name.split('.').at(-1)!]!;
-    if (name.endsWith('.html')) c.header('Content-Security-Policy', policy);
+    if (name.endsWith('.html')) c.header('Content-Security-Policy', ownFilesPolicy);
     return sendStatic(c, content, type, splitHashedName(name).digest !== null);
   });
   return group;

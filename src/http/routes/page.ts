@@ -12,7 +12,7 @@ import { wantsHtml } from '../problem.ts';
 import type { AppEnv, StaticContent } from '../env.ts';
 import { clientPath } from '../auth.ts';
 import { packedFiles } from '../packed-page.ts';
-import { helpReference } from './help.ts';
+import { helpReference, ownFilesPolicy } from './help.ts';
 import { conditional, createStaticContent, hashedName, sendStatic, splitHashedName } from '../validators.ts';
 import { createGroup, json, problemsOnly, rawOperation } from '../operation.ts';
 
@@ -54,11 +54,8 @@ function optionsOf(tool: 'xsd2er' | 'xml2er'): OptionChoice[] {
 
 // The page as HTML: an empty body that src/ui/main.ts fills.
 
-/** Nothing but files of the service itself; no text becomes markup or script, neither by mistake nor by a name in a document. */
 const pageHeaders: Readonly<Record<string, string>> = {
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'Content-Security-Policy': ownFilesPolicy,
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
 };

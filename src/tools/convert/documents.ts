@@ -286,12 +286,13 @@ async function filesOfWatchOf(session: ConversionContext['session']): Promise<Fi
   return (await import('../session/watched-files.ts')).filesOfWatch(session, watched.watch);
 }
 
-/** Undefined: the job replaces no documents one by one. */
+/** Undefined: the job replaces and removes no documents. */
 async function findRemovedFiles(
   session: ConversionContext['session'],
   label: string,
 ): Promise<FindRemovedFiles | undefined> {
-  if (session.request.saveMode !== 'merge') return undefined;
+  const { saveMode } = session.request;
+  if (saveMode !== 'merge' && saveMode !== 'overwrite') return undefined;
   return (await import('../session/watched-files.ts')).removedFilesIn(session, label);
 }
 

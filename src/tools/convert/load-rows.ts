@@ -28,7 +28,6 @@ import type {
 } from '../reports/conversion-result.ts';
 import type { ChosenSchema } from '../schemas/logical-schema.ts';
 import type { ReadDocuments } from './drift.ts';
-import { removedFilesIn } from '../session/watched-files.ts';
 import { replacedFilesOf, type DocumentHashes } from '../load/document-hashes.ts';
 import { detailsOf, linesOf, unknownTypeLines, type LoadFindings } from '../load/findings.ts';
 import type { ThreadLoad } from '../load/threads/unit-place.ts';
@@ -217,8 +216,7 @@ export async function loadRows(
   steps.begin('publish');
   const { documents, bytes } = loaded.findings;
   session.progress(1, { pass: 'publishing', documents, bytes, rows: loaded.rows });
-  const removed =
-    request.saveMode === 'overwrite' ? await removedFilesIn(session, sink.label)(null) : undefined;
+  const removed = request.saveMode === 'overwrite' ? await options.removedFiles?.(null) : undefined;
   const removesAll: Pick<ConversionDetails, 'removed'> = removed === undefined ? {} : { removed };
   const published = await sink.publish(
     (merged) => {
