@@ -1,4 +1,4 @@
-/** What every program of test/fixtures/clients reports of the conversion that it makes with a generated client. */
+/** The report that each program of test/fixtures/clients prints of the conversion that it makes with a generated client. */
 export const convertedByClient = {
   status: 'C',
   followed: true,
